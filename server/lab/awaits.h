@@ -22,7 +22,7 @@ class Pace;
 struct Session;
 class BlockedClients;
 
-// Omits requests of TEST and the traffic between servers.
+// Counts the requests of all clients, except requests of TEST and the traffic between servers.
 class RequestCounter final : public CallObserver {  // counts the requests of all clients since its creation
  public:
   explicit RequestCounter(CallObservers& observers) : observers_(observers) { observers_.Attach(*this); }
@@ -35,7 +35,7 @@ class RequestCounter final : public CallObserver {  // counts the requests of al
   void OnCall(const FinishedCall& call) override;    // counts a command that has run
   void OnRefusal(const RefusedCall& call) override;  // counts a request that was refused without running
   void OnWait(const WaitingCall& call) override { Note(call.session, &call.command); }    // counts a blocked request
-  void OnQueued(const WaitingCall& call) override { Note(call.session, &call.command); }  // counts one queued by MULTI
+  void OnQueued(const WaitingCall& call) override { Note(call.session, &call.command); }  // counts a queued request
 
  private:
   void Note(const Session& client, const Command* command);
@@ -52,22 +52,23 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
     BlockedClients& blocked_clients;
     CallObservers& observers;
   };
-  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // no time: only an event helps
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // for times: this never happens
 
-  struct ConditionState {             // result of checking a condition
+  struct ConditionState {             // result of checking the condition of a TEST AWAIT
     bool is_met;                      // the condition holds, so the wait can end
     std::string seen = {};            // text about the current state, for the error if the wait times out
-    int64_t check_again_us = kNever;  // real elapsed time at which it may be met without any event
+    int64_t check_again_us = kNever;  // real elapsed time at which the condition may become true without any event
   };
   using Condition = std::function<ConditionState()>;
 
   explicit Awaits(const Parts& parts) : parts_(parts) {}
 
   bool IsEmpty() const { return awaits_.empty(); }  // no client waits in TEST AWAIT
-  // Begins a wait of this session for `condition`. Requires: the condition is not met now.
+  // Makes this client wait until `condition` is met, or until the timeout (real time). Requires: the condition is not
+  // met now.
   void BeginWait(const Session& session, const Command& command, Condition condition, int64_t timeout_ms);
   std::optional<ConditionState> Take(const Session& session);  // how the wait has ended, told once; nullopt: it has not
-  // Cost: O(clients that wait), and the cost of their conditions.
+  // Called after each turn of the event loop. Cost: O(clients that wait), and the cost of their conditions.
   void CheckConditions();  // ends the waits whose condition is met or whose timeout has passed
   std::shared_ptr<const RequestCounter> SharedRequestCounter();  // the request counter that all current waits share
 
@@ -83,8 +84,8 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
 
   const Parts parts_;                 // other parts of the server that this class uses
   std::map<uint64_t, Await> awaits_;  // the waiting clients, by client ID
-  int64_t turn_at_us_ = kNever;       // real elapsed time of the requested turn; kNever: none is requested
-  std::weak_ptr<const RequestCounter> shared_counter_;  // counter of SharedRequestCounter; empty if no wait uses it
+  int64_t turn_at_us_ = kNever;       // real elapsed time at which a turn was requested; kNever: none was requested
+  std::weak_ptr<const RequestCounter> shared_counter_;  // result of SharedRequestCounter; empty if no wait uses it
 };
 
 }  // namespace respite

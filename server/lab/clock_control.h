@@ -1,7 +1,8 @@
 // ClockControl: TEST CLOCK. Stops and moves the clock that the data and the clients of one server see.
 //
-// A jump forward takes a turn of its own. The deadlines, timeouts and pauses on the way are served one by one, each at
-// its own time, as if that time had passed. PostJump requests a jump, and TakeJumpResult tells whether it has ended.
+// A jump forward happens in a separate turn of the event loop. The deadlines, timeouts and pauses that become due on
+// the way are served one by one, each at its own time, as if the time had passed. PostJump requests a jump, and
+// TakeJumpResult tells whether it has ended.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +30,11 @@ struct ClockMove {  // the arguments of TEST CLOCK or TEST CLUSTER CLOCK
   bool is_auto = false;            // for kAuto: whether AUTO is turned on
 };
 
-class TimeKeeper {  // serves the events that become due when the clock of a server is moved; Housekeeping implements it
+class TimeKeeper {  // interface of Housekeeping: serves the events that become due when a server's clock is moved
  public:
   virtual ~TimeKeeper() = default;
-  // Lets `elapsed_ms` pass in steps, so that each event that becomes due is served in order and at its own time. For
-  // each step, `advance` moves the clock by a number of ms. Requires: no command runs.
+  // Moves the clock forward by `elapsed_ms`, in steps from one event to the next. Serves each event when the clock
+  // shows its time. For each step, calls `advance`, which moves the clock by a number of ms. Requires: no command runs.
   virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;  // serves due events
   enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
   virtual void OnClockChanged(Motion motion) = 0;  // called when the clock's time or speed has changed
@@ -41,10 +42,11 @@ class TimeKeeper {  // serves the events that become due when the clock of a ser
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
  public:
-  // The latest time that the clock may show. Up to it, stream IDs, dates in INFO and sums of deadlines stay far from
-  // their limits.
+  // The latest Unix time in ms that the clock may show. Up to this time, stream IDs, dates in INFO and sums of
+  // deadlines stay far from their limits.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // end of the year 9999, the latest wall time
-  // Limits how much time may pass in total. kMaxWallMs does not, because wall time may be set back and advanced again.
+  // The most time in ms that may pass in total, over all jumps. kMaxWallMs does not limit this, because wall time may
+  // be set back and advanced again.
   static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // most time that may pass, 127,000 years
 
   struct Parts {  // other parts of the server that this class uses
@@ -57,16 +59,16 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  bool HasMovableClock() const { return parts_.clock != nullptr; }  // required by all other functions except EndTurn
+  bool HasMovableClock() const { return parts_.clock != nullptr; }  // false: call no other function except EndTurn
 
   struct Due {         // an event that will happen at some time
     int64_t wall_ms;   // Unix time at which it is due
-    int64_t in_ms;     // time until the event, from now or from before the jump that reached it
+    int64_t in_ms;     // time until the event; for the result of a jump, from before the jump
     std::string what;  // text about the event: "BLPOP of client 5 times out"
   };
-  // Returns the next event that will become due, even if the clock cannot reach it within its limits. Cost: O(n) for n
-  // keys and fields with deadlines.
-  std::optional<Due> Next() const;
+  // Returns the next event that will become due, even if it is after kMaxWallMs. Cost: O(n) for n keys and fields with
+  // deadlines.
+  std::optional<Due> Next() const;  // the next event that will become due; nullopt: none
 
   const MovableClock& clock() const { return *parts_.clock; }  // the clock that data and clients see
   bool is_auto() const { return is_auto_; }                    // the setting of TEST CLOCK AUTO
@@ -76,9 +78,9 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void RunAt(double rate);                // `rate`: seconds of the clock per second of real time
   void FollowMachine();                   // makes the clock show the machine's time again, and turns AUTO off
   void SetWallTimeBack(int64_t wall_ms);  // sets only the wall time; no events become due
-  // TEST CLOCK AUTO. If true, the clock jumps to the next due event whenever there are clients and all of them wait,
-  // for example for messages or keys.
-  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: AUTO: jump when all clients wait
+  // Turns TEST CLOCK AUTO on or off. If it is on, the clock jumps to the next due event whenever there are clients and
+  // all of them wait, for example for messages or keys.
+  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: TEST CLOCK AUTO: jumps when all clients wait
 
   struct State {              // the state of the clock that a snapshot stores
     MovableClock::Mode mode;  // frozen, real or scaled
@@ -92,8 +94,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   // --- Jumps forward.
 
-  // The following three functions request a jump in the next turn, never beyond the clock's limits. They require a
-  // host.
+  // The following three functions request a jump in the next turn, for the client with ID `client`. A jump never
+  // exceeds the clock's limits. Requires: there is a host (which runs the event loop).
   void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this time in the next turn
   void PostJumpTo(uint64_t client, int64_t wall_ms);   // jumps to this time in the next turn, or sets the clock back
   void PostJumpToNextEvent(uint64_t client);           // jumps to the next due event in the next turn, if there is one
@@ -101,13 +103,15 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     bool is_too_far = false;      // the jump was refused, because the clock would exceed its limits
     std::optional<Due> met = {};  // the event that PostJumpToNextEvent jumped to
   };
-  bool MayJump(int64_t elapsed_ms) const;  // false: the jump would exceed the clock's limits
+  bool MayJump(int64_t elapsed_ms) const;  // false: the jump would exceed kMaxWallMs or kMaxMonotonicMs
   // JumpNow and JumpNowTo jump immediately. They require that no command runs, and that this server runs its events in
   // this turn.
   JumpResult JumpNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
   JumpResult JumpNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
-  bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // true until its TakeJumpResult
-  std::optional<JumpResult> TakeJumpResult(uint64_t client);  // nullopt: the jump has not ended. Requires: IsJumpPosted
+  bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // true until result is taken
+  // Returns the result of the client's jump, once. Returns nullopt while the jump has not ended. Requires:
+  // IsJumpPosted.
+  std::optional<JumpResult> TakeJumpResult(uint64_t client);  // result of the jump; nullopt: it has not ended
 
   void EndTurn();  // if AUTO is on and all clients wait, jumps to the next due event in the next turn
 
@@ -122,7 +126,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   std::optional<Due> NextReachableEvent() const;  // the next due event, if the clock can reach it within its limits
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event and returns it
   void Post(uint64_t client, std::function<JumpResult()> jump);
-  bool EveryClientWaits() const;  // there are clients, and none can do anything before time passes
+  bool EveryClientWaits() const;  // there are clients, and all are blocked, subscribed, held back or replicas
   void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
 
   const Parts parts_;                            // other parts of the server that this class uses

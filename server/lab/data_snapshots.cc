@@ -16,7 +16,7 @@ namespace respite {
 
 namespace {
 
-// A value of a key that one or several snapshots store.
+// An old value of a key. Several snapshots may share it.
 using Kept = std::shared_ptr<EntryPtr>;  // null: the key was absent
 using Delta = std::map<std::string, Kept, std::less<>>;
 
@@ -31,8 +31,8 @@ std::string ValueDigest(const Entry& entry) {
 
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
-  // Compares digests if possible, and payloads otherwise. A digest does not cover the consumer groups of a stream or
-  // the deadlines of fields.
+  // Compares digests if they cover the whole values, and DUMP payloads otherwise. A digest does not cover the consumer
+  // groups of a stream or the deadlines of fields.
   const bool has_digest = one.Type() != ValueType::kStream && !one.HasFieldDeadlines() && !other.HasFieldDeadlines();
   if (has_digest) return ValueDigest(one) == ValueDigest(other);
   return DumpPayload(one, RdbCompression::kOff) == DumpPayload(other, RdbCompression::kOff);
@@ -53,8 +53,8 @@ void Put(Database& database, const std::string& key, Kept kept) {
 
 }  // namespace
 
-// What a snapshot stores of one database. The parts of a snapshot are in the order that the databases have now, after
-// any SWAPDB.
+// What a snapshot stores about one database. Snapshot::parts is ordered by the present indexes of the databases, which
+// SWAPDB may have changed since the snapshot.
 struct DataSnapshots::Part {
   int home;                         // database index when the snapshot was made
   std::shared_ptr<Database> whole;  // null: equal to the present, except the keys of `delta`
@@ -66,7 +66,7 @@ class DataSnapshots::Snapshot {
   Snapshot(DataSnapshots& its_owner, int databases) : owner(its_owner) {
     for (int db = 0; db < databases; ++db) parts.push_back({.home = db, .whole = nullptr, .delta = {}});
   }
-  // Returns the index that a database has now. `home` is the index that it had when the snapshot was made.
+  // Returns the present index of a database. `home` is its index when the snapshot was made.
   size_t PlaceOf(int home) const {
     return static_cast<size_t>(std::ranges::find(parts, home, &Part::home) - parts.begin());
   }
@@ -274,7 +274,8 @@ std::vector<DataSnapshots::Difference> DataSnapshots::Compare(const Snapshot& be
   return differences;
 }
 
-// Returns the keys of a database that may differ between two snapshots. A null `after` means the present data.
+// Returns the keys of a database that may differ between two snapshots, or between a snapshot and the present data
+// (`after` is null).
 std::set<std::string> DataSnapshots::KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const {
   std::set<std::string> keys;
   const auto base = [&](const Snapshot* snapshot) -> const Database* {

@@ -1,9 +1,9 @@
 // DataSnapshots: the data of a server at several moments. Each snapshot is stored as its difference from the present
 // data.
 //
-// A new snapshot is empty. Before a key changes for the first time, its old value is copied once. All snapshots that
-// need this value share the copy. A flushed database moves into the snapshots as a whole. So making a snapshot costs
-// nothing for the data, and restoring it costs only the changes since.
+// A new snapshot is empty. Before a key changes for the first time after a snapshot, its old value is copied once. All
+// snapshots that need this value share the copy. A flushed database moves into the snapshots as a whole. So making a
+// snapshot copies no data, and restoring a snapshot costs only O(changes since).
 #pragma once
 
 #include <memory>
@@ -32,15 +32,17 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   DataSnapshots& operator=(const DataSnapshots&) = delete;
 
   SnapshotPtr Save();  // the present data; must be destroyed before this object. Cost: O(databases)
-  // The snapshot continues to exist. Each changed key is reported and propagated like a change by a command. Cost:
-  // O(changes since the snapshot), and O(keys) for each database that was flushed since. Requires: !IsLost.
+  // Gives the data the state that the snapshot has. The snapshot continues to exist. Each changed key is reported and
+  // propagated like a change by a command. Cost: O(changes since the snapshot), and O(keys) for each database that was
+  // flushed since. Requires: !IsLost.
   void Restore(Snapshot& snapshot, Unit& unit);  // makes the data as it was; reports each changed key
 
-  // Skips databases that `target` does not have. Cost: O(keys of the snapshot).
+  // Copies the keys of the snapshot to `target`. Skips databases that `target` does not have. Cost: O(keys of the
+  // snapshot).
   void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the keys of the snapshot to an empty Dataset
 
   static bool IsLost(const Snapshot& snapshot);  // true: all data was replaced since, by a full sync or a loaded file
-  static size_t StoredValueCount(const Snapshot& snapshot);  // old values and databases that it holds itself
+  static size_t StoredValueCount(const Snapshot& snapshot);  // number of old values that the snapshot stores
   size_t KeyCount(const Snapshot& snapshot) const;           // number of keys that existed at the time of the snapshot
 
   struct Difference {  // a key that differs between two snapshots
@@ -63,7 +65,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   struct Part;  // the data that a snapshot stores of one database
 
   const Entry* Find(const Snapshot* snapshot, int db, Bytes key) const;
-  std::set<std::string> KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const;  // candidates
+  std::set<std::string> KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const;  // for Compare
   void Forget(Snapshot& snapshot);                            // removes the snapshot from snapshots_
   void UndoSwaps(Snapshot& snapshot, Unit& unit);             // undoes each SWAPDB since the snapshot
   void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // restores a database that was flushed since
@@ -72,7 +74,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   Dataset& data_;
   LazyFree& lazy_free_;                 // frees large values in the background
   std::vector<Snapshot*> snapshots_;    // all existing snapshots, from the oldest to the newest
-  const Snapshot* restored_ = nullptr;  // the snapshot that is being restored; it stores no changes meanwhile
+  const Snapshot* restored_ = nullptr;  // the snapshot that is being restored: meanwhile it stores no old values
 };
 
 }  // namespace respite

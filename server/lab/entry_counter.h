@@ -1,5 +1,5 @@
 // EntryCounter: counts the journal entries that match a filter, for queries that are repeated (TEST AWAIT COMMAND).
-// Checks each entry only once, unless its request was blocked at that time.
+// Checks each entry only once, or again if its request was still blocked.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ class EntryCounter {  // counts the journal entries that match a filter, for rep
   EntryCounter(const RequestJournal& journal, JournalFilter filter)
       : journal_(journal), filter_(std::move(filter)), epoch_(journal.Epoch()), next_(journal.FirstSeq()) {}
 
-  // Includes entries that were older than this object, and entries that the journal has dropped since they were
-  // counted. Begins again at 0 when the journal is cleared. Cost: O(entries that are new or were blocked).
+  // Returns the number of matching entries. Includes entries that are older than this object, and entries that the
+  // journal dropped after they were counted. Begins again at 0 when the journal is cleared. Cost: O(entries that are
+  // new or were blocked).
   uint64_t Count();  // number of matching entries since the journal was last cleared, including dropped ones
 
  private:
@@ -26,7 +27,7 @@ class EntryCounter {  // counts the journal entries that match a filter, for rep
     bool counts;  // the entry is included in the count
   };
 
-  bool CheckAgain(BlockedEntry& entry);  // corrects the count; true: the request is not blocked any more, or dropped
+  bool CheckAgain(BlockedEntry& entry);  // corrects the count; true: need not be checked again, as it is not blocked
 
   const RequestJournal& journal_;              // the journal whose entries are counted
   const JournalFilter filter_;                 // which entries are counted

@@ -6,7 +6,7 @@
 
 namespace respite {
 
-struct Fixture {                     // initial data of a test, as the requests that create it
+struct Fixture {                     // initial data of a test, as the requests that create the data
   struct Request {                   // one request, and where it was read
     std::vector<std::string> words;  // arguments, including the command name
     std::string place;               // position in its file: "line 3", "offset 120", `key "user:1"`

@@ -23,7 +23,7 @@ constexpr std::array<FormatName, 5> kNames = {{{"rdb", FixtureFormat::kRdb},
                                                {"redis", FixtureFormat::kRedis},
                                                {"json", FixtureFormat::kJson}}};
 
-// A File whose content is a text in memory.
+// A File that reads a text in memory.
 class TextFile final : public File {
  public:
   explicit TextFile(Bytes text) : text_(text) {}

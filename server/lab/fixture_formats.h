@@ -6,8 +6,8 @@
 //   .rdb     an RDB file
 //   .aof     an append-only file, which may begin with an RDB preamble
 //
-// A fixture in one of the first three formats is checked completely before any of its requests runs. An error message
-// begins with the position in the text.
+// The text of a fixture in one of the first three formats is parsed completely before any of its requests runs. An
+// error message begins with the position in the text.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@ namespace respite {
 
 enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 
-// Ignores the case of the name, which has no dot.
-std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // by a file name's end; nullopt: unknown
+// Returns the format for a file name extension without its dot, such as "json", in upper or lower case.
+std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // format for "json", "rdb" …; nullopt: unknown
 
-// Requires: the format is one of those for text: kResp, kRedis or kJson.
-Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // for kResp, kRedis and kJson; fails on a bad text
+// Parses a fixture. Fails with the position and the reason if the text is malformed. Requires: the format is kResp,
+// kRedis or kJson.
+Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // parses the format .resp, .redis or .json
 Result<Fixture> ReadRedisFixture(Bytes text);                       // reads lines as typed into redis-cli
 Result<Fixture> ReadRespFixture(Bytes text);                        // reads RESP arrays of bulk strings
 // Reads requests in the format .resp from a file, from `offset` to the end.
-Result<Fixture> ReadRespFixture(File& file, uint64_t offset);
+Result<Fixture> ReadRespFixture(File& file, uint64_t offset);  // reads from `offset` to the end
 
 }  // namespace respite

@@ -19,12 +19,12 @@ using Words = std::vector<std::string>;
 
 constexpr int kDeepest = 200;  // the JSON writer recurses once per level
 
-// The reason why a fixture is refused. It is thrown and caught only in this file.
+// The reason why a fixture is refused. An exception that is thrown and caught only in this file.
 struct Problem {
   std::string text;
 };
 
-// Refuses an object in which a name occurs twice. The parser would silently keep only the last one.
+// Throws a Problem if a name occurs twice in a JSON object. The parser would silently keep only the last value.
 class RepeatedNames {
  public:
   void OnEvent(Json::parse_event_t event, const Json& parsed) {
@@ -52,7 +52,8 @@ class Reader {
   static const std::array<Kind, 7> kKinds;
 
   [[noreturn]] void Refuse(const std::string& reason) const { throw Problem{place_ + ": " + reason}; }
-  // Returns the elements of a JSON array, or the members of an object. Refuses an empty one.
+  // Returns `value` if it has this type and is not empty. Otherwise throws a Problem whose text is `shape`, or says
+  // that the value is empty.
   const Json& Elements(const Json& value, Json::value_t type, const char* shape) const;
   std::string Text(const Json& value) const;
   std::string JoinedKinds() const;
@@ -79,7 +80,7 @@ class Reader {
   Fixture fixture_;
   int64_t selected_db_ = 0;
 
-  // The key of the database whose value is being read.
+  // The following members describe the key whose value is being read.
   std::string key_;
   std::string place_;
   const Kind* kind_ = nullptr;
@@ -216,8 +217,8 @@ void Reader::AddEntry(const std::string& id, const Json& fields) {
   AddRequest(std::move(words));
 }
 
-// Returns the text of a parser's error from the position on. "[json.exception.parse_error.101] parse error at line 2,
-// column 3: …" becomes "line 2, column 3: …".
+// Returns the parser's error without what precedes the position: "[json.exception.parse_error.101] parse error at line
+// 2, column 3: …" becomes "line 2, column 3: …".
 std::string ReasonOf(const Json::exception& error) {
   std::string text = error.what();
   const size_t place = text.find("line ");

@@ -52,8 +52,8 @@ class FixtureLoader {
   Reason LoadSnapshot(const std::string& path);
   Reason LoadAppendOnlyFile(const std::string& path);
   Reason LoadFolder(const std::string& path);
-  // Runs the requests one after the other, beginning in database 0. `rule` says whether expired keys are removed. They
-  // are not for an append-only file, which contains the commands that remove them.
+  // Runs the requests one after the other, beginning in database 0. `rule` says whether expired keys are removed. For
+  // an append-only file they are not removed, because the file contains the commands that remove them.
   Reason Run(const Fixture& fixture, ExpiryRule rule);
   Reason RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule);
 
@@ -134,7 +134,7 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
   size_t done = 0;
   for (const Fixture::Request& request : fixture.requests) {
     if (auto reason = RunOne(*session, request, rule)) return request.place + ": " + *reason;
-    // The progress is always 0 bytes, because the size of these requests in bytes is not known.
+    // Reports 0 bytes of progress, because the size of these requests in bytes is not known.
     if (++done % kServeOthersEvery == 0 && services_.storage.loading.Advance(0) == Loading::Order::kStop) {
       return "the server was stopped meanwhile";
     }
@@ -142,8 +142,8 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
   return std::nullopt;
 }
 
-// Runs one request of a fixture. MULTI and EXEC are skipped: no client is served between the requests of a transaction
-// anyway.
+// Runs one request of a fixture. Skips MULTI and EXEC, because clients cannot see the data before all requests have
+// run.
 Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, ExpiryRule rule) {
   const std::vector<Bytes> words(request.words.begin(), request.words.end());
   const Command* const command = services_.execution.executor.Resolve(words);
@@ -184,8 +184,7 @@ std::optional<std::string> LoadFixtures(const Services& services) {
     reason = LoadAll(services);
   }
   services.storage.loading.End();
-  // An RDB file names the replication history to which its data belongs. The loaded fixtures have changed the data, so
-  // that history no longer applies.
+  // Forgets the replication history that the server's RDB file named, because the fixtures have changed the data.
   services.storage.loading.file_history() = {};
   services.storage.loading.TakeSkippedExpiredKeys();
   if (!reason && services.storage.aof.IsOn()) services.storage.aof.Rewrite();

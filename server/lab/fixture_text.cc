@@ -29,7 +29,7 @@ class TextOutput final : public RequestOutput {
   std::string text_;
 };
 
-// Returns the commands that create the key with its value, in the form that a base file of the append-only file has.
+// Returns the commands that create the key with its value, as a rewrite of the append-only file would write them.
 std::vector<Words> CommandsOf(const Entry& entry) {
   TextOutput out;
   WriteValueCommands(out, entry);
@@ -39,8 +39,8 @@ std::vector<Words> CommandsOf(const Entry& entry) {
   return commands;
 }
 
-// Merges the commands from index `from` to `to` into one, and sorts the items in it. Sets and hashes have no order of
-// their own.
+// Merges the commands from index `from` to before `to` into one, and sorts its set members or hash fields. Sets and
+// hashes have no order, so sorting makes equal data give equal text.
 Words Sorted(const std::vector<Words>& commands, size_t from, size_t to, size_t words_per_item) {
   std::vector<Words> items;
   for (size_t i = from; i < to; ++i) {
@@ -73,7 +73,7 @@ std::vector<Words> SortedCommands(std::vector<Words> commands) {
 
 void AppendLine(std::string& text, const Words& words) { text.append(JoinQuoted(words)) += '\n'; }
 
-// Returns whether the key matches. As in KEYS, the pattern `*` also matches the empty key.
+// Returns whether the key matches the pattern. As in KEYS, the pattern `*` also matches the empty key.
 bool MatchesKey(Bytes pattern, Bytes key) { return pattern == "*" || GlobMatch(pattern, key); }
 
 }  // namespace

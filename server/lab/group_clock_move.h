@@ -1,4 +1,5 @@
-// GroupClockMove: moves the clocks of several servers together. Clocks that showed equal times before do so afterwards.
+// GroupClockMove: moves the clocks of several servers together (TEST CLUSTER CLOCK). Clocks that showed the same time
+// before the move also show the same time after it.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +12,22 @@ namespace respite {
 
 class GroupClockMove {  // one TEST CLUSTER CLOCK change, made to the clocks of several servers
  public:
-  // Computes the move, but does not move any clock yet. Requires: the move is not kAuto, and `clocks` is not empty.
+  // Computes the move, but moves no clock yet. Requires: the move is not kAuto, and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
-  bool IsPossible() const { return is_possible_; }  // false: it would exceed a clock's limits
+  bool IsPossible() const { return is_possible_; }  // false: the move would exceed a clock's limits
   // For kNext, returns the first event that becomes due on any of the servers. Returns nullopt for other moves, and if
-  // the clocks cannot reach such an event.
+  // there is no event that all clocks can reach.
   const std::optional<ClockControl::Due>& met() const { return met_; }
-  // Moves one of the clocks given to the constructor. Requires: IsPossible, and the requirements of
-  // ClockControl::JumpNow.
-  void Do(ClockControl& clock) const;
+  // Moves one of the clocks that the constructor got. The caller calls this for each of them. Requires: IsPossible, and
+  // the requirements of ClockControl::JumpNow.
+  void Do(ClockControl& clock) const;  // moves one of the clocks
 
  private:
   ClockMove move_;           // the requested change
   int64_t wall_ms_ = 0;      // for kFreeze and kSet: the time that all clocks show afterwards
   int64_t elapsed_ms_ = 0;   // for kAdvance and kNext: the time that passes on all clocks
-  bool is_possible_ = true;  // the change would exceed no clock's limits
+  bool is_possible_ = true;  // the move would exceed no clock's limits
   std::optional<ClockControl::Due> met_;
 };
 

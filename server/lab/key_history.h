@@ -1,14 +1,14 @@
-// KeyHistory: what happens to keys while the journal is on. Records expired keys, and locks from acquisition to
-// release.
+// KeyHistory: records what happens to keys while the journal (TEST JOURNAL) is on: keys that expire, and distributed
+// locks from acquisition to release.
 //
 // A lock is a key that a client has created in one of the usual ways:
 //
 //   SET key token NX ...        SETNX key token         as a request, or in a transaction or a script
 //   HINCRBY or HSET of a field, and PEXPIRE or EXPIRE   in one script, as the Java library Redisson does
 //
-// The client holds the lock until the key is removed or overwritten. Locks that existed before the journal began are
-// not known. The memory is bounded: records older than the entries of the journal are dropped. So are the oldest
-// records when all need more than kMaxHistoryBytes.
+// The client holds the lock until the key is removed or overwritten. Locks that were acquired before the journal began
+// are not known. The memory is bounded: records that are older than the entries of the journal are dropped, and the
+// oldest records are dropped when all need more than kMaxHistoryBytes.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ namespace respite {
 struct FinishedCall;
 struct RequestOwner;
 
-struct JournalMoment {    // a position in the journal, and its time
+struct JournalMoment {    // a position in the journal (between two entries), and its time
   uint64_t next_seq = 0;  // sequence number of the next entry
-  int64_t wall_us = 0;    // Unix time of the moment
+  int64_t wall_us = 0;    // Unix time in µs of this position
 };
 
 struct ExpiredKey {     // a key that was removed because it expired
@@ -39,20 +39,20 @@ struct ExpiredKey {     // a key that was removed because it expired
   std::string key;
 };
 
-struct HeldLock {  // a key that a client uses as lock (SET NX PX and the like)
+struct HeldLock {  // a lock, held or ended: a key that a client has created by SET NX or the like
   enum class End : uint8_t { kHeld, kDeleted, kExpired, kEvicted, kOverwritten, kFlushed, kServerKilled };
 
   int db = 0;
   std::string key;
   std::string token;                           // the value of the key, or the field of the hash
   std::shared_ptr<const RequestOwner> holder;  // client that created the key
-  uint64_t created_by_entry = 0;               // journal entry that created the key
-  int64_t acquired_us = 0;                     // Unix time at which the client acquired it
-  uint32_t prolonged = 0;                      // how often the client extended the deadline of the key
+  uint64_t created_by_entry = 0;               // sequence number of the journal entry that created the key
+  int64_t acquired_us = 0;                     // Unix time in µs at which the client acquired the lock
+  uint32_t prolonged = 0;                      // how often the key got a new deadline while the lock was held
   End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
-  JournalMoment ended = {};                    // when the lock ended, valid unless it is still held
+  JournalMoment ended = {};                    // when the lock ended
   std::shared_ptr<const RequestOwner> ended_by = {};  // sender of the journal entry that ended the lock; null: unknown
-  uint64_t expired_key = 0;                           // number of the ExpiredKey; 0 if the lock ended otherwise
+  uint64_t expired_key = 0;                           // number of the ExpiredKey of the key; 0: it did not expire
 };
 
 class KeyHistory {  // for the journal: which keys expired, and which locks clients held
@@ -61,16 +61,17 @@ class KeyHistory {  // for the journal: which keys expired, and which locks clie
 
   enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call on a lock; kMissed: it was held already
 
-  // Records a call that has ended. Notes the lock that the call has acquired, if any, and that `client` ended the locks
-  // which the call released. `at.next_seq` is the number of the call's journal entry.
+  // Records a call of `client` that has ended: the lock that the call has acquired, and who ended the locks that the
+  // call released. `at.next_seq` is the number of the call's journal entry.
   Step RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void ForgetUnrecordedCall();  // discards what was noted about a call that the journal does not record
 
-  // Records an expired key, and may end or extend a lock. Cost: O(log locks) if any lock is held, otherwise O(1).
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // notes expiry, the end of a lock
+  // Handles a keyspace event: records an expired key, and ends or prolongs a lock. Cost: O(log locks) if any lock is
+  // held, otherwise O(1).
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMoment at);  // may record an expiry or end a lock
   void OnFlush(std::span<const int> dbs, JournalMoment at);                     // ends the locks in these databases
   void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
-  void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled, since the fate of their keys is unknown
+  void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled: the restart may have lost their keys
 
   void DropBefore(uint64_t first_seq);  // drops the records that ended before this journal entry
   void DropEnded();                     // drops all records except the locks that are held
@@ -80,7 +81,7 @@ class KeyHistory {  // for the journal: which keys expired, and which locks clie
   const std::deque<HeldLock>& locks() const { return locks_; }                  // held and ended locks, oldest first
 
  private:
-  struct KeyView {  // a database and key without a copy of the name, for look-ups
+  struct KeyView {  // a database and a key that is not copied, for look-ups
     int db;
     Bytes key;
     bool operator==(const KeyView&) const = default;
@@ -92,28 +93,28 @@ class KeyHistory {  // for the journal: which keys expired, and which locks clie
   };
   struct KeyOrder;  // order of keys, which also finds a Key by a KeyView
 
-  // Returns about how much memory the record uses. The key counts twice, since held_locks_ has a copy.
+  // Returns about how many bytes of memory the record uses. The key counts twice, because held_locks_ has a copy.
   static size_t BytesOf(const HeldLock& lock) { return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100; }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // memory size
-  bool HasMade(int db, std::span<const Bytes> words) const;  // the running call has created the key words[1]
-  Step DetectAcquiredLock(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client,
-                          JournalMoment at);
+  bool HasMade(int db, std::span<const Bytes> words) const;  // whether the running call has created the key words[1]
+  Step DetectAcquiredLock(const FinishedCall& call,          // records a lock if the call has acquired one
+                          const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void Open(const HeldLock& lock);  // records a lock that was acquired
   void End(uint64_t number, HeldLock::End how, JournalMoment at);
   template <class Condition>
   void EndAll(HeldLock::End how, JournalMoment at, Condition&& condition);  // ends the locks that meet the condition
   HeldLock& At(uint64_t number) { return locks_[number - first_lock_]; }    // the lock with this number
-  void DropOldestLock();  // removes the record of the oldest lock that a client took, whether it is held or ended
+  void DropOldestLock();  // removes the record of the lock that was acquired first, whether it is held or ended
   void MakeRoom();        // drops the oldest records while they need more than kMaxHistoryBytes
 
   std::deque<ExpiredKey> expired_keys_;  // oldest first
   std::deque<HeldLock> locks_;           // held and ended locks, oldest first
-  uint64_t first_lock_ = 0;              // number of the first element of locks_
+  uint64_t first_lock_ = 0;              // number of the lock in locks_[0]; the numbers are consecutive
   uint64_t last_expired_key_ = 0;        // number of the latest ExpiredKey
   size_t bytes_ = 0;                     // memory of all records
   struct KeyOrder {                      // finds a Key by a KeyView
     using is_transparent = void;
-    static bool IsBefore(KeyView one, KeyView other);  // by database and name
+    static bool IsBefore(KeyView one, KeyView other);  // compares by database, then by name
     bool operator()(const Key& one, const Key& other) const { return IsBefore(one.View(), other.View()); }
     bool operator()(const Key& one, KeyView other) const { return IsBefore(one.View(), other); }
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }

@@ -1,5 +1,5 @@
-// Lab: what implements the command TEST, by which a test controls the server that it uses. The parts are off and cost
-// nothing, unless the directive test-commands allows TEST.
+// Lab: the objects that implement the command TEST, with which a test controls its server. They are off and cost
+// nothing unless the directive test-commands allows TEST.
 #pragma once
 
 #include "server/execution/services.h"
@@ -31,12 +31,12 @@ struct Lab {              // the objects behind the TEST command
   ClockControl clock;            // TEST CLOCK
   NamedSnapshots snapshots;      // TEST SNAPSHOT: earlier states of the server
   RequestJournal journal;        // TEST JOURNAL: the latest requests
-  Awaits awaits;                 // TEST AWAIT: clients that wait for a state
-  FaultRules faults;             // TEST FAULT: rules that make requests fail
+  Awaits awaits;                 // TEST AWAIT: clients that wait for a state of the server
+  FaultRules faults;             // TEST FAULT: rules that make requests, connections or disk operations fail
   Lint lint;                     // TEST LINT
-  MissingFeatures missing;       // TEST MISSING: used features that this server lacks
+  MissingFeatures missing;       // TEST MISSING: features that clients used and this server lacks
   Shuffle shuffle;               // TEST SHUFFLE: shuffles replies without specified order
-  Worlds* worlds = nullptr;      // TEST WORLD: isolated servers in this process; null: it cannot have any
+  Worlds* worlds = nullptr;      // TEST WORLD: isolated servers in this process; null: not available
   Restarts* restarts = nullptr;  // TEST CRASH: kills and restarts servers; null: not available
   NodeGroup* group = nullptr;    // the nodes of a cluster in this process; null: there is none for this server
 };

@@ -29,7 +29,8 @@ bool HasToken(const CommandSyntax& syntax, Bytes word) {
   });
 }
 
-// Returns how many arguments at the beginning are single and always present. For SET this is 2: the key and the value.
+// Returns how many plain arguments the syntax begins with: always present, single, and without token. SET has 2: the
+// key and the value.
 size_t PlainArguments(const CommandSyntax& syntax) {
   const auto arguments = syntax.Arguments();
   const auto end = std::ranges::find_if(arguments, [](const SyntaxArgument& argument) {
@@ -82,8 +83,8 @@ void MissingFeatures::OnCall(const FinishedCall& call) {
   if (call.error == refusals::kSyntax) NoteOption(call);
 }
 
-// Records the first argument that looks like an option but is not in the command's syntax. Looks only behind the
-// arguments that are always present.
+// Records the first argument that looks like an option but is not in the command's syntax. Skips the plain arguments at
+// the beginning.
 void MissingFeatures::NoteOption(const FinishedCall& call) {
   const CommandSyntax syntax = ParseSyntax(call.command.Spec().syntax);
   const size_t harmless = call.command.Spec().harmless_words;

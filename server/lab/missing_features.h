@@ -16,7 +16,7 @@ namespace respite {
 
 struct CurrentExecution;
 
-struct MissingFeature {  // something that clients have used and that this server does not have
+struct MissingFeature {  // a feature that clients have tried to use and that this server does not have
   enum class Kind : uint8_t { kCommand, kSubcommand, kOption, kDirective };
 
   Kind kind;
@@ -24,13 +24,13 @@ struct MissingFeature {  // something that clients have used and that this serve
   std::string request;                         // the first request that used it
   std::shared_ptr<const RequestOwner> client;  // the first client that used it
   uint64_t count = 0;                          // how often clients used the feature
-  int64_t first_ms = 0;                        // Unix time of the first use
-  int64_t last_ms = 0;                         // Unix time of the last use
+  int64_t first_ms = 0;                        // Unix time in ms of the first use
+  int64_t last_ms = 0;                         // Unix time in ms of the last use
 };
 
 class MissingFeatures final : public CallObserver {  // TEST MISSING: records what clients used and this server lacks
  public:
-  static constexpr size_t kMaxFeatures = 1000;  // number of features that are recorded
+  static constexpr size_t kMaxFeatures = 1000;  // maximum number of features that are recorded
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -45,7 +45,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void Start() { parts_.observers.Attach(*this); }  // begins to record missing features
   void Clear();                                     // removes the records; the recording continues
   void Continue(MissingFeatures& before);           // takes over the records of another server, which ends
-  // Returns all recorded features, in the order in which they were first used.
+  // Returns all recorded features, in the order of their first use.
   const std::vector<const MissingFeature*>& All() const { return features_in_order_; }
 
   void OnCall(const FinishedCall& call) override;    // may record an option or a directive

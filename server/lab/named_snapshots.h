@@ -1,6 +1,6 @@
 // NamedSnapshots: TEST SNAPSHOT. A snapshot is the state of a server at one moment: data, functions, scripts, users,
-// directives and clock. Connections do not belong to it. Restoring a snapshot notifies clients of changed keys. It
-// disconnects clients only if the users differ, and then the same clients as ACL LOAD.
+// directives and clock. Connections do not belong to a snapshot. Restoring a snapshot notifies clients of changed keys.
+// If the users differ, it disconnects the clients that ACL LOAD would disconnect; otherwise it disconnects none.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ class Users;
 
 class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scripts, users, directives, clock)
  public:
-  static constexpr size_t kMaxSnapshots = 1000;  // number of snapshots that a server may have
+  static constexpr size_t kMaxSnapshots = 1000;  // maximum number of snapshots of a server
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -46,39 +46,39 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     size_t keys;            // number of keys
     size_t kept;            // number of values that the snapshot stores, because they have changed since
   };
-  // The snapshots are ordered by name. Cost: O(values that the snapshots store).
+  // Returns all snapshots, ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMaxSnapshots; }  // no further snapshot can be saved
 
-  // Saves the present state under this name, and replaces a snapshot that has it. Cost: O(databases + users +
-  // directives + scripts).
+  // Saves the present state as a snapshot of this name. Replaces an existing snapshot of this name. Cost: O(databases +
+  // users + directives + scripts).
   void Save(Bytes name);
   bool Delete(Bytes name);        // deletes a snapshot; false: there is none of this name
   void Clear() { all_.clear(); }  // deletes all snapshots
-  // Throws a Refusal if directives, users or functions cannot be restored, or if the snapshot is lost. If a directive
-  // is refused, nothing has changed, because directives are restored first. `running` is the session of the caller.
-  // Requires: there is such a snapshot.
+  // Restores a snapshot. Throws a Refusal if directives, users or functions cannot be restored, or if the snapshot is
+  // lost. Directives are restored first, so nothing has changed if a directive is refused. `running` is the session of
+  // the caller. Requires: there is such a snapshot.
   void Restore(Bytes name, Unit& unit, const Session* running);  // restores it; throws a Refusal on failure
   // Returns the differences from the snapshot `before` to the snapshot `after`. Requires: the snapshots exist.
-  std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: now
+  std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present data
 
   // Copies the data and the functions of a snapshot to an empty server. Returns an error if that server cannot load the
   // functions. Requires: there is such a snapshot.
   std::optional<std::string> CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;  // error or nullopt
 
   // For callers that need a snapshot of the data only, without a name.
-  DataSnapshots& data() { return data_; }  // stores the data of all snapshots
+  DataSnapshots& data() { return data_; }  // snapshots of the data only
   struct Programs {                        // scripts and functions of a server
     std::vector<std::string> scripts;      // sorted
     std::vector<std::string> functions;    // source code of the libraries, ordered by name
   };
-  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // those that the server has now
+  Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // the present scripts and functions
   void RestorePrograms(const Programs& programs, Unit& unit);            // replaces all scripts and functions
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
   void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored
-  void ResetUsers(const Session* running);  // restores the users that were stored. `running`: the calling session
+  void ResetUsers(const Session* running);  // restores the users that RememberConfigAndUsers stored
   void ResetScripts(Unit& unit);            // removes all functions and scripts
 
  private:
@@ -96,15 +96,15 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   };
 
   Setup CurrentSetup() const;            // the present state of the server, except the data
-  std::string UserLines() const;         // the users as lines of an ACL file
+  std::string UserLines() const;         // the present users as lines of an ACL file
   Texts Scripts() const;                 // cached scripts, sorted
   Texts Functions() const;               // source code of the libraries, ordered by name
-  void RestoreDirectives(Bytes packed);  // sets all directives. `packed`: as Setup::directives
-  void RestoreUsers(const std::string& lines, const Session* running);  // `running`: calling session
+  void RestoreDirectives(Bytes packed);  // sets the directives that differ from those in `packed`
+  void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
   void RestoreScripts(const Texts& bodies);                             // replaces the cached scripts
   void RestoreFunctions(const Texts& codes, Unit& unit);                // replaces all libraries
   const Snapshot& At(Bytes name) const;
-  void DropLost();  // drops the snapshots that are lost because all data was replaced
+  void DropLost();  // deletes the snapshots that are lost because all data was replaced
 
   const Parts parts_;                                 // other parts of the server that this class uses
   DataSnapshots data_;                                // stores the data of all snapshots

@@ -1,5 +1,5 @@
-// NodeGroup: the nodes of a process that was started with `nodes` or `sentinels`, for TEST CLUSTER. Kills, revives and
-// separates nodes, fails over and moves slots, as machines, operators and networks would.
+// NodeGroup: the nodes of a process that was started with `nodes` or `sentinels`, for TEST CLUSTER. Simulates what
+// machines, networks and operators do: kills, revives and separates nodes, fails over, and moves slots.
 //
 // This is an interface for commands. Code in server/process implements it.
 #pragma once
@@ -27,7 +27,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     bool is_alive;  // false: it was killed
     Role role;
   };
-  // The operation has succeeded when all live nodes know its result.
+  // An operation that takes some time. It has succeeded when all live nodes know its result.
   struct Task {  // an operation that takes some time
     enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver, kClock } kind;
     size_t member = 0;                                   // index of the node, for all kinds except kClock
@@ -44,21 +44,21 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
 
   virtual std::vector<Member> List() const = 0;
 
-  struct TaskClient {  // a client of one of the nodes, whose IDs are unique only within their node
+  struct TaskClient {  // a client that starts a Task; client IDs are unique only within one node
     const Services* node;
     uint64_t client;                                      // client ID
     auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
   virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // starts it; or an error
-  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // nullopt: the task still runs
+  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // of its task, once; nullopt: it still runs
 
-  // Delays all traffic between nodes of different sides, as if a network had failed; connections stay open. A node that
-  // belongs to no side reaches all others. Replaces the previous partition. Without sides, ends it and delivers the
-  // delayed traffic.
-  virtual void Partition(Sides sides) = 0;  // delays all traffic between nodes of different sides
+  // Holds back all traffic between nodes of different sides, as if the network had failed; connections stay open. A
+  // node that belongs to no side reaches all others. Replaces the previous partition. If `sides` is empty, ends the
+  // previous partition and delivers the traffic that was held back.
+  virtual void Partition(Sides sides) = 0;  // holds back all traffic between nodes of different sides
   // Delays all output of the node to clients and to other nodes by `delay_ms`. 0 ends the delay. Requires: the node is
   // alive.
-  virtual void Lag(size_t member, int64_t delay_ms) = 0;
+  virtual void Lag(size_t member, int64_t delay_ms) = 0;         // delays all output of a node
   virtual const ClockControl* ClockOf(size_t member) const = 0;  // null: the node is dead or has no movable clock
 };
 

@@ -1,5 +1,5 @@
-// RequestFilter: selects requests by conditions, all of which must hold. The conditions are arguments of TEST FAULT ADD
-// (after WHEN), TEST DROP, TEST JOURNAL, TEST EXPECT and TEST AWAIT.
+// RequestFilter: selects requests that meet all given conditions. The conditions are arguments of TEST FAULT ADD (after
+// WHEN), TEST DROP, TEST JOURNAL, TEST EXPECT and TEST AWAIT.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
   bool Matches(Bytes text) const {  // whether the whole text matches the pattern
     return text.starts_with(beginning_) && (is_plain_ ? EqualsPrefix(text) : Fits(text));
   }
-  Bytes Beginning() const { return beginning_; }  // common prefix of all matching texts; may be empty
+  Bytes Beginning() const { return beginning_; }  // the text with which all matching texts begin; may be empty
 
  private:
   bool EqualsPrefix(Bytes text) const { return text.size() == beginning_.size(); }  // nothing follows the prefix
@@ -30,10 +30,11 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
   Glob glob_;
 };
 
-class TextStart {  // the first bytes of a text in one machine word, to reject most other prefixes fast
+class TextStart {  // the first eight bytes of a text in one machine word, to compare beginnings fast
  public:
   explicit TextStart(Bytes text);
-  // Returns false only if no text that starts like this one can begin with the text from which `beginning` was made.
+  // Returns false if the text of this object certainly does not begin with the text of `beginning`. Compares only the
+  // first bytes.
   bool MayBegin(const TextStart& beginning) const { return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0; }
 
  private:
@@ -59,21 +60,20 @@ struct ClientFilter {  // conditions for clients; all given ones must hold
   std::optional<TextPattern> library;  // lib-name, as in CLIENT SETINFO
   std::optional<int> db;
 
-  // `in_db` is the database of the request. For a client without a request, it is the database that the client has
-  // selected.
-  bool Matches(const ClientView& client, int in_db) const;
+  // `in_db` is the database of the client's request, or the selected database if there is no request.
+  bool Matches(const ClientView& client, int in_db) const;  // whether all given conditions hold
 };
 
 struct RequestFilter {                 // conditions for requests; all given ones must hold
   std::optional<TextPattern> command;  // pattern for full names; a container matches all its subcommands
-  uint32_t category = 0;               // bit of an AclCategory; 0: any category
+  uint32_t category = 0;               // the command must be in this AclCategory (one bit); 0: any category
   std::optional<TextPattern> key;      // pattern that one of the request's keys must match
   ClientFilter client;
-  std::optional<bool> is_in_script;       // SCRIPT: whether a script runs it; nullopt: does not matter
-  std::optional<bool> is_in_transaction;  // whether EXEC runs it; nullopt: matches when the client sends it
+  std::optional<bool> is_in_script;       // SCRIPT: whether a script must run it; nullopt: does not matter
+  std::optional<bool> is_in_transaction;  // TRANSACTION: whether EXEC must run it; nullopt: when a client sends it
 
   bool MayMatch(const Command& tried) const;  // checks the conditions that depend only on the command
-  bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // for an unknown command
+  bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // like MayMatch, for an unknown command
   // What Matches needs to know about a request. Requires: MayMatch was true for its command, or MayMatchUnknown for an
   // unknown command.
   struct Facts {                       // what Matches checks of one request
@@ -84,7 +84,7 @@ struct RequestFilter {                 // conditions for requests; all given one
     RequestFaults::Place place;        // whether it was sent, queued, or runs in a transaction or script
     bool is_in_transaction;            // EXEC runs the request
     std::optional<KeyList> keys = {};  // set by FindKeys
-    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // starts of `keys`; one empty start if there is no key
+    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // starts of `keys`; if there are none, one empty start
 
     static Facts Of(const RequestFaults::Attempt& request);
     void FindKeys();  // finds the keys among `words`; sets `keys` and `key_starts`

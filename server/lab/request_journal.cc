@@ -27,7 +27,7 @@ bool Tells(Bytes error, Bytes word) {
   return !word.empty() && error.find("'" + std::string(word) + "'") != Bytes::npos;
 }
 
-// Redacts an error that quotes a hidden argument, because the argument may be a password in the wrong place.
+// Returns the error text. Redacts it if it quotes one of the arguments from index `shown` on, which may be passwords.
 std::string WithoutSecrets(Bytes error, std::span<const Bytes> words, size_t shown) {
   for (size_t i = shown; i < words.size(); ++i) {
     if (Tells(error, words[i])) return std::string(FirstWord(error)) + " (redacted)";
@@ -83,8 +83,7 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
   }
   std::vector<Bytes> words;
   if (request.key) words = entry.Words();
-  // An entry of a transaction counts as an ordinary request here. So the filter matches it even without the condition
-  // TRANSACTION.
+  // An entry of a transaction gets the place kSent. So a filter without the condition TRANSACTION also matches it.
   const bool is_in_script = entry.place == Place::kInScript;
   RequestFilter::Facts facts{.client = entry.client->View(),
                              .db = entry.db,
@@ -235,8 +234,8 @@ RequestJournal::Sender& RequestJournal::SenderOf(const Session& client) {
   return sender;
 }
 
-// Forgets disconnected clients once the journal remembers too many: kFew, and two for each connected client. Cost: O(1)
-// amortised.
+// Forgets disconnected clients if the journal remembers at least kFew + 2 * (number of connected clients) clients.
+// Cost: O(1) amortised.
 void RequestJournal::ForgetOldSenders() {
   constexpr size_t kFew = 1000;
   if (senders_.size() < kFew + 2 * parts_.clients.Count()) return;
@@ -256,8 +255,8 @@ JournalMoment RequestJournal::Moment() const {
   return {.next_seq = next_, .wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us};
 }
 
-// Uses the clock instead of Moment for a key that expires. This may happen between two requests, when Moment gives the
-// time of the previous one.
+// Passes the event to keys_. A key may expire between two requests. Then Moment still has the time of the previous
+// request, so the present time is read from the clock.
 void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
   if (event.Name() == "expired") moment.wall_us = parts_.env.clock.WallUs();
@@ -339,12 +338,12 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
   const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
   if (!is_answered && !is_closed) {
-    // A fault of a queued request acts only on the reply +QUEUED. EXEC later runs the command without the fault.
+    // Other faults of a queued request act only on the reply +QUEUED. EXEC later runs the command without the fault.
     if (!is_queued || fault.kind == Kind::kError) sender.fault = name;
     return;
   }
-  // The fault replies instead of the command or closes the connection. Other calls to this observer do not report such
-  // a request, so it is recorded here.
+  // The fault replies instead of the command, or closes the connection. Adds an entry here, because OnCall and
+  // OnRefusal are not called for such a request.
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
   sender.fault = name;

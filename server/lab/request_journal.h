@@ -1,9 +1,9 @@
-// RequestJournal: TEST JOURNAL. The latest requests, in the order in which they ran, with client, time, duration and
-// result.
+// RequestJournal: TEST JOURNAL. Records the latest requests, in the order in which they ran, with client, time,
+// duration and result.
 //
-// A new entry reuses the memory of the entry that it replaces, so a busy server allocates little for the journal. The
-// journal also records what happens to keys (KeyHistory), for TEST REPORT. A journal that is off costs nothing, because
-// it receives no calls and no keyspace events.
+// A new entry reuses the memory of the oldest entry, so a busy server allocates little for the journal. The journal
+// also records what happens to keys (KeyHistory), for TEST REPORT. A journal that is off costs nothing, because it
+// receives no calls and no keyspace events.
 #pragma once
 
 #include <algorithm>
@@ -43,9 +43,9 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   uint32_t trips = 0;  // number of round trips of this client since its previous entry
   Outcome outcome = Outcome::kOk;
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
-  KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired a lock
+  KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired or missed a lock
   bool is_in_transaction = false;                            // EXEC has run the request
-  uint64_t waited_until = 0;   // number of the first entry after the end of its wait; 0: it waits, or never did
+  uint64_t waited_until = 0;   // if it was blocked: number of the first entry after its wait; 0: waits, or never did
   std::string detail;          // kError: the error; kFault: the name of the fault
   std::string words;           // the arguments, concatenated; long ones are shortened
   std::vector<uint32_t> ends;  // where each argument ends in `words`
@@ -71,8 +71,8 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   static constexpr size_t kDefaultCapacity = 10'000;            // maximum number of entries by default
   static constexpr size_t kMaxCapacity = 1'000'000;             // largest number of entries that a client may request
   static constexpr size_t kMaxJournalBytes = size_t{64} << 20;  // maximum memory of all entries together
-  static constexpr size_t kMaxKeptArgumentBytes = 1024;         // bytes recorded of each argument and error
-  static constexpr size_t kMaxKeptArguments = 1024;             // arguments kept of each request
+  static constexpr size_t kMaxKeptArgumentBytes = 1024;         // most bytes recorded of each argument and error
+  static constexpr size_t kMaxKeptArguments = 1024;             // most arguments recorded of each request
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -99,14 +99,15 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }              // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }                // sequence number of the next entry
-  uint64_t DroppedCount() const { return dropped_count_; }  // entries dropped for room since Clear
+  uint64_t DroppedCount() const { return dropped_count_; }  // number of entries dropped to make room, since Clear
   // Returns an entry by its sequence number. Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>
   void ForEach(const JournalFilter& filter, Visit&& visit) const;  // calls visit(entry), oldest first
   uint64_t Count(const JournalFilter& filter) const;               // number of kept entries that match
-  uint64_t Epoch() const { return epoch_; }  // changes whenever entries are removed, except the oldest to make room
+  uint64_t Epoch() const { return epoch_; }  // changes when the journal is cleared; not when old entries make room
 
+  // Records that a fault acts on a request. `name` is the name of the rule of TEST FAULT.
   void NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name);  // records the fault
 
   void OnCall(const FinishedCall& call) override;    // adds or completes the entry of a command that has run
@@ -127,7 +128,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     const Command* command;        // null if the command is unknown
     std::span<const Bytes> words;  // arguments, including the command name
     int depth = 0;                 // 0: sent by a client; more: run by EXEC or a script
-    size_t shown = SIZE_MAX;       // number of arguments that may be recorded; the others may be secrets
+    size_t shown = SIZE_MAX;       // number of leading arguments that may be recorded; later ones may be secrets
   };
   struct End {                                                   // how a request has ended
     RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;  // how it ended
@@ -139,31 +140,31 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }  // ends the locks
   void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }             // moves the locks
 
-  JournalMoment Moment() const;                           // the current position in the journal, and the time
+  JournalMoment Moment() const;                           // the end of the journal, and the time of the running request
   void Attach();                                          // begins to receive calls and key events
   const Session& ClientOf(const Session& session) const;  // the client; for a script, the client that called it
-  Sender& SenderOf(const Session& client);                // record of this client, created if absent
+  Sender& SenderOf(const Session& client);                // finds or creates the Sender of this client
   void CountTrip(Sender& sender, int depth);              // counts a round trip, once for all requests of one turn
   RequestEntry& At(uint64_t seq) { return entries_[seq - first_]; }
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of the entry
   static void Keep(RequestEntry& entry, const Request& request);
-  // Describes a request that has not run, or that has failed, for a new entry of the journal.
+  // Describes a request that has not run or has failed, for a new entry. Its secrets are left out.
   Request FailedRequest(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
   void ForgetOldSenders();    // forgets disconnected clients if very many clients are remembered
 
-  const Parts parts_;                 // other parts of the server that this class uses
-  bool is_on_ = false;                // requests are recorded
-  size_t capacity_ = 0;               // maximum number of entries; 0: before Start, and after Forget
-  std::deque<RequestEntry> entries_;  // the recorded requests, oldest first
-  uint64_t first_ = 1;                // sequence number of the oldest entry
-  uint64_t next_ = 1;                 // sequence number of the next entry
-  uint64_t dropped_count_ = 0;        // entries dropped for room since Start or Clear
-  uint64_t epoch_ = 0;                // changes whenever entries are removed, except the oldest to make room
-  size_t bytes_ = 0;                  // memory of all entries, in bytes
-  KeyHistory keys_;                   // records expired keys and locks
+  const Parts parts_;                             // other parts of the server that this class uses
+  bool is_on_ = false;                            // requests are recorded
+  size_t capacity_ = 0;                           // maximum number of entries; 0: before Start, and after Forget
+  std::deque<RequestEntry> entries_;              // the recorded requests, oldest first
+  uint64_t first_ = 1;                            // sequence number of the oldest entry
+  uint64_t next_ = 1;                             // sequence number of the next entry
+  uint64_t dropped_count_ = 0;                    // number of entries dropped to make room, since Start or Clear
+  uint64_t epoch_ = 0;                            // changes when the journal is cleared; not when old entries make room
+  size_t bytes_ = 0;                              // memory of all entries, in bytes
+  KeyHistory keys_;                               // records expired keys and locks
   std::unordered_map<uint64_t, Sender> senders_;  // clients that have sent requests, by client ID
   uint64_t last_sender_id_ = 0;                   // client ID of last_sender_
   Sender* last_sender_ = nullptr;                 // the latest result of SenderOf; null: none

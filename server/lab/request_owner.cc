@@ -9,7 +9,7 @@ namespace {
 
 Bytes OwnerText(Bytes text) { return text.substr(0, RequestOwner::kMaxTextBytes); }
 
-// Returns whether the name is one that Sentinels give their connections: "sentinel-1a2b3c4d-cmd" or
+// Returns whether a client name belongs to a connection of a Sentinel: "sentinel-1a2b3c4d-cmd" or
 // "sentinel-1a2b3c4d-pubsub".
 bool IsOfSentinel(Bytes name) {
   return name.starts_with("sentinel-") && (name.ends_with("-cmd") || name.ends_with("-pubsub"));

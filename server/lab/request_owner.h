@@ -1,5 +1,5 @@
-// RequestOwner: the client that sent a request, with the properties that it had then. TEST JOURNAL and TEST LINT show
-// them even after the client has disconnected.
+// RequestOwner: the client that sent a request, with the properties that the client had then. TEST JOURNAL and TEST
+// LINT show the properties even after the client has disconnected.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 namespace respite {
 
 struct RequestOwner {  // the client that sent a request, with its properties at that time
-  // The following texts are shortened, because clients choose them and may make them megabytes long.
-  static constexpr size_t kMaxTextBytes = 256;  // size to which each text is shortened
+  // The following texts are shortened, because clients choose them and could make them megabytes long.
+  static constexpr size_t kMaxTextBytes = 256;  // size in bytes to which each text is shortened
 
   uint64_t id = 0;
   std::string name;
@@ -25,7 +25,8 @@ struct RequestOwner {  // the client that sent a request, with its properties at
   ClientView View() const { return {.id = id, .name = name, .user = user, .address = address, .library = library}; }
 };
 
-// Returns whether a request of this client is one of TEST, or belongs to the traffic between servers.
-bool IsTestOrServerTraffic(const Session& client, const Command* command);  // `command` may be null (unknown)
+// Returns whether a request is the command TEST, or belongs to the traffic between servers (replication, slot
+// migration, Sentinels). `command` is null if it is unknown.
+bool IsTestOrServerTraffic(const Session& client, const Command* command);  // a TEST command, or from another server
 
 }  // namespace respite

@@ -10,8 +10,8 @@ namespace respite {
 
 namespace {
 
-// Returns how many words at the beginning contain no secret. For a container, this is the smallest number among its
-// subcommands.
+// Returns how many leading arguments of a command are no secrets. For a container, returns the smallest number among
+// its subcommands.
 size_t HarmlessWordsOf(const Command& command) {
   size_t least = command.Spec().harmless_words;
   for (const Command& subcommand : command.subcommands) {

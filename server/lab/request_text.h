@@ -13,16 +13,16 @@ namespace respite {
 struct Command;
 class CommandTable;
 
-// Returns how many words at the beginning of the request cannot be secrets, or SIZE_MAX if none can. Needed for a
-// request that has not run or has failed, because Call::Redact has not hidden its secrets. `command` is null if it is
-// unknown.
+// Returns how many leading arguments of the request cannot be secrets. Returns SIZE_MAX if no argument can be a secret.
+// Needed for a request that has not run or has failed, because Call::Redact has not hidden its secrets. `command` is
+// null if it is unknown.
 size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words);
 
-// Used to show the conditions of TEST EXPECT and TEST AWAIT.
+// Returns the conditions of a TEST EXPECT or TEST AWAIT as one line. Shortens long arguments.
 std::string ConditionText(std::span<const Bytes> words);  // all arguments on one line, long ones shortened
 
-// Returns the request on one line. Shortens long words and long requests. Hides the words from index `hidden_from` on,
-// because they may be secrets.
-std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);  // hides words from this index on
+// Returns the request on one line. Shortens long arguments and long requests. Shows "(redacted)" instead of each
+// argument from index `hidden_from` on, because it may be a secret.
+std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);  // as one line, shortened
 
 }  // namespace respite

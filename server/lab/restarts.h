@@ -13,17 +13,18 @@ struct Session;
 class Restarts {  // interface that kills and restarts servers (TEST CRASH)
  public:
   struct DataAfterCrash {  // which data the restarted server loads
-    // What the restarted server loads. kFiles: the files on the disk. kAll: the data that an append-only file would
-    // have kept, if there was none.
+    // What the restarted server loads. kFiles: the files on the disk. kAll: all data, as if an append-only file had
+    // kept it, although there is none.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;
-    AppendFsync policy = AppendFsync::kAlways;  // appendfsync setting that decides how much is lost
+    AppendFsync policy = AppendFsync::kAlways;  // the appendfsync setting that decides how much data is lost
   };
 
   virtual ~Restarts() = default;
 
-  // Kills the server of this client in the next turn and restarts it with its original settings. The client then
-  // becomes a client of the new server and gets +OK; all other clients are disconnected. The caller must call
-  // Call::ContinueInNextTurn. Its command is resumed only if the restart has failed.
+  // Kills the server of the client `caller` in the next turn, and restarts it with its original settings. The client
+  // then becomes a client of the new server and gets +OK; all other clients are disconnected. The client's command must
+  // call Call::ContinueInNextTurn, and is resumed only if the restart has failed. Returns false if the server cannot
+  // crash.
   virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // kills the client's server; false: it cannot
 };
 

@@ -12,8 +12,8 @@ namespace respite {
 
 namespace {
 
-// How the replies of a command are shuffled. `together` elements stay together, such as a field and its value.
-// `is_walk` is for commands like SCAN, whose replies begin with a cursor.
+// How the replies of a command are shuffled. `together` is the number of elements that stay together: 2 for a field and
+// its value. `is_walk` is true for SCAN and similar commands, whose replies begin with a cursor.
 struct Order {
   Bytes command;
   size_t together = 1;
@@ -31,7 +31,7 @@ const Order* OrderOf(const Command& command) {
   return found != kOrders.end() && found->command == command.full_name ? found : nullptr;
 }
 
-// Returns whether the reply to HSCAN or ZSCAN has values. It has none with the options NOVALUES and NOSCORES.
+// Returns whether the reply to HSCAN or ZSCAN has values: not with the option NOVALUES or NOSCORES.
 bool HasValues(std::span<const Bytes> words) {
   constexpr size_t kOptions = 3;
   size_t at = kOptions;
@@ -42,7 +42,7 @@ bool HasValues(std::span<const Bytes> words) {
   return true;
 }
 
-// A reply, divided into its header and the parts that are shuffled.
+// A reply, divided into its beginning, which stays in place, and the parts that are shuffled.
 struct Parts {
   Bytes head;
   std::vector<Bytes> parts;

@@ -1,4 +1,4 @@
-// Shuffle: TEST SHUFFLE. Shuffles the elements of replies that have no specified order, so that a test finds code that
+// Shuffle: TEST SHUFFLE. Shuffles the elements of replies whose order Redis does not specify. So a test finds code that
 // relies on the internal order of sets and hashes.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace respite {
 
-class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles elements of unordered replies
+class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies without a specified order
  public:
   Shuffle(LateBound<ReplyEditor>& port, uint64_t seed) : port_(port), random_(seed) {}
   ~Shuffle() override = default;
@@ -21,10 +21,10 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles elements o
   bool IsOn() const { return port_ && &*port_ == this; }
   void TurnOn() { port_.Attach(this); }  // begins to shuffle replies
   void TurnOff() { port_.Detach(); }     // stops shuffling
-  // Sets the seed. With an equal seed, equal requests get equal orders.
+  // Sets the seed of the random orders. After equal seeds, equal requests get equal orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
-  // Shuffles the reply if the command is one whose replies have no specified order. Cost: O(bytes of the reply) then,
+  // Shuffles the reply if the replies of the command have no specified order. Cost: O(bytes of the reply) if so,
   // otherwise O(1).
   void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) override;
 

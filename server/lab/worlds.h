@@ -1,5 +1,6 @@
 // Worlds: isolated servers behind one port. Each world has its own data, users, directives, scripts, clients and clock,
-// so parallel tests need only one server. A test enters its world by the URL alone, as the user `world.NAME`.
+// so parallel tests need only one server. A test enters the world NAME by its URL alone: it logs in as the user
+// `world.NAME`.
 //
 // This is an interface for commands. Code in server/process implements it.
 #pragma once
@@ -22,12 +23,12 @@ struct Session;
 class Worlds {  // interface to isolated servers in this process ("worlds", TEST WORLD)
  public:
   static constexpr size_t kMaxWorlds = 10'000;  // maximum number of isolated servers (worlds) of a server
-  static constexpr size_t kMaxNameBytes = 256;  // maximum size of a world's name
+  static constexpr size_t kMaxNameBytes = 256;  // maximum size of a world's name in bytes
 
   struct Order {                                     // options of a new world, an isolated server in this process
-    std::optional<int> port = std::nullopt;          // port of its own; 0: the system chooses one; nullopt: none
+    std::optional<int> port = std::nullopt;          // separate port of the world; 0: the system chooses; nullopt: none
     const NamedSnapshots* snapshots = nullptr;       // where the snapshot named `snapshot` is found
-    std::string snapshot = {};                       // name of the snapshot that has the initial data; empty: no data
+    std::string snapshot = {};                       // name of the snapshot with the initial data; empty: no data
     std::optional<Emulated> version = std::nullopt;  // emulated version; nullopt: that of the server with the worlds
   };
   struct Summary {  // one line of TEST WORLD LIST
@@ -41,23 +42,23 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   virtual ~Worlds() = default;
 
   virtual bool Has(Bytes name) const = 0;
-  // Creates a world. Requires: there is no world of this name.
-  virtual std::optional<std::string> Create(Bytes name, const Order& order) = 0;  // error or nullopt
-  // Disconnects the clients of a world, and removes the world after this turn. Requires: Has(name).
-  virtual void Drop(Bytes name) = 0;
+  // Creates a world. Returns an error text, or nullopt. Requires: there is no world of this name.
+  virtual std::optional<std::string> Create(Bytes name, const Order& order) = 0;  // creates a world; error or nullopt
+  // Disconnects the clients of a world, and removes the world after this turn of the event loop. Requires: Has(name).
+  virtual void Drop(Bytes name) = 0;  // removes a world
   virtual std::vector<Summary> List() const = 0;
   virtual size_t Count() const = 0;          // number of worlds
   virtual bool HaveClients() const = 0;      // any world (isolated server) has a client
   virtual int PortOf(Bytes name) const = 0;  // port of its own; 0: none
 
-  struct Entry {                            // where a client moves, and the reply or request with which it begins there
-    std::string world;                      // name of the world it moves to; empty: the server that has the worlds
+  struct Entry {                            // how a client enters a world
+    std::string world;                      // name of the world; empty: the server that has the worlds
     std::string reply = "+OK\r\n";          // sent when the client has moved
-    std::vector<std::string> request = {};  // if not empty, runs there and replaces `reply`
+    std::vector<std::string> request = {};  // if not empty, the client's first request in the world, instead of `reply`
   };
-  virtual bool MayMove(const Session& session) const = 0;  // the client could move to a world
-  // Moves the connection of a client to a world in the next turn. The command of the client must call
-  // Call::ContinueInNextTurn. It is resumed only if the move has failed. Returns false if the client has no connection
+  virtual bool MayMove(const Session& session) const = 0;  // the client has a connection that can move to a world
+  // Moves the connection of a client to a world in the next turn. The client's command must call
+  // Call::ContinueInNextTurn, and is resumed only if the move has failed. Returns false if the client has no connection
   // that could move.
   virtual bool Enter(const Session& session, Entry entry) = 0;  // moves the client's connection; false: it cannot
 };

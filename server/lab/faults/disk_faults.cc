@@ -11,7 +11,8 @@
 
 namespace respite {
 
-// One rule. It has only plain numbers and atomics, because the server and its child processes share its memory.
+// One rule, in memory that the server and its child processes share. Therefore all members are plain numbers or
+// atomics.
 struct DiskFaults::Slot {
   std::atomic<uint64_t> serial = 0;  // 0: unused
   std::atomic<DiskFault::Kind> kind = DiskFault::Kind::kFull;
@@ -86,8 +87,8 @@ DiskFaults::Slot* DiskFaults::NextAfter(uint64_t serial, Operation operation) co
   return next;
 }
 
-// Finds the first rule that acts on this operation. A full disk lets writes fail but not syncs, because data that was
-// written before can still be synced.
+// Lets the first rule act on this operation whose schedule allows a hit. The fault of a full disk makes writes fail but
+// not syncs, because data that was written before can still be synced.
 DiskFaults::DiskEffect DiskFaults::TakeEffect(Operation operation) {
   if (table_.load() == nullptr) return {};
   Slot* slot = NextAfter(0, operation);

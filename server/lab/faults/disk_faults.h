@@ -1,8 +1,8 @@
 // DiskFaults: faults for writes and syncs of a server's append-only file and RDB files (TEST FAULT … DO DISK).
 //
 // Background threads sync these files, and child processes write some of them. So the rules are in memory that child
-// processes share. The server sees how often a rule acted in a child. A rule that the server removes no longer affects
-// the child.
+// processes share. Therefore the server sees how often a rule acted in a child process, and a rule that the server
+// removes no longer acts there.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace respite {
 
-struct DiskFault {  // what a rule of TEST FAULT does to a write or sync: an error, a delay
+struct DiskFault {  // what a rule of TEST FAULT does to a write or sync: an error or a delay
   enum class Kind : uint8_t { kFull, kSlow, kError };
   static constexpr int64_t kMaxSlowMs = 60'000;  // largest delay, because the server blocks during a delay
 
@@ -32,20 +32,21 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
   DiskFaults(const DiskFaults&) = delete;
   DiskFaults& operator=(const DiskFaults&) = delete;
 
-  // Adds a rule. Returns false if there are already kMaxDiskRules rules. Requires: `serial` is larger than 0, and than
-  // the serial of any previous rule.
-  bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& turns);
+  // Adds a rule. Returns false if there are already kMaxDiskRules rules, or if there is no memory. Requires: `serial`
+  // is larger than 0, and larger than the serial of any previous rule.
+  bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& turns);  // adds a rule; false: no room
   void Remove(uint64_t serial);
   void Seed(uint64_t serial, uint64_t seed);
   const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of the rule; null: there is no such rule
 
   enum class Operation : uint8_t { kWrite, kSync };
-  struct DiskEffect {          // what the rules do to one write or sync
+  struct DiskEffect {          // what the first rule that hits does to one write or sync
     IoError error = kNoError;  // error that the operation gets
     int64_t slow_ms = 0;       // how long the operation is delayed
   };
-  // Returns the delay of the operation and its error, or kNoError. Thread-safe.
-  DiskEffect TakeEffect(Operation operation);  // counts the operation, and returns what happens to it
+  // Counts this operation for the rules that match it. Returns the delay and the error that the operation gets.
+  // Thread-safe.
+  DiskEffect TakeEffect(Operation operation);  // counts the operation, and returns its delay or error
 
  private:
   struct Slot;   // a rule
@@ -61,7 +62,8 @@ class FaultyDisk final : public FileSystem {  // a file system whose writes and 
  public:
   using Sleep = std::function<void(int64_t ms)>;
 
-  // `files` and `faults` must outlive this object and the files that it opens. `sleep` blocks the calling thread.
+  // `files` and `faults` must outlive this object and the files that it opens. `sleep` must block the calling thread
+  // for the given time.
   FaultyDisk(FileSystem& files, DiskFaults& faults, Sleep sleep = ReallySleep)
       : files_(files), faults_(faults), sleep_(std::move(sleep)) {}
 
@@ -77,12 +79,12 @@ class FaultyDisk final : public FileSystem {  // a file system whose writes and 
     files_.RunInBackground(task);
   }
 
-  IoError InjectFault(DiskFaults::Operation operation);  // sleeps for the rules' delay, and returns their error
+  IoError InjectFault(DiskFaults::Operation operation);  // sleeps if a rule delays the operation; returns its error
 
  private:
   static void ReallySleep(int64_t ms);  // blocks the thread for this time
 
-  FileSystem& files_;   // does the real work
+  FileSystem& files_;   // the real file system
   DiskFaults& faults_;  // the rules that are applied
   const Sleep sleep_;   // function that blocks the thread, replaced in tests
 };

@@ -19,8 +19,8 @@ namespace {
 
 constexpr char kNoSockets[] = "ERR this server has no sockets on which it listens";
 
-// Returns whether rules never affect the command. These are TEST, so that no rule can make it unusable, and the
-// commands by which a replica gets its data.
+// Returns whether rules never affect the command. This holds for TEST, so that no rule can make TEST unusable, and for
+// the commands by which a replica gets its data (PSYNC, REPLCONF, SYNC).
 bool IsExempt(const Command& command) {
   constexpr std::array<std::string_view, 3> kOfReplicas = {"psync", "replconf", "sync"};
   const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
@@ -104,7 +104,8 @@ void FaultRules::Stop(Rule& rule) {
   parts_.disk.Remove(rule.serial);
 }
 
-// Updates everything that is derived from the rules, after a rule was added, removed or ended.
+// Updates what is derived from the rules, after a rule was added, removed or ended: the version, the connection rules,
+// the attachment to requests, and whether the sockets listen.
 void FaultRules::RecomputeAfterRuleChange() {
   ++version_;
   connection_rules_.clear();
@@ -124,8 +125,8 @@ bool FaultRules::ShutsSockets() const {
   });
 }
 
-// Returns the seed of a rule. It depends only on the seed of TEST and on the name of the rule, so other rules do not
-// affect it.
+// Returns the seed for the random choices of a rule. The seed depends only on the seed of TEST and on the rule's name,
+// so other rules do not affect the choices.
 uint64_t FaultRules::SeedFor(Bytes name) const { return DerivedSeed(seed_, HashBytes(name, HashKey())); }
 
 void FaultRules::Seed(uint64_t seed) {

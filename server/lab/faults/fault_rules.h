@@ -1,9 +1,9 @@
 // FaultRules: TEST FAULT. The rules of a server, in the order in which they were added. Each rule has conditions and a
-// HitSchedule (TIMES, AFTER, PERCENT). For a request, a connection or a disk operation, the first rule acts that
-// matches it and whose schedule allows a hit.
+// HitSchedule (TIMES, AFTER, PERCENT). Only one rule acts on a request, a connection or a disk operation: the first
+// rule that matches and whose schedule allows a hit.
 //
 // Each command has a list of the rules that may match it, which is made when the command is first used. So rules for
-// other commands do not slow it down.
+// other commands do not slow down this command.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct FaultDefinition {  // a rule to add: the arguments of TEST FAULT ADD
   std::vector<std::string> words;  // the arguments after the name, for TEST FAULT LIST
   RequestFilter filter;            // the requests on which it acts
   Action action;                   // what it does
-  HitSchedule turns;               // on which of its matches it acts: TIMES, AFTER, PERCENT; Add sets the seed
+  HitSchedule turns;               // on which of its matches the rule acts: TIMES, AFTER, PERCENT; Add sets the seed
   std::optional<int64_t> for_ms;   // FOR: how long the rule lasts; nullopt: without end
 };
 
@@ -49,7 +49,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
     ClientFaults& client_faults;
-    RequestFaultSources& port;  // rules receive requests through this
+    RequestFaultSources& port;  // asks the rules for a fault before each request
     DiskFaults& disk;
     RequestJournal& journal;
     uint64_t seed;  // seed for the choices of PERCENT
@@ -61,13 +61,14 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   size_t Count() const { return rules_.size(); }  // number of rules
   bool Has(Bytes name) const { return names_.contains(name); }
-  // Throws a Refusal if this server cannot have such a rule. Requires: no rule has this name, and Count() < kMaxRules.
-  void Add(FaultDefinition order);
-  // Removes a rule, and lets the requests continue that it delays.
+  // Adds a rule. Throws a Refusal if this server cannot have such a rule. Requires: no rule has this name, and Count()
+  // < kMaxRules.
+  void Add(FaultDefinition order);  // adds a rule; may throw a Refusal
+  // Removes a rule. Requests that the rule delays continue.
   bool Delete(Bytes name);  // deletes a rule; false: there is no rule of this name
   void Clear();             // removes all rules, and releases the clients that they hold
   // Sets the seed for the random choices of PERCENT. An equal seed gives equal choices.
-  void Seed(uint64_t seed);
+  void Seed(uint64_t seed);  // sets the seed for PERCENT
 
   struct Summary {  // one rule of TEST FAULT LIST
     enum class State : uint8_t { kActive, kSpent, kOver };
@@ -78,16 +79,16 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     std::optional<int64_t> left_ms;  // time until the rule ends; nullopt: without FOR
   };
   std::vector<Summary> List() const;
-  // Returns on how many requests, connections or disk operations the rule has acted. Returns nullopt if there is no
-  // such rule.
-  std::optional<uint64_t> Hits(Bytes name) const;
+  // Returns the number of requests, connections or disk operations on which the rule has acted. Returns nullopt if
+  // there is no such rule.
+  std::optional<uint64_t> Hits(Bytes name) const;  // how often the rule has acted; nullopt: no such rule
 
   void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sockets that rules may shut, or null
-  bool RefusesConnection(Bytes address);  // counts as a hit of the rule. Cost: O(connection rules)
+  bool RefusesConnection(Bytes address);  // a rule refuses it, which counts as a hit. Cost: O(connection rules)
 
-  const RequestFault* FindFault(const Attempt& request) override;  // null: no rule acts on it; else a hit
+  const RequestFault* FindFault(const Attempt& request) override;  // fault of the rule that acts on it; null: none does
 
-  // The interface Timers::Source, by which the event loop ends a rule when the duration after FOR has passed.
+  // The interface Timers::Source: the event loop calls RunDue to end a rule after the duration of FOR.
   int64_t NextDueMs() const override {
     return rules_by_end_.empty() ? Timers::kNever : rules_by_end_.begin()->first.first;
   }
@@ -101,7 +102,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     Rule* rule;
     TextStart key;  // start of its condition KEY; empty without one
   };
-  struct Candidates {              // rules that may act on one command; remade after each change of the rules
+  struct Candidates {              // the active rules that may act on one command; outdated if `version` is old
     uint64_t version = 0;          // value of version_ when the list was made
     bool needs_keys = false;       // a rule of the list has the condition KEY
     std::vector<Candidate> rules;  // in the order in which they were added
@@ -109,22 +110,22 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   const Candidates& CandidatesFor(const Command& command);  // active rules that may act on it, cached
   static Candidate CandidateOf(Rule& rule);                 // the entry for this rule in a list of candidates
-  // Ends the effect of a rule, which stays in the list.
+  // Ends the effect of a rule. The rule stays in rules_.
   void Stop(Rule& rule);
-  void RecomputeAfterRuleChange();     // updates all that depends on the rules: connection rules, hooks, sockets
+  void RecomputeAfterRuleChange();     // updates what depends on the rules: connection_rules_, sockets and the like
   uint64_t SeedFor(Bytes name) const;  // seed for the choices of this rule
-  bool ShutsSockets() const;           // an active rule makes the server refuse connections
+  bool ShutsSockets() const;           // an active rule says that the server must not listen
 
   const Parts parts_;                                           // other parts of the server that this class uses
   uint64_t seed_;                                               // seed for the choices of PERCENT
   uint64_t last_serial_ = 0;                                    // serial number of the latest rule
-  uint64_t version_ = 1;                                        // grows with each change of the rules
-  Rules rules_;                                                 // in the order in which they were added
+  uint64_t version_ = 1;                                        // increases with each change of the rules
+  Rules rules_;                                                 // all rules, in the order in which they were added
   std::map<std::string, Rules::iterator, std::less<>> names_;   // the rules by name
   std::vector<Candidates> candidates_;                          // rules that may act on a command, by Command::id
   std::vector<Rule*> connection_rules_;                         // active rules that refuse new connections
   std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;  // active rules with FOR, by end and serial
-  ListeningSockets* sockets_ = nullptr;  // sockets that rules may shut; null: this server has none of its own
+  ListeningSockets* sockets_ = nullptr;  // sockets that rules may shut; null: this server listens on none
 };
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// ListeningSockets: the sockets on which a server accepts connections. A fault shuts them to refuse connections. Class
-// Listener implements this interface.
+// ListeningSockets: the sockets on which a server accepts connections. A fault of TEST FAULT shuts the sockets, so that
+// connections are refused. Class Listener implements this interface.
 #pragma once
 
 namespace respite {
@@ -8,7 +8,7 @@ class ListeningSockets {  // interface that shuts and reopens a server's listeni
  public:
   virtual ~ListeningSockets() = default;
   virtual void StopListening() = 0;  // makes the system refuse new connections; the ports stay reserved
-  virtual void ListenAgain() = 0;    // undoes StopListening
+  virtual void ListenAgain() = 0;    // accepts connections again after StopListening
 };
 
 }  // namespace respite

@@ -1,4 +1,5 @@
-// HitSchedule: on which of the requests that it matches a fault acts (TIMES, AFTER and PERCENT of TEST FAULT).
+// HitSchedule: TIMES, AFTER and PERCENT of TEST FAULT. A rule may match many requests; these options say on which of
+// them the fault acts.
 #pragma once
 
 #include <atomic>
@@ -8,23 +9,24 @@
 
 namespace respite {
 
-struct HitSchedule {  // how often a fault acts on the requests that it matches (TIMES, AFTER, PERCENT)
+struct HitSchedule {  // on which of its matches a fault acts, which is a hit (TIMES, AFTER, PERCENT)
   static constexpr uint64_t kAlways = UINT64_MAX;  // for `times`: no limit; for `chance`: all matches
 
-  uint64_t times = kAlways;   // maximum number of hits (TIMES)
-  uint64_t after = 0;         // AFTER: number of first matches that are not hit
-  uint64_t chance = kAlways;  // PERCENT: the share of the other matches that are hit, in units of 1/2^64
-  uint64_t seed = 0;          // decides with the number of a match whether `chance` makes it a hit
+  uint64_t times = kAlways;   // TIMES: maximum number of hits
+  uint64_t after = 0;         // AFTER: the first `after` matches are no hits
+  uint64_t chance = kAlways;  // PERCENT: probability that a later match is a hit, in units of 1/2^64
+  uint64_t seed = 0;          // seed for the random choices of PERCENT
 };
 
 class HitCounts {  // how often a fault rule has matched and acted; processes may share it
  public:
-  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }   // also of those not hit
+  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }   // number of matches, hits or not
   uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }         // number of matches on which it acted
   bool IsSpent(const HitSchedule& turns) const { return Hits() >= turns.times; }  // TIMES is used up
   void Reset();                                                                   // sets both counters to 0
-  // Counts a match, and returns whether the fault acts on it. A true result counts as a hit.
-  bool Take(const HitSchedule& turns);
+  // Counts a match, and returns whether the fault acts on it. A true result counts as a hit. Counts nothing if TIMES is
+  // used up.
+  bool Take(const HitSchedule& turns);  // counts a match, unless TIMES is used up; true: the fault acts
 
  private:
   std::atomic<uint64_t> matches_ = 0;  // number of requests, connections or disk operations that the rule matched

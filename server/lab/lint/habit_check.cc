@@ -29,7 +29,7 @@ bool CreatesKeys(const KeyRef& key) { return (key.flags & (kKeyInsert | kKeyUpda
 
 std::string ExplainNoTtl(const KeyName& key) { return QuotedForRemark(key.key) + " has no deadline"; }
 
-// Returns whether the syntax says in which version the argument was added or deprecated.
+// Returns whether the syntax names a version that added or deprecated the argument.
 bool HasMarks(const SyntaxArgument& argument) {
   return !argument.since.IsEmpty() || !argument.deprecated_since.IsEmpty();
 }
@@ -56,15 +56,15 @@ void HabitCheck::CheckNoTtl(const LintRequest& request, LintRemarks& remarks) {
     KeyName key = request.Key(ref);
     if (!CreatesKeys(ref) || !pattern.Matches(key.key)) continue;
     if (request.place != Place::kSent) {
-      // Judges the key when the transaction or the script ends, because a later command of it may set the deadline.
+      // The key is checked when the transaction or script ends, because one of its later commands may set the deadline.
       if (written_.size() < kMaxWritten) written_.insert(std::move(key));
       continue;
     }
     const Entry* const entry = FindUnexpired(parts_, key);
     const bool keeps = entry != nullptr && entry->Deadline() != kNoDeadline && !request.IsOneOf(kOverwritingCommands);
     if (sets_deadline || keeps) continue;
-    // For an existing key, reports only commands that overwrite it. Others, such as SETNX and SET NX, leave it
-    // unchanged.
+    // Reports a write to an existing key only if the command overwrites the key, which removes the deadline. SETNX and
+    // SET NX leave an existing key unchanged.
     const bool sets_new_key = request.Is("set") && request.HasOption(3, "NX");
     if (entry == nullptr || (request.IsOneOf(kOverwritingCommands) && !sets_new_key)) {
       remarks.push_back({.rule = LintRule::kNoTtl, .why = ExplainNoTtl(key), .key = key.key});
@@ -134,7 +134,8 @@ void HabitCheck::NoteWatch(const LintRequest& request) {
                                 WatchingClient{.client = request.owner, .key = first, .number = request.number});
 }
 
-// Forgets the WATCH of a client if the client no longer watches keys. EXEC and RESET end a WATCH even if they fail.
+// Forgets the WATCH of a client if the client no longer watches keys. This is checked also after failed requests,
+// because a failed EXEC or RESET ends a WATCH, too.
 void HabitCheck::NoteFailedRequest(const Session& client) {
   if (!watching_clients_.empty() && !HasWatchedKeys(client)) watching_clients_.erase(client.id);
 }

@@ -18,7 +18,7 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
   void ReportGoneClients(LintRemarks& remarks) override;   // adds remarks about clients that have disconnected
 
  private:
-  struct WatchingClient {  // a client that uses WATCH
+  struct WatchingClient {  // a client that watches keys (WATCH)
     LintClient client;     // the client as findings name it
     std::string key;       // the first key that the client watches
     uint64_t number;       // number of the WATCH among the requests of the client
@@ -26,14 +26,14 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
 
   void CheckNoTtl(const LintRequest& request, LintRemarks& remarks);  // checks the rule no-ttl: keys without deadline
   void CheckVersions(const LintRequest& request, LintRemarks& remarks) const;  // checks the rules deprecated and newer
-  void CheckVersionMarks(const std::string& what, const VersionMark& since, const VersionMark& deprecated_since,
-                         Bytes replaced_by, LintRemarks& remarks) const;
+  void CheckVersionMarks(const std::string& what, const VersionMark& since,    // the rules newer and deprecated
+                         const VersionMark& deprecated_since, Bytes replaced_by, LintRemarks& remarks) const;
   void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // checks the rule watch-without-exec
   void NoteWatch(const LintRequest& request);  // remembers the first WATCH of a client, until the WATCH ends
 
   const Parts parts_;  // other parts of the server that the checks use
   KeySet written_;     // keys that the running transaction or script has written
-  std::unordered_map<uint64_t, WatchingClient> watching_clients_;  // clients that use WATCH, by client ID
+  std::unordered_map<uint64_t, WatchingClient> watching_clients_;  // clients that watch keys, by client ID
 };
 
 }  // namespace respite

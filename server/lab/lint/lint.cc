@@ -47,7 +47,7 @@ const std::vector<CheckKind>& CheckKinds() {
   return kinds;
 }
 
-// Returns the keys of a request without the very long ones. A check may store keys for a long time.
+// Returns the keys of a request, except keys longer than kMaxKeyBytes: a check may store keys for a long time.
 KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
   KeyList all = KeysForAclCheck(spec, words);
   const auto is_long = [&](const KeyRef& key) { return words[key.index].size() > LintRequest::kMaxKeyBytes; };
@@ -59,7 +59,7 @@ KeyList JudgedKeys(const CommandSpec& spec, std::span<const Bytes> words) {
   return judged;
 }
 
-// Returns the key with each number in it replaced by 0. So lock:17 and lock:42 have the same shape.
+// Returns the start of the key with each number in it replaced by 0. So lock:17 and lock:42 have the same shape.
 std::string ShapeOf(Bytes key) {
   std::string shape;
   for (const char c : key.substr(0, kShapeBytes)) {
@@ -265,8 +265,8 @@ void Lint::Add(const LintRequest* request, const LintRemark& remark) {
     return;
   }
   if (findings_.size() >= kMaxFindings) return;
-  // Call::Redact has not hidden the secrets of a command that has not run yet. The spec of the command says which
-  // arguments are no secrets.
+  // Shows only the arguments that are no secrets according to the command's spec (harmless_words). Call::Redact has not
+  // hidden secrets yet, because the command has not run.
   std::string line = is_of_request ? RequestText(request->words, request->command.Spec().harmless_words) : "";
   LintFinding finding{.rule = remark.rule,
                       .client = client,

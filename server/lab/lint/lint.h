@@ -1,8 +1,8 @@
 // Lint: TEST LINT. Finds requests of clients that work in a test but cause trouble in production.
 //
-// The checks receive each request before it runs (RequestFaults), so that a strict rule can refuse it. They receive its
-// key events (KeyEventListener), and the request again if it has succeeded (CallObserver). Lint that is off costs
-// nothing.
+// Lint passes each request to its checks before the request runs (as RequestFaults), so that a strict rule can refuse
+// it. Lint then passes the keyspace events of the request (as KeyEventListener), and the request again if it succeeded
+// (as CallObserver). Lint that is off costs nothing.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct CurrentExecution;
 // The mode of a rule. In the mode kStrict, a request that violates the rule is refused.
 enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
-struct LintFinding {  // a violation that TEST LINT has found, one for all its repetitions
+struct LintFinding {  // a violation that TEST LINT has found; repetitions only increase `count`
   LintRule rule;
   LintClient client;    // the first client that caused it
   std::string command;  // "set"; empty for a remark about a client that has left
@@ -37,13 +37,13 @@ struct LintFinding {  // a violation that TEST LINT has found, one for all its r
   std::string key;      // the first key
   std::string why;
   uint64_t count = 0;    // how often it was found
-  int64_t first_ms = 0;  // Unix time when it was found first
-  int64_t last_ms = 0;   // Unix time when it was found last
+  int64_t first_ms = 0;  // Unix time in ms when it was found first
+  int64_t last_ms = 0;   // Unix time in ms when it was found last
 };
 
 class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {  // TEST LINT
  public:
-  static constexpr size_t kMaxFindings = 1000;  // most findings kept
+  static constexpr size_t kMaxFindings = 1000;  // maximum number of findings; further ones are not recorded
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -61,19 +61,19 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   Lint& operator=(const Lint&) = delete;
 
   LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }  // off, on or strict
-  // Sets the mode of these rules, from the next request on.
+  // Turns these rules on or off, or makes them strict, from the next request on.
   void SetMode(std::span<const LintRule> rules, LintMode mode);  // sets the mode of these rules
   LintLimits& limits() { return limits_; }                       // the numbers and patterns that rules use
   // Turns off all rules, but keeps the findings.
   void Stop();
   void Clear();                                 // removes the findings; the rules stay on
   void Forget();                                // turns all rules off, removes the findings and resets the limits
-  bool HasBegun() const { return has_begun_; }  // a rule was set at some time since Forget
+  bool HasBegun() const { return has_begun_; }  // a rule was turned on at some time since Forget
   void Continue(Lint& before);                  // takes over the rules and findings of another server, which ends
 
-  std::vector<const LintFinding*> Report();  // all findings, including those about clients that have left
+  std::vector<const LintFinding*> Report();  // all findings, including those about disconnected clients
 
-  const RequestFault* FindFault(const Attempt& request) override;  // the error, if a strict rule forbids it
+  const RequestFault* FindFault(const Attempt& request) override;  // the error, if a strict rule forbids it; else null
   void OnCall(const FinishedCall& call) override;                  // runs the checks after a request
   void OnRefusal(const RefusedCall& call) override;                // tells the checks that a request has failed
 
@@ -92,10 +92,10 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void Listen();                            // begins to receive requests and key events
   void Leave();                             // stops receiving requests and key events
   LintRemarks RemarksOnGoneClients();       // collects the remarks about disconnected clients
-  Sender& SenderOf(const Session& client);  // record of this client, created if absent
+  Sender& SenderOf(const Session& client);  // finds or creates the Sender of this client
   LintRequest RequestOf(const Attempt& request);  // the request as the checks see it
-  // Records a finding for each remark, unless its rule is off. Returns the first remark of a strict rule about this
-  // request, or nullopt.
+  // Records a finding for each remark whose rule is on. Returns the first remark of a strict rule, or nullopt.
+  // `request` is null if the remarks are about disconnected clients.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 
@@ -103,11 +103,11 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::array<LintMode, kLintRuleCount> modes_{};         // modes of the rules, by LintRule
   LintLimits limits_;                                    // the numbers and patterns that rules use
   bool has_begun_ = false;                               // a rule was on at some time
-  std::map<size_t, std::unique_ptr<LintCheck>> checks_;  // checks that have an active rule, in a fixed order
+  std::map<size_t, std::unique_ptr<LintCheck>> checks_;  // the checks that have an active rule, by kind of check
   std::unordered_map<uint64_t, Sender> senders_;         // clients that have sent requests, by client ID
-  std::map<std::string, LintFinding> findings_;          // by the properties that identify a finding
+  std::map<std::string, LintFinding> findings_;          // findings by rule, command, client and shape of the key
   std::vector<const LintFinding*> findings_in_order_;    // the findings in the order of their discovery
-  bool is_test_or_server_traffic_ = false;               // whether the last request is of TEST or from another server
+  bool is_test_or_server_traffic_ = false;               // the last request is a TEST, or comes from another server
   RequestFault refusal_{.kind = RequestFault::Kind::kError};  // the error that a request gets from a strict rule
 };
 

@@ -1,8 +1,9 @@
-// LintCheck: finds violations of a few related rules in the requests of a server.
+// LintCheck: an interface for checks of TEST LINT. Each check finds violations of a few related rules in the requests
+// of a server.
 //
-// A check receives each request before it runs, when it can still be refused, and again after it has succeeded. In
-// between, the check receives the key events that the request causes. A check adds what it finds to a list of remarks.
-// The caller drops the remarks of rules that are off.
+// A check receives each request before the request runs, when it can still be refused, and again after it has
+// succeeded. In between, the check receives the keyspace events that the request causes. The check adds each violation
+// as a remark to a list. The caller drops the remarks of rules that are off.
 #pragma once
 
 #include <cstdint>
@@ -55,7 +56,7 @@ using KeyMap = std::map<KeyName, Value, KeyOrder>;
 
 struct LintRequest {  // a request as the checks see it
   using Place = RequestFaults::Place;
-  static constexpr size_t kMaxKeyBytes = 1024;  // keys that are longer are left out of `keys`
+  static constexpr size_t kMaxKeyBytes = 1024;  // longer keys are left out of `keys`
 
   const Session& client;
   LintClient owner;  // the client as findings name it
@@ -72,10 +73,10 @@ struct LintRequest {  // a request as the checks see it
   bool RunsScript() const { return command.Is(kNoMandatoryKeys); }  // EVAL, FCALL and their variants
   KeyView View(const KeyRef& key) const { return {db, words[key.index]}; }
   KeyName Key(const KeyRef& key) const { return KeyName(View(key)); }
-  bool HasOption(size_t from, Bytes option) const;  // an argument from index `from` on equals it, in any case
+  bool HasOption(size_t from, Bytes option) const;  // an argument from index `from` on is `option`, ignoring case
 };
 
-struct LintRemark {  // one violation of a rule
+struct LintRemark {  // says that a request or a client has violated a rule
   LintRule rule;
   std::string why;
   std::string key = {};    // key that the remark is about, if any
@@ -83,7 +84,7 @@ struct LintRemark {  // one violation of a rule
 };
 using LintRemarks = std::vector<LintRemark>;
 
-class LintCheck {  // detects violations of a few related rules
+class LintCheck {  // interface: detects violations of a few related rules
  public:
   struct Parts {  // other parts of the server that the checks use
     const Env& env;
@@ -93,16 +94,16 @@ class LintCheck {  // detects violations of a few related rules
     const LintLimits& limits;
   };
 
-  static constexpr size_t kMaxClients = 10'000;  // number of clients that a check tracks
-  // Some checks have a row for each client. Before adding a row, such a check removes the rows of disconnected clients
-  // if it has at least kMaxGoneClients rows plus two for each connected client.
-  static constexpr size_t kMaxGoneClients = 1000;  // number of disconnected clients that a check may remember
+  static constexpr size_t kMaxClients = 10'000;  // maximum number of clients that a check remembers
+  // Some checks have a table with a row for each client. Before adding a row, they remove the rows of disconnected
+  // clients if the table has at least kMaxGoneClients + 2 * (number of connected clients) rows.
+  static constexpr size_t kMaxGoneClients = 1000;  // about so many disconnected clients may stay in a table
 
   virtual ~LintCheck() = default;
   virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before the request runs
   virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after the request
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
-  // Called when the running request changes a key, and when a key expires, which may also happen between requests.
+  // Called when the running request changes a key. Also called when a key expires, perhaps between two requests.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
   virtual void Forget(const KeyView& /*key*/) {}  // called when TEST itself has replaced the key
   virtual void ForgetAll(int /*db*/) {}           // called when TEST itself has replaced all keys of this database
@@ -111,14 +112,14 @@ class LintCheck {  // detects violations of a few related rules
 
 std::string Shown(const LintClient& client);  // text for a remark: "client worker-1", or "client id=7" without a name
 
-std::string QuotedForRemark(Bytes word);  // a key or another argument for a sentence, shortened if it is long
+std::string QuotedForRemark(Bytes word);  // quotes an argument for the text of a remark, and shortens a long one
 
 const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // null: absent or expired. Cost: O(1)
 bool HasWatchedKeys(const Session& client);                                     // the client watches a key (WATCH)
 
-// Bounds the memory of a check. Does nothing while the table has fewer than `max_size` rows.
+// Bounds the memory of a check: removes all rows of a table if the table has at least `max_size` rows.
 template <class Table>
-void ClearIfFull(Table& table, size_t max_size) {  // removes all rows if it has `max_size`
+void ClearIfFull(Table& table, size_t max_size) {  // removes all rows if there are `max_size` or more
   if (table.size() >= max_size) table.clear();
 }
 

@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// The texts about each rule, in the order of the enum LintRule.
+// The name and the texts of each rule, in the order of the enum LintRule.
 constexpr std::array<LintRuleInfo, kLintRuleCount> kRules = {{
     {.name = "cross-slot",
      .finds = "a command, transaction or script whose keys are in different slots of a cluster",

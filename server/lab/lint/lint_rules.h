@@ -1,4 +1,4 @@
-// The rules of TEST LINT. They find usage that works in a test but causes trouble in production.
+// The rules of TEST LINT. Each rule finds a usage of Redis that works in a test but causes trouble in production.
 #pragma once
 
 #include <array>
@@ -37,34 +37,35 @@ struct LintRuleInfo {  // name and texts of a rule, for TEST LINT
   Bytes finds;         // text about the usage that the rule detects
   Bytes instead;       // text about the recommended alternative
   // Some rules take a value after `=`, as in "big-value=100kb".
-  Bytes value = {};             // text about the value; empty if the rule takes none
+  Bytes value = {};             // what the value is, such as "size"; empty if the rule takes none
   Bytes example = {};           // example of a value
   bool has_usual_value = true;  // the value may be omitted, because there is a default
 
-  bool NeedsValue() const { return !has_usual_value; }  // the rule is on only when it is named with a value
+  bool NeedsValue() const { return !has_usual_value; }  // the rule cannot be turned on without a value
 };
 
 const LintRuleInfo& GetLintRuleInfo(LintRule rule);            // texts about the rule
 std::span<const LintRuleInfo, kLintRuleCount> AllLintRules();  // texts about all rules, in the order of LintRule
 // Finds a rule by its name, in upper or lower case.
-std::optional<LintRule> FindLintRule(Bytes name);  // nullopt: there is no such rule
+std::optional<LintRule> FindLintRule(Bytes name);  // finds the rule "cross-slot"; nullopt: there is no such rule
 
 inline constexpr int kAnyVersionPart = 999;  // stands for a part that a version limit omits: 7.2 includes 7.2.9
-// Returns the version up to which a rule reports, as text. Omits parts that the user has omitted: "7.2".
-std::string VersionLimitText(const Version& version);  // "7.2", without omitted parts
+// Returns a version limit of a rule as text, such as "7.2". Omits the parts that are kAnyVersionPart.
+std::string VersionLimitText(const Version& version);  // "7.2" if the third part is kAnyVersionPart
 
 struct LintLimits {                                 // the numbers and patterns that rules use
-  uint64_t calls_in_sequence = 20;                  // largest number of requests in a row without a remark of chatty
+  uint64_t calls_in_sequence = 20;                  // the rule chatty reports more similar requests in a row than this
   uint64_t value_bytes = uint64_t{1} << 20;         // maximum size of an argument or a reply, for the rule big-value
-  uint64_t percent_of_accesses = 50;                // largest share that one key may have, for the rule hot-key
+  uint64_t percent_of_accesses = 50;                // largest share of accesses to one key, for the rule hot-key
   std::string timed_keys = "*";                     // pattern of keys that must have a deadline, for the rule no-ttl
-  Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule deprecated reports what this or an older one deprecated
-  Version newest = {7, 2, kAnyVersionPart};         // the latest version whose commands the rule newer permits
+  Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule deprecated reports what is deprecated in this version
+  Version newest = {7, 2, kAnyVersionPart};         // the rule newer reports what this version does not have
 };
 
-// Sets the value of a rule from text. Requires: the rule takes a value.
-bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // sets it; false: not valid
-// Requires: the rule takes a value.
+// Parses the value of a rule, and stores it in `limits`. Returns false if the value is not valid. Requires: the rule
+// takes a value.
+bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // sets the rule's value; false: it is not valid
+// Returns the present value of a rule as text. Requires: the rule takes a value.
 std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the present value of the rule, as text
 
 }  // namespace respite

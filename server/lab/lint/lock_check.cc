@@ -20,7 +20,7 @@ constexpr size_t kMaxFormer = 8;
 constexpr Bytes kDeadlineOptions[] = {"EX", "PX", "EXAT", "PXAT"};
 // The commands by which a script can read the value of a lock.
 constexpr Bytes kShowingCommands[] = {"get", "mget", "getex", "getrange", "substr", "lcs"};
-// The commands that only add to a value: their effect does not depend on the previous value, and does not lose it.
+// The commands that only add to a value. They need not know the previous value, and do not overwrite it.
 constexpr Bytes kAddingCommands[] = {"incr",    "decr", "incrby", "decrby", "incrbyfloat", "hincrby", "hincrbyfloat",
                                      "zincrby", "sadd", "lpush",  "rpush",  "pfadd",       "xadd"};
 constexpr Bytes kDeletingEvents[] = {"del", "rename_from", "move_from", "evicted"};
@@ -30,7 +30,7 @@ constexpr Bytes kOverwritingEvents[] = {"new",         "set",        "restore", 
                                         "sunionstore", "sdiffstore", "zrangestore",    "zunionstore",
                                         "zinterstore", "zdiffstore", "georadiusstore", "geosearchstore"};
 
-// A request that sets a key only if it is absent (SETNX, SET with NX), and may acquire a lock by this.
+// A request that may acquire a lock, because it sets a key only if the key is absent (SETNX, SET with NX).
 struct Taking {
   KeyRef key;
   bool has_deadline;
@@ -82,8 +82,8 @@ void LockCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks
   CheckExpiredLockWork(request, remarks);
 }
 
-// Notes which keys the running script has read. If a script reads a lock before it deletes it, it has probably compared
-// the value. No other client can change the lock in between.
+// Notes which keys the running script has read. A script that reads a lock's key before it deletes the key has probably
+// compared the value with the client's token. No other client can change the key in between.
 void LockCheck::NoteScript(const LintRequest& request) {
   if (request.RunsScript()) read_by_script_.clear();
   if (request.place != Place::kInScript || !request.IsOneOf(kShowingCommands)) return;
@@ -97,7 +97,7 @@ void LockCheck::CheckLockWithoutTtl(const LintRequest& request, LintRemarks& rem
   KeyName key = request.Key(taking->key);
   if (FindUnexpired(parts_, key) != nullptr) return;
   if (!taking->has_deadline) {
-    // Judges the key when the transaction or the script ends, because a later command of it may set the deadline.
+    // In a transaction or script, the key is checked at the end, because a later command may set the deadline.
     if (request.place == Place::kSent) {
       remarks.push_back({.rule = LintRule::kLockWithoutTtl, .why = ExplainLockWithoutTtl(key), .key = key.key});
     } else {
@@ -215,9 +215,9 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
   return lock.former.empty() && FindUnexpired(parts_, key) == nullptr;
 }
 
-// Makes room if there are kMaxLocks locks. A program that sets a key per job, to prevent double execution, makes very
-// many of them. First removes the locks that no client holds any longer. If at least half of kMaxLocks are left,
-// removes all.
+// Makes room if there are kMaxLocks locks. First removes the locks that no client holds any longer. If at least half of
+// kMaxLocks are left, removes all. A program may have very many locks if it sets a key for each job to prevent double
+// execution.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {
@@ -305,7 +305,8 @@ void LockCheck::NoteWatches(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
 }
 
-// Forgets the WATCH of a client if the client no longer watches keys. EXEC and RESET end a WATCH even if they fail.
+// Forgets the WATCH of a client if the client no longer watches keys. This is checked also after failed requests,
+// because a failed EXEC or RESET ends a WATCH, too.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !HasWatchedKeys(client)) watches_.erase(client.id);
 }

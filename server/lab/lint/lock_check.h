@@ -1,10 +1,10 @@
 // LockCheck: the rules lock-without-ttl, foreign-unlock and expired-lock-work.
 //
 // A lock is a key that a client has set with NX. This client holds the lock until the key is deleted or overwritten. If
-// another client sets the key with NX again, the lock of the first client has expired, perhaps without its notice.
-// Later writes of the first client are reported if the new holder uses the same keys. Commands that only add to a value
-// (INCR, SADD) are reported only if the client has also read the value. The reason is that clients use locks to prevent
-// double execution, and then only increment under the lock.
+// another client sets the key with NX again, the lock of the first client has expired, and the first client may not
+// have noticed this. Later writes of the first client are reported if it used the same key under its lock, or if the
+// new holder uses the key. Commands that only add to a value (INCR, SADD) are reported only if the client has also read
+// the value under the lock. Otherwise the client probably uses the lock only to prevent double execution.
 #pragma once
 
 #include <deque>
@@ -29,15 +29,15 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
  private:
   struct Holder {            // a client that holds a lock, or that acts as if it did
     LintClient client;       // the client that has acquired the lock
-    KeyMap<bool> used = {};  // keys used under the lock; true: not only by commands that add to the value
+    KeyMap<bool> used = {};  // keys used under the lock; true: also by other commands than those that only add
     KeySet written = {};     // keys written since another client took the lock
 
     void Use(const KeyView& key, bool only_adds);
-    bool Knows(const KeyView& key) const;  // the client has read the key while it held the lock
+    bool Knows(const KeyView& key) const;  // the client has read or set the key's value under the lock
   };
   struct Lock {
     std::optional<Holder> holder;  // the client that holds it; nullopt: none
-    std::deque<Holder> former;     // clients whose lock expired before they ended their work
+    std::deque<Holder> former;     // clients whose lock expired while they may still work
   };
   using Locks = KeyMap<Lock>;
   struct Work {      // what a request does with a key
@@ -49,20 +49,22 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
   void CheckLockWithoutTtl(const LintRequest& request, LintRemarks& remarks);   // the rule lock-without-ttl
   void CheckForeignUnlock(const LintRequest& request, LintRemarks& remarks);    // the rule foreign-unlock
   void CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks);  // the rule expired-lock-work
+  // Notes that a holder or former holder of a lock uses this key. Adds a remark if the write of a former holder may
+  // conflict with the work of the present holder.
   void NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes that the holder uses the key
-  bool HasCompared(const LintRequest& request, const KeyView& key) const;  // it read the lock in a script or WATCH
+  bool HasCompared(const LintRequest& request, const KeyView& key) const;  // it read the key in its script, or by WATCH
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();                                         // removes finished locks if there are very many
   void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many
   bool IsFinished(const KeyName& key,
                   const Lock& lock) const;  // the lock has expired, and no client has taken it since
-  // Ends a lock when its key was deleted or overwritten.
+  // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
   void Unlink(uint64_t client, const KeyName& key);            // removes the lock from the client's entry in locks_of_
   void UnlinkAll(const KeyName& key, const Lock& lock);        // calls Unlink for the holder and all former holders
   void Touch(const LintRequest& request, const KeyView& key);  // forgets a former holder that writes the lock's key
-  void NoteWatches(const LintRequest& request);                // notes which keys the client watches (WATCH)
+  void NoteWatches(const LintRequest& request);                // after WATCH, notes the keys that the client watches
   void NoteEndOfWatch(const Session& client);                  // forgets the WATCH of a client that has ended it
 
   const Parts parts_;                              // other parts of the server that the checks use
@@ -71,7 +73,7 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
   std::unordered_map<uint64_t, KeySet> watches_;   // by client ID: keys that the client watches (WATCH)
   KeySet read_by_script_;                          // keys that the running script has read
   std::optional<KeyName> lock_being_taken_;        // key of the lock that the running request acquires
-  std::vector<KeyName> locks_without_deadline_;    // acquired by the running transaction or script
+  std::vector<KeyName> locks_without_deadline_;    // locks that the running transaction or script has acquired
 };
 
 }  // namespace respite

@@ -20,14 +20,14 @@ using Place = RequestFaults::Place;
 constexpr size_t kMaxConsumers = 10'000;
 constexpr std::array<Bytes, 6> kPops = {"lpop", "rpop", "blpop", "brpop", "lmpop", "blmpop"};
 
-// The consumer to which a request makes entries of a stream pending.
+// The consumer for which a request (XREADGROUP, XCLAIM, XAUTOCLAIM) makes stream entries pending.
 struct Claim {
   Bytes group;
   Bytes consumer;
 };
 
-// Returns the group and consumer in the options before STREAMS, which may come in any order. Returns nullopt with
-// NOACK, because no entry becomes pending.
+// Returns the group and consumer of an XREADGROUP. Its options before STREAMS may have any order. Returns nullopt if
+// one of them is NOACK, because then no entry becomes pending.
 std::optional<Claim> ClaimOfReading(std::span<const Bytes> words) {
   std::optional<Claim> claim;
   for (size_t i = 1; i + 2 < words.size() && !EqualsIgnoreCase(words[i], "STREAMS"); ++i) {
@@ -54,7 +54,7 @@ void MessageCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& rema
   if (request.place == Place::kQueued) return;
   if (request.Is("publish") || request.Is("spublish")) return CheckPublish(request, remarks);
   const bool pops = std::ranges::any_of(kPops, [&](Bytes name) { return request.Is(name); });
-  // A pop in a script or a transaction is no problem, because its other commands can store the element.
+  // A pop in a script or a transaction is no problem, because other commands in it can store the element.
   if (!pops || request.place != Place::kSent || request.keys.IsEmpty()) return;
   const std::string key(request.words[request.keys[0].index]);
   remarks.push_back({.rule = LintRule::kLostMessage,
@@ -63,7 +63,7 @@ void MessageCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& rema
                      .key = key});
 }
 
-// Adds a remark about a message that no client has subscribed to. Does nothing in a cluster, because other nodes may
+// Adds a remark about a PUBLISH to a channel that has no subscriber. Does nothing in a cluster, because other nodes may
 // have subscribers.
 void MessageCheck::CheckPublish(const LintRequest& request, LintRemarks& remarks) const {
   if (parts_.env.settings.cluster_enabled) return;

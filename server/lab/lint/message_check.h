@@ -1,5 +1,5 @@
-// MessageCheck: the rule lost-message. Reports messages without a receiver, and messages that are lost if the client
-// that took them ends too early.
+// MessageCheck: the rule lost-message of TEST LINT. Reports messages without a receiver, and messages that are lost if
+// their receiver ends before it has processed them.
 #pragma once
 
 #include <tuple>

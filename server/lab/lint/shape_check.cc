@@ -88,8 +88,8 @@ void ShapeCheck::CheckBigValue(const LintRequest& request, LintRemarks& remarks)
                      .key = key});
 }
 
-// Adds a remark about a sequence of requests with the same command and the same number of arguments. The client waited
-// for each reply, although it could have sent the requests together.
+// Adds a remark if a client sends many requests in a row with the same command and number of arguments, and waits for
+// each reply. The client could have sent them together.
 void ShapeCheck::CheckChatty(const LintRequest& request, LintRemarks& remarks) {
   const bool is_other_talk = request.keys.IsEmpty() || request.command.Is(kBlocking);
   ClearIfFull(sequences_, kMaxClients);

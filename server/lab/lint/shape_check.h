@@ -15,7 +15,8 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // rule big-value for the reply
 
  private:
-  // The client waited for the reply to each request of the sequence before it sent the next one.
+  // Consecutive requests of one client with the same command and number of arguments. The client has waited for each
+  // reply before it sent the next request.
   struct Sequence {  // consecutive requests of one client with the same command and number of arguments
     const Command* command = nullptr;  // the command of these requests
     size_t words = 0;                  // number of arguments of each request
@@ -31,8 +32,8 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
 
   const Parts parts_;                                 // other parts of the server that this class uses
   std::unordered_map<uint64_t, Sequence> sequences_;  // the current sequence of each client, by client ID
-  std::map<KeyName, uint64_t> accesses_;              // number of accesses to each key among the latest, at most 1000
-  uint64_t accesses_in_window_ = 0;                   // sum of accesses_; both restart at 0 after 1000 accesses
+  std::map<KeyName, uint64_t> accesses_;              // number of accesses to each key in the present window
+  uint64_t accesses_in_window_ = 0;                   // sum of accesses_; a new window begins after 1000 accesses
 };
 
 }  // namespace respite

@@ -29,7 +29,7 @@ void SlotCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks
   }
 }
 
-// Checks the commands of a transaction before EXEC runs the first of them.
+// Checks the keys of all queued commands before EXEC runs the first of them.
 void SlotCheck::CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks) {
   if (!request.client.InTransaction()) return;
   request.client.transaction->ForEach([&](const Command& command, std::span<const Bytes> words) {

@@ -14,16 +14,16 @@ class SlotCheck final : public LintCheck {  // the rules cross-slot, undeclared-
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
 
  private:
-  struct Slots {                       // the keys that one request uses in all commands that it runs
-    std::optional<std::string> first;  // the first key, whose slot the others must have
+  struct Slots {                       // what the rule cross-slot knows of a request and the commands that it runs
+    std::optional<std::string> first;  // the first key; all other keys must be in the same slot
     bool has_remark = false;           // a remark on this request was made
   };
 
-  void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // cross-slot, at EXEC
-  void CheckCrossSlot(Bytes key, LintRemarks& remarks);                        // the rule cross-slot, for one more key
-  void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);  // rule undeclared-key, for scripts
+  void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // rule cross-slot, before EXEC runs
+  void CheckCrossSlot(Bytes key, LintRemarks& remarks);                          // rule cross-slot, for one key
+  void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);    // rule undeclared-key, for scripts
 
-  Slots slots_;                                       // the keys of the running request
+  Slots slots_;                                       // for the running request and the commands that it runs
   std::set<std::string, std::less<>> declared_keys_;  // keys that the caller of the running script has declared
 };
 

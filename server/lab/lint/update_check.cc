@@ -22,7 +22,7 @@ constexpr std::array<Bytes, 7> kWholeReads = {"get", "mget", "hgetall", "getrang
 constexpr std::array<Bytes, 2> kFieldReads = {"hget", "hmget"};
 constexpr std::array<Bytes, 6> kWholeWrites = {"set", "setex", "psetex", "mset", "getset", "setrange"};
 constexpr std::array<Bytes, 2> kFieldWrites = {"hset", "hmset"};
-// The keyspace events that the check ignores, because they do not say that a client has written the value of a key.
+// The keyspace events that this check ignores, because they do not mean that a client has written a value.
 constexpr std::array<Bytes, 9> kOtherEvents = {"expire",  "persist", "hexpire", "hpersist", "new",
                                                "expired", "evicted", "keymiss", "hexpired"};
 
@@ -53,7 +53,7 @@ bool UpdateCheck::ReadsToChange(const LintRequest& request) {
   return request.place == Place::kSent && (request.IsOneOf(kWholeReads) || request.IsOneOf(kFieldReads));
 }
 
-// Returns whether the request overwrites a value even if another client has changed it. SET NX and SET IFEQ do not.
+// Returns whether the request overwrites a value even if another client has changed it. SET with NX or IFEQ does not.
 bool UpdateCheck::ReplacesUnconditionally(const LintRequest& request) {
   if (request.place == Place::kInScript || request.place == Place::kQueued) return false;
   if (request.Is("set") && (request.HasOption(3, "NX") || request.HasOption(3, "IFEQ"))) return false;
@@ -102,9 +102,9 @@ void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key
   }
 }
 
-// Returns true if the client probably fills a cache: it found no key, and its write has a deadline or repeats the
-// present value. For a key that existed, an equal value proves nothing: both clients may have decremented the same old
-// value.
+// Returns true if the client probably fills a cache: its read found no key, and its write has a deadline or writes the
+// value that the key has now. If the read found a value, an equal value proves nothing, because both clients may have
+// decremented the same old value.
 bool UpdateCheck::ProbablyFillsCache(const LintRequest& request, const KeyView& key, const Read& read) const {
   const bool has_deadline = request.Is("setex") || request.Is("psetex") || request.HasOption(3, "EX") ||
                             request.HasOption(3, "PX") || request.HasOption(3, "EXAT") || request.HasOption(3, "PXAT");
@@ -132,7 +132,7 @@ void UpdateCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*r
   for (const KeyName& key : changed) NoteWrite(request, key, written);
 }
 
-// Notes that the client has read the first kMaxReads keys of this request.
+// Remembers that the client has read the keys of this request, at most the first kMaxReads keys.
 void UpdateCheck::NoteReads(const LintRequest& request) {
   const Extent extent = ExtentOf(request);
   if (extent.IsLong()) return;

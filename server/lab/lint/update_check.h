@@ -1,9 +1,9 @@
-// UpdateCheck: the rule lost-update. A client reads a value, another client writes it, and then the first client writes
-// a value that it has derived from the old one.
+// UpdateCheck: the rule lost-update of TEST LINT. A client reads a value, another client writes the key, and then the
+// first client writes a value that it has derived from the old one. So the update of the other client is lost.
 //
-// The check remembers the last reads of each client, and later writes to the same keys by other clients. It forgets a
-// read when the client writes the key, or has sent many other requests. Writes are detected by keyspace events. So
-// commands that leave the value unchanged (SET NX of an existing key, EXPIRE) do not count.
+// The check remembers the last reads of each client, and later writes to the same keys by other clients. A read no
+// longer counts after the client has written the key, or has sent many other requests. Writes are detected by keyspace
+// events. So commands that leave the value unchanged (SET NX of an existing key, EXPIRE) do not count.
 #pragma once
 
 #include <deque>
@@ -32,30 +32,30 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
     bool is_all = false;                // true: the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
-    bool Overlaps(const Extent& other) const;  // both contain the same field, or one is the whole value
+    bool Overlaps(const Extent& other) const;  // both have a field in common, or one is the whole value
     bool IsLong() const { return fields.size() > kMaxFields; }  // it has too many fields to be remembered
-    Extent SharedWith(const Extent& other) const;               // the part that both contain. Requires: Overlaps(other)
+    Extent SharedWith(const Extent& other) const;               // the part that is in both. Requires: Overlaps(other)
     void Add(const Extent& other);
   };
   struct Read {
     KeyName key;
     Extent extent;            // the part of the value that was read
-    uint64_t number;          // number of the reading request among those of the client
+    uint64_t number;          // number of the reading request among the client's requests
     bool was_absent;          // the key did not exist when it was read
     Extent overwritten = {};  // the parts that other clients have written since
     LintClient writer = {};   // the last other client that has written the key since
   };
 
-  static bool ReadsToChange(const LintRequest& request);  // the client may write back the value that this reads
+  static bool ReadsToChange(const LintRequest& request);  // a read whose value the client may change and write back
   static bool ReplacesUnconditionally(const LintRequest& request);  // it overwrites any value of the key
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
   void CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks);
-  // The client probably fills a cache: it had found no key.
+  // Returns whether the client probably fills a cache: `read` had found no key, and now the client writes the key.
   bool ProbablyFillsCache(const LintRequest& request, const KeyView& key, const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers a read of one key
-  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // marks reads by others
-  static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // adds `written`
+  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // updates reads of the key
+  static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // marks `read` as stale
   void DropOldest(uint64_t client, std::deque<Read>& reads);  // forgets the oldest read of a client
   void MakeRoom();  // forgets disconnected clients, or everything, if there are too many reads
 

@@ -14,9 +14,9 @@ class Walk {
  public:
   explicit Walk(std::span<const Bytes> words) : words_(words) {}
 
-  // Each Take function matches the request from argument `at` on. It returns the index after the matched arguments, or
-  // nullopt if they do not match. `kept` is the number of arguments at the end that must be left for later parts of the
-  // syntax.
+  // Each Take function matches a part of the syntax with the request's arguments from index `at` on. It returns the
+  // index after the matched arguments, or nullopt if they do not match. `kept` is the number of arguments at the end
+  // that must be left for later parts of the syntax.
   std::optional<size_t> TakeAll(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked);
   std::vector<UsedArgument> used;
 
@@ -24,7 +24,8 @@ class Walk {
   std::optional<size_t> TakeOne(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked);
   std::optional<size_t> TakeOnce(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked);
   std::optional<size_t> TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked);
-  // Matches as many of these optional arguments as possible, in any order. Returns the index after them.
+  // Matches as many of these optional arguments as possible, in any order. Returns the index in words_ after the last
+  // matched word.
   size_t TakeOptions(Arguments run, size_t at, size_t kept, const SyntaxArgument* marked);
   static Arguments ChildrenOf(const SyntaxArgument& node) { return {&node + 1, node.size - 1u}; }
 
@@ -96,7 +97,7 @@ std::optional<size_t> Walk::TakeOnce(const SyntaxArgument& node, size_t at, size
   return end;
 }
 
-// Matches one of several alternatives: the one that covers the most arguments of the request.
+// Matches the alternative that covers the most arguments of the request.
 std::optional<size_t> Walk::TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked) {
   const size_t before = used.size();
   std::optional<size_t> best;

@@ -14,8 +14,9 @@ struct UsedArgument {              // an argument of a command's syntax that a r
   const SyntaxArgument* marked;    // the argument, or the group around it, that has a `since`; null: neither
 };
 
-// Returns the arguments of the syntax in the order of the request, up to the first word that does not fit. If a word
-// can be a value or an option, it is taken for a value. Values that every request must have are not listed.
-std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax, std::span<const Bytes> words);  // in syntax order
+// Returns the options and optional values that the request uses, in the order of the request. Stops at the first word
+// that does not fit the syntax. A word that can be a value or an option counts as a value. Omits values that every
+// request must have.
+std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax, std::span<const Bytes> words);  // in request order
 
 }  // namespace respite

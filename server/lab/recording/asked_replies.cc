@@ -29,8 +29,8 @@ bool LeadsToOwnTime(const std::vector<std::string>& words) {
   return std::ranges::any_of(words, [](const std::string& word) { return word.starts_with(kWorldUser); });
 }
 
-// Returns how many messages confirm a subscription request: one for each channel. Without channels, returns 1, although
-// more may come.
+// Returns how many messages confirm a SUBSCRIBE or UNSUBSCRIBE: one for each channel. An UNSUBSCRIBE without channels
+// gets one for each subscription; this function returns 1, because that number is not known.
 size_t ConfirmationsOf(const AskedRequest& request) { return std::max<size_t>(1, request.words.size() - 1); }
 
 }  // namespace
@@ -77,7 +77,8 @@ void AskedReplies::Receive(std::vector<std::string> words) {
   Queue(std::move(words));
 }
 
-// Notes the argument of a CLIENT REPLY. CLIENT REPLY ON itself gets a reply, but OFF and SKIP do not.
+// Applies the mode of a CLIENT REPLY request. The caller does this first, because ON itself gets a reply, but OFF and
+// SKIP do not.
 void AskedReplies::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
   if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;

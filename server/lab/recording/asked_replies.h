@@ -1,6 +1,6 @@
-// AskedReplies: the requests of one connection that wait for a reply. Finds the request to which a reply belongs. Some
-// commands change the number of replies: subscriptions, which messages confirm; CLIENT REPLY; and EXEC, whose reply
-// contains those of the queued requests.
+// AskedReplies: the requests of one connection that wait for a reply. Finds the request to which a reply belongs. Three
+// cases are special: SUBSCRIBE gets messages instead of a reply, CLIENT REPLY may turn replies off, and the reply to
+// EXEC contains the replies to the queued requests.
 #pragma once
 
 #include <deque>
@@ -16,21 +16,21 @@ namespace respite {
 struct AskedRequest {                                 // a request that awaits a reply
   std::vector<std::string> words;                     // arguments, including the command name
   std::vector<std::vector<std::string>> queued = {};  // the requests that EXEC runs
-  bool is_confirmed_by_messages = false;              // SUBSCRIBE and its variants
+  bool is_confirmed_by_messages = false;              // SUBSCRIBE, UNSUBSCRIBE and their variants
   size_t confirmations = 0;                           // number of confirmation messages that have arrived
 };
 
 class AskedReplies {  // the requests of one connection that await a reply
  public:
-  // Takes bytes that the client has sent, and adds their requests.
-  void Feed(Bytes bytes);
+  // Parses bytes that the client has sent, and adds the requests in them.
+  void Feed(Bytes bytes);                                    // adds the requests in these bytes
   std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request to which this reply belongs; nullopt: none
-  void Confirm(const ReplyTree& message);        // handles a message, which may confirm the first SUBSCRIBE that waits
-  bool IsMessage(const ReplyTree& reply) const;  // this is a message or a confirmation of a subscription, not a reply
+  void Confirm(const ReplyTree& message);        // handles a message, which may confirm the oldest SUBSCRIBE
+  bool IsMessage(const ReplyTree& reply) const;  // a pub/sub message or a confirmation of SUBSCRIBE, not a reply
 
   uint64_t count() const { return count_; }                    // number of requests that were fed
   bool IsIncomparable() const { return has_other_protocol_; }  // SYNC, PSYNC or MONITOR was sent
-  bool HasOwnTime() const { return has_own_time_; }            // it used TEST CLOCK, RESET or SNAPSHOT, or a world
+  bool HasOwnTime() const { return has_own_time_; }            // the client may have changed its server's clock
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
@@ -46,7 +46,7 @@ class AskedReplies {  // the requests of one connection that await a reply
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
   bool has_subscribed_ = false;                                 // the client may get messages
   bool has_other_protocol_ = false;                             // another protocol follows: SYNC, PSYNC or MONITOR
-  bool has_own_time_ = false;  // it used TEST CLOCK, RESET or SNAPSHOT, or entered a world
+  bool has_own_time_ = false;  // used TEST CLOCK, RESET or SNAPSHOT, or entered a world (an isolated server)
   uint64_t count_ = 0;         // number of requests so far
 };
 

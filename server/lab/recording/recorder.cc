@@ -34,7 +34,7 @@ class Recorder::Tap final : public StreamTap {
 };
 
 std::optional<std::string> Recorder::Open(const std::string& path, const RecordingStart& start) {
-  // Creates the file with its final permissions, so that other users cannot read it even for a moment.
+  // Creates the file with permissions for its owner only, so that other users cannot read it even for a moment.
   const Descriptor mine(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, S_IRUSR | S_IWUSR));
   auto file = parts_.files.Open(path, FileSystem::Mode::kCreate);
   if (!file.ok()) return "Can't open the recording " + path + ": " + IoErrorText(file.error());

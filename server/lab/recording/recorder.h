@@ -21,7 +21,7 @@ class Recorder {  // writes all bytes that connections receive and send to a fil
     const Pace& pace;
     Logger& log;
   };
-  // Does not record anything before Open was called. The objects in `parts` must outlive this one.
+  // Records nothing before Open was called. The objects in `parts` must outlive this one.
   explicit Recorder(const Parts& parts) : parts_(parts) {}
   ~Recorder();
   Recorder(const Recorder&) = delete;
@@ -30,9 +30,9 @@ class Recorder {  // writes all bytes that connections receive and send to a fil
   // Begins a recording in this file, and replaces the file if it exists. Only the owner of the file may read it,
   // because it contains passwords. Returns an error text, or nullopt.
   std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
-  std::unique_ptr<StreamTap> NewTap();  // recorder of one connection. Must be destroyed before this
+  std::unique_ptr<StreamTap> NewTap();  // records one more connection; must be destroyed before this Recorder
   void Flush();  // writes the buffered events to the file. If that fails, logs the error and ends the recording
-  // Ends the recording. Called when the server ends, before it closes its connections, so these disconnections are not
+  // Ends the recording. The server calls this when it ends, before it closes its connections. So these closings are not
   // recorded.
   void End();
 

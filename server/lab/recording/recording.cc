@@ -71,7 +71,7 @@ class RecordingReader {
   // Reads the next event. Returns nullopt at the end of the file, and also for an incomplete last event.
   Result<std::optional<RecordedEvent>, std::string> ReadEvent();
 
-  // Returns whether the connection may have such an event now, and notes that it is opened or closed by it.
+  // Returns whether the connection may have such an event now. Notes that the event opens or closes the connection.
   bool MayHappen(Kind kind, uint64_t connection) {
     if (kind == Kind::kOpen) return connection > newest_ && open_.insert(newest_ = connection).second;
     return kind == Kind::kClose ? open_.erase(connection) != 0 : open_.contains(connection);

@@ -29,7 +29,7 @@ namespace respite {
 struct RecordedEvent {  // something that happened on one connection of a recorded server
   enum class Kind : uint8_t { kOpen, kIn, kOut, kEnd, kClose };
 
-  int64_t at_us = 0;        // time since the start of the recording
+  int64_t at_us = 0;        // time in µs since the start of the recording
   uint64_t connection = 0;  // number of the connection in the recording
   Kind kind = Kind::kOpen;
   std::string bytes = {};  // bytes that were received or sent, for kIn and kOut
@@ -38,24 +38,24 @@ struct RecordedEvent {  // something that happened on one connection of a record
 };
 
 struct RecordingStart {          // what the first line of a recording says
-  int64_t began_us = 0;          // Unix time when the recording began
+  int64_t began_us = 0;          // Unix time in µs when the recording began
   std::optional<uint64_t> seed;  // seed of the recorded server; nullopt: an older recording
   std::string emulated = {};     // the directive `emulate` of the recorded server
 };
 
 struct Recording {                    // the bytes that all connections of a server received and sent
   RecordingStart start;               // when the recording began, and by which server
-  std::vector<RecordedEvent> events;  // oldest first
+  std::vector<RecordedEvent> events;  // the events on all connections, oldest first
 };
 
-std::string RecordingHeader(const RecordingStart& start);  // the first line of the file
-// Appends the line with which an event begins. The caller must append the bytes of the event, if any, after it.
+std::string RecordingHeader(const RecordingStart& start);  // the first line of a recording file
+// Appends the first line of an event. If the event has bytes, the caller must append them and kEventEnd.
 void AppendEventHeader(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes);
-// If an event has bytes, this character follows them.
+// This character follows the bytes of an event that has bytes.
 inline constexpr char kEventEnd = '\n';
 
 // Parses a recording. Ignores an incomplete last event, which a crash may leave. Returns an error message if a
 // connection has events before it is opened or after it is closed, or is opened twice.
-Result<Recording, std::string> ParseRecording(Bytes text);  // parses a file; error: text
+Result<Recording, std::string> ParseRecording(Bytes text);  // parses the content of a file, or fails with an error text
 
 }  // namespace respite

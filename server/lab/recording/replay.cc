@@ -11,10 +11,10 @@ namespace respite {
 
 namespace {
 
-// If a reply is missing for this long, it may depend on the server's clock, which the replay then moves.
+// If a reply is missing for this long, the command may wait for the server's clock. So the replay moves the clock.
 constexpr int64_t kMayWaitForClockMs = 20;
-// How long the replay waits for replies, and for the server's clock, before it gives up. Without TEST CLOCK, the
-// recorded time is added to kPatienceMs.
+// How long the replay waits for replies (kPatienceMs), and for the server's clock (kClockPatienceMs), before it gives
+// up. Without TEST CLOCK, it waits for replies longer by the time that passed in the recording.
 constexpr int64_t kPatienceMs = 5000;
 constexpr int64_t kClockPatienceMs = 30'000;
 constexpr int64_t kLookAgainMs = 5;
@@ -47,8 +47,8 @@ Replay::Replay(Parts parts, Recording recording, Options options)
   if (time_ == Time::kServersClock) ConnectClock();
 }
 
-// Returns true if a client in the recording moves the server's clock. The replay must not move it then, because that
-// client would find another time.
+// Returns true if a client in the recording moves the server's clock. Then the replay must not move the clock, because
+// that client would find another time than in the recording.
 bool Replay::HasOwnTime() const {
   std::map<uint64_t, AskedReplies> clients;
   return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {
@@ -191,7 +191,7 @@ void Replay::Perform(const RecordedEvent& event) {
   }
 }
 
-// Reports a connection that the server has ended, although the client had ended it in the recording.
+// Reports a connection that the server has closed, although in the recording the client closed it.
 void Replay::ReportEarlyEnd(const ReplayPeer& peer) {
   if (peer.end_reason().empty()) return;
   ++outcome_.different;

@@ -1,13 +1,13 @@
 // Replay: sends the requests of a recording to another server, and compares the replies.
 //
-// Keeps the order of causes and effects. If a request was sent after any client had received a reply, it is sent after
-// that reply has arrived. So two clients that pass a lock to each other do it again, however fast the server is.
+// Keeps the order of causes and effects. Before the replay sends a request, all replies that precede the request in the
+// recording must have arrived. So two clients that pass a lock to each other do so again, however fast the server is.
 //
-// Time passes in one of three ways. kServersClock: TEST CLOCK moves the server's clock to the recorded time. Keys then
-// expire and clients time out between the same requests, without waiting. kReal: as in the recording, or `speed` times
-// as fast. kNone: as fast as replies arrive.
+// Time passes in one of three ways. kServersClock: TEST CLOCK moves the server's clock to the recorded time. So keys
+// expire and clients time out between the same requests as in the recording, without waiting. kReal: requests are sent
+// at the recorded times, or `speed` times as fast. kNone: requests are sent as soon as replies arrive.
 //
-// The class does no I/O of its own: a Network makes the connections, and a Pace tells the time.
+// The class itself does no I/O: a Network makes the connections, and a Pace tells the time.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   };
   Replay(Parts parts, Recording recording, Options options);
 
-  std::optional<int64_t> Continue();  // does what is possible; returns ms until the next call; nullopt: it has ended
+  std::optional<int64_t> Continue();  // replays what it can; returns ms until the next call; nullopt: it has ended
 
   struct Outcome {             // counts and error that the user is told at the end
     uint64_t connections = 0;  // number of recorded connections that were opened again
@@ -52,7 +52,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
     uint64_t same = 0;         // number of equal replies
     uint64_t different = 0;    // replies that differ or are missing, and connections that ended early
     uint64_t open = 0;         // number of replies that need not be equal
-    uint64_t foreign = 0;      // number of connections that could not be compared completely
+    uint64_t foreign = 0;      // connections that could not be compared completely: SYNC, PSYNC, MONITOR, or not RESP
     std::string failure;       // why the replay stopped early; empty if it is complete
   };
   const Outcome& outcome() const { return outcome_; }  // counts so far
@@ -62,13 +62,13 @@ class Replay {  // sends the requests of a recording to another server, and comp
 
   bool HasOwnTime() const;                   // clients of the recording move the server's clock themselves
   bool IsReady(const RecordedEvent& event);  // all replies recorded before the event have arrived and its time has come
-  bool HasPendingReplies() const;            // replies that were recorded have not arrived yet
+  bool HasPendingReplies() const;            // a connection is not open yet, or lacks recorded replies or its end
   bool EndIfUnreachable();                   // ends the replay if the server cannot be reached; true: it has ended
   void GiveUpWaiting();                      // reports and closes the connections whose replies are missing
   bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: the time has not come
-  bool MoveClock(int64_t at_us);             // asks the server to set its clock; false: it is not there yet, call again
+  bool MoveClock(int64_t at_us);             // sets the server's clock to a recorded time; false: not yet, call again
   void ConnectClock();                       // opens the connection for TEST CLOCK
-  void Perform(const RecordedEvent& event);  // connects, sends, expects a reply or closes
+  void Perform(const RecordedEvent& event);  // connects, sends, registers an expected reply or end, or hangs up
   void ReportEarlyEnd(const ReplayPeer& peer);  // reports a connection that the server ended too early
   void Finish();                                // ends the replay: compares, counts and removes all connections
   void CompareAndRemove(uint64_t connection);   // compares the last replies, counts and removes the connection
@@ -76,7 +76,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares the connection's replies that have arrived
   void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts a pair of replies, reports a difference
   void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
-  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // since waiting_since_ms_
+  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // real time since waiting_since_ms_
 
   const Parts parts_;          // other parts of the server that this class uses
   const Recording recording_;  // the recording that is repeated
@@ -87,9 +87,9 @@ class Replay {  // sends the requests of a recording to another server, and comp
   size_t next_ = 0;                                        // index of the next event of the recording
   std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // connections by their number in the recording
   std::unique_ptr<ReplayPeer> clock_;                      // connection for TEST CLOCK; null if unused
-  int pending_clock_replies_ = 0;                          // replies that clock_ still awaits
-  int64_t clock_ms_ = 0;                                   // Unix time of the server; 0 before its first reply
-  int64_t clock_to_ms_ = 0;                                // Unix time of the latest TEST CLOCK request
+  int pending_clock_replies_ = 0;                          // number of replies that clock_ still awaits
+  int64_t clock_ms_ = 0;                                   // Unix time to which the server's clock was set; 0: not yet
+  int64_t clock_to_ms_ = 0;                                // Unix time in the latest TEST CLOCK request
   int64_t waiting_since_ms_;                               // real elapsed time of the last event or GiveUpWaiting
   int64_t performed_at_us_ = 0;                            // recorded time of the last request or new connection
   Outcome outcome_;                                        // counts so far

@@ -10,8 +10,8 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
   return next;
 }
 
-// Takes bytes that the recorded server has sent, and finds the request of each reply. It must do so immediately,
-// because replies and messages are stored separately, which loses their order.
+// Parses bytes that the recorded server has sent, and finds the request of each reply. This must happen immediately,
+// because replies and messages are then stored separately, so that their common order is lost.
 void ReplayPeer::Expect(Bytes bytes) {
   if (asked_.IsIncomparable()) return;
   recorded_.Feed(bytes);

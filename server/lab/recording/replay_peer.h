@@ -1,5 +1,5 @@
-// ReplayPeer: a connection that repeats one connection of a recording. Holds the recorded and the new replies until
-// they are compared.
+// ReplayPeer: a connection that repeats one connection of a recording. Stores the recorded replies and those of the new
+// server until they are compared.
 #pragma once
 
 #include <cstddef>
@@ -30,32 +30,33 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
 
   void Ask(Bytes bytes) { asked_.Feed(bytes); }
   void Expect(Bytes bytes);                  // adds bytes that the recorded server has sent
-  void ExpectEnd() { expects_end_ = true; }  // notes that the recorded connection ended here
+  void ExpectEnd() { expects_end_ = true; }  // notes that the recorded connection was closed here
 
   // --- State.
 
   bool IsOpen() const { return link_ != nullptr && link_->stage() == Link::Stage::kOpen && !has_ended_; }
   bool HasEnded() const { return has_ended_; }  // either side has closed the connection
-  bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // the server has refused it
+  bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // it could not be established
   bool IsOver() const { return expects_end_ && has_ended_; }     // it has ended, also in the recording
   const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty if this side closed it
-  bool HasPendingReplies() const;  // the connection is not open yet, or recorded replies have not arrived
-  // Returns true if replies cannot be compared from now on, because the bytes are not of the protocol RESP.
+  bool HasPendingReplies() const;  // it is not open yet, or recorded replies or the recorded end have not come
+  // Returns true if replies cannot be compared from now on: SYNC, PSYNC or MONITOR was sent, or the bytes are not RESP.
   bool IsIncomparable() const { return asked_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed(); }
 
   uint64_t number() const { return number_; }           // number of the connection in the recording
   uint64_t requests() const { return asked_.count(); }  // requests recorded until now, whether sent or not
 
-  // At the end of the replay, `recorded` or `replayed` is nullopt if only the other server has sent a further reply.
-  struct Pair {                           // two replies to compare
+  // Two replies to compare. At the end of the replay, one of them is nullopt if only one server has sent a further
+  // reply.
+  struct Pair {                           // the replies of both servers to one request, to compare
     std::optional<AskedRequest> request;  // the request that got these replies; nullopt for a message
     std::optional<ReplyTree> recorded;    // reply of the recorded server; nullopt: none
     std::optional<ReplyTree> replayed;    // reply of the new server; nullopt: none
   };
   enum class Moment : uint8_t { kUnderWay, kEnd };  // kEnd: no more replies will arrive
-  // Returns the next pair to compare, or nullopt. While the replay runs (kUnderWay), a reply without its counterpart
-  // stays.
-  std::optional<Pair> Next(Moment moment);
+  // Removes and returns the next pair to compare, or returns nullopt. While the replay runs (kUnderWay), a reply stays
+  // until its counterpart has arrived.
+  std::optional<Pair> Next(Moment moment);  // takes the next pair of replies; nullopt: none
 
   // The interface Link::User.
   void OnConnected() override;                       // the connection is established
@@ -65,7 +66,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
  private:
   class Answers {  // the replies and messages that one of the two servers has sent
    public:
-    // Takes bytes that the server has sent. Afterwards, Next returns the complete replies and messages, one at a time.
+    // Parses bytes that the server has sent. Afterwards, Next returns the complete replies and messages, one at a time.
     void Feed(Bytes bytes) { parser_.Feed(bytes); }
     std::optional<ReplyTree> Next();
     bool HasFailed() const { return parser_.Failed(); }  // the bytes are not RESP
@@ -87,7 +88,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   Answers recorded_;                                // replies of the recorded server
   std::deque<std::optional<AskedRequest>> askers_;  // requests of the recorded replies, in the same order
   Answers replayed_;                                // replies of the new server
-  bool expects_end_ = false;                        // the recording has no more events for this connection
+  bool expects_end_ = false;                        // in the recording, the connection was closed
   bool was_open_ = false;                           // the connection was established
   bool has_ended_ = false;                          // either side has closed the connection
   std::string end_reason_;                          // why the connection ended; empty if this side closed it

@@ -21,7 +21,7 @@ bool SpeaksOfTheServer(const Command& command) {
 
 bool RunsScripts(const Command& command) { return command.Spec().group == CommandGroup::kScripting; }
 
-// Sorts the elements of a reply whose order has no meaning, so that two such replies can be compared.
+// Sorts those elements of a reply whose order has no meaning, so that two replies can be compared.
 ReplyTree Sorted(ReplyTree tree, Order order) {
   const Order within = order == Order::kIsNoneWithin ? order : Order::kMatters;
   for (ReplyTree& child : tree.children) child = Sorted(std::move(child), within);

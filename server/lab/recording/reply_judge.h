@@ -1,4 +1,4 @@
-// ReplyJudge: decides whether two servers have given the same reply to a request.
+// ReplyJudge: compares the replies of two servers to the same request.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace respite {
 
-class ReplyJudge {  // decides whether two servers gave the same reply to a request
+class ReplyJudge {  // compares the replies of two servers to the same request
  public:
   enum class Verdict : uint8_t {
     kSame,
@@ -20,19 +20,19 @@ class ReplyJudge {  // decides whether two servers gave the same reply to a requ
     kOpen,  // need not be equal: ignored, or of one type with contents that vary
   };
 
-  // `set` must outlive this object. `ignored` has patterns for command names (`get`, `client|id`). Replies of matching
-  // commands are not judged: the verdict is kOpen.
+  // `set` must outlive this object. `ignored` has patterns for full command names (`get`, `client|id`). Replies of
+  // matching commands are not compared: their verdict is kOpen.
   ReplyJudge(const CommandSet& set, const std::vector<std::string>& ignored);
 
-  // Ignores the order of elements in sets, in maps, and in replies without a specified order. Some commands depend on
-  // time, chance or the server: their tips say so, or their group is `server` or `connection`. Their replies are kOpen
-  // if the two have one type and are not errors. A reply of a script is also kOpen if only the order of elements
-  // differs, because scripts return hashes and sets as arrays.
+  // Compares two replies. Ignores the order of elements in sets, in maps, and in replies without a specified order.
+  // Some commands depend on time, chance or the server: their tips say so, or their group is `server` or `connection`.
+  // For these, the verdict is kOpen if both replies have the same type and none is an error. For a script, the verdict
+  // is also kOpen if only the order of elements differs, because scripts return hashes and sets as arrays.
   Verdict Judge(const AskedRequest& request, const ReplyTree& recorded, const ReplyTree& replayed) const;
 
  private:
   const Command* Find(const std::vector<std::string>& words) const;
-  bool IsIgnored(const Command* command, const std::string& name) const;  // option: replies not compared
+  bool IsIgnored(const Command* command, const std::string& name) const;  // a pattern in ignored_ matches the command
   Verdict JudgeOne(const std::vector<std::string>& words, const ReplyTree& recorded, const ReplyTree& replayed) const;
 
   const CommandSet& set_;

@@ -17,14 +17,14 @@ int LevelOf(const RequestEntry& entry) {
   return (entry.is_in_transaction ? 1 : 0) + (entry.place == Place::kInScript ? 1 : 0);
 }
 
-// Returns true for EXEC and for requests that run scripts. The journal has their entries after those of the commands
-// that they ran.
+// Returns true for EXEC and for requests that run scripts. In the journal, the entry of such a request comes after the
+// entries of the commands that it ran.
 bool RunsOthers(const RequestEntry& entry) {
   if (entry.command == nullptr) return false;
   return entry.command->Is(kNoMandatoryKeys) || entry.command->Spec().transaction == TransactionRole::kExecutes;
 }
 
-// Returns true if the filter has conditions that apply only to requests, not to expired keys.
+// Returns true if the filter has a condition that only requests can meet, not expired keys.
 bool MeansRequests(const JournalFilter& filter) {
   const RequestFilter& request = filter.request;
   const ClientFilter& client = request.client;
@@ -50,9 +50,10 @@ class ChartMaker {
   void SetTimes();
   bool IsShown(const ExpiredKey& expired) const;
   bool IsShown(const HeldLock& lock) const;
-  // Returns the upper end of the row that shows this entry. If no row does, returns that of the next row shown.
+  // Returns the height of the upper end of the row that shows this journal entry. If no row shows the entry, returns
+  // the height for the next entry that is shown.
   size_t Above(uint64_t seq) const;
-  // Returns the middle of the row that shows this entry. If no row does, returns Above(seq).
+  // Returns the height of the middle of the row that shows this journal entry. If no row shows it, returns Above(seq).
   size_t Within(uint64_t seq) const;
   size_t EndOf(const HeldLock& lock) const;
   static size_t FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock);
@@ -181,8 +182,8 @@ size_t ChartMaker::EndOf(const HeldLock& lock) const {
   return lock.ended_by == nullptr ? Above(lock.ended.next_seq) : Within(lock.ended.next_seq);
 }
 
-// Chooses a lane for the lock: the leftmost one that is free where the lock begins. `lanes` has the end of the last
-// lock of each lane.
+// Chooses the leftmost lane (bar beside the column) that is free where the lock begins. `lanes` contains, for each
+// lane, where its last lock ends.
 size_t ChartMaker::FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock) {
   const auto free = std::ranges::find_if(lanes, [&lock](size_t until) { return until <= lock.from; });
   const auto lane = static_cast<size_t>(free - lanes.begin());

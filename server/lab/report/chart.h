@@ -15,7 +15,7 @@ namespace respite {
 
 inline constexpr size_t kNoColumn = SIZE_MAX;  // the row belongs to no client
 
-struct ChartSpan {    // a vertical range. Row n begins at height 2n, and its middle is at 2n + 1
+struct ChartSpan {    // a vertical range of a column. Row n begins at height 2n, and its middle is at 2n + 1
   size_t column = 0;  // index of the client's column
   size_t from = 0;
   size_t to = 0;
@@ -24,15 +24,15 @@ struct ChartSpan {    // a vertical range. Row n begins at height 2n, and its mi
 struct Chart {                                   // the journal as a sequence chart, for TEST REPORT
   struct Column {                                // a client
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest known name
-    size_t lanes = 0;                            // most locks that it holds at the same time, at most kMaxLanes
+    size_t lanes = 0;                            // number of bars for locks that are held together, at most kMaxLanes
   };
   struct Row {                  // a request or an expired key; time runs downwards
-    int64_t at_us = 0;          // time since `begin_us`
+    int64_t at_us = 0;          // time in µs since `begin_us`
     size_t column = kNoColumn;  // column of the client; for an expired key, of the lock's holder
     const RequestEntry* entry;  // null for an expired key
     const ExpiredKey* expired;  // the expired key that the row shows; null for a request
     int level = 0;              // nesting: 1 in a transaction or a script, 2 in both
-    bool is_claimed = false;    // a row above shows the EXEC or EVAL that ran this request
+    bool is_claimed = false;    // the EXEC or EVAL that ran this request has a row above
   };
   struct Lock : ChartSpan {          // the time for which a client held a lock
     size_t lane = 0;                 // index of the lane, which is a bar beside the column
@@ -42,7 +42,7 @@ struct Chart {                                   // the journal as a sequence ch
     const RequestEntry* entry = nullptr;  // the blocked request in the journal
   };
 
-  static constexpr size_t kMaxLanes = 6;  // columns for locks per client; the last one also shows all further locks
+  static constexpr size_t kMaxLanes = 6;  // bars for locks per client; the last bar also shows all further locks
 
   int64_t begin_us = 0;         // Unix time of the first row
   std::vector<Column> columns;  // one for each client
@@ -50,13 +50,13 @@ struct Chart {                                   // the journal as a sequence ch
   std::vector<Lock> locks;      // the times during which clients held locks
   std::vector<Wait> waits;      // the times during which requests were blocked
   uint64_t requests = 0;        // number of requests that match the filter
-  uint64_t hidden_count = 0;    // number of matching requests that are not shown because of the limit
+  uint64_t hidden_count = 0;    // number of matching requests that are not shown: only the last ones are
   uint64_t lost = 0;            // number of entries that the journal has dropped
 };
 
-// Makes a chart of the last `last` entries that match the filter, the locks of their clients, and the keys that expired
-// in that time. EVAL and EXEC are placed above the commands that they ran. Cost: O(entries of the journal + locks · log
-// locks).
-Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);  // of the last matches
+// Makes a chart of the last entries that match the filter, of the locks of their clients, and of the keys that expired
+// in that time. `last` is the maximum number of entries. EVAL and EXEC are placed above the commands that they ran.
+// Cost: O(entries of the journal + locks · log locks).
+Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);  // of the last `last` matches
 
 }  // namespace respite

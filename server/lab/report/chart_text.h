@@ -1,4 +1,4 @@
-// The texts that the HTML and the plain form of a chart have in common: readable UTF-8, not yet escaped for HTML.
+// The texts that HtmlReport and TextReport show: readable UTF-8, not yet escaped for HTML.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace respite {
 
 std::string ClientText(const RequestOwner& client);             // the client's name, or "id=7" without a name
 std::string EntryText(const RequestEntry& entry, size_t most);  // the request, shortened to about `most` bytes
-std::string EndText(const RequestEntry& entry);  // "error ERR …", "blocked", "fault NAME", "key exists"; empty if "ok"
+std::string EndText(const RequestEntry& entry);  // outcome: "error ERR …", "blocked", "key exists" …; empty if "ok"
 std::string ExpiredText(const ExpiredKey& expired);  // says that the key has expired: "lock:1 expired"
 std::string EndText(const HeldLock& lock);    // state of the lock: "held", "expired", "deleted by worker-2" and similar
 std::string KeyText(int db, Bytes key);       // the key, such as "lock:1", with its database unless that is 0

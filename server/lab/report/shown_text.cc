@@ -41,7 +41,7 @@ size_t BytesOf(unsigned char lead) {
   return lead >= 0xf0 && lead < 0xf5 ? 4 : 0;
 }
 
-// Returns the first character of a text that is not empty. Returns nullopt if the text does not begin with valid UTF-8.
+// Returns the first character of a text, or nullopt if the text does not begin with valid UTF-8. Requires: not empty.
 std::optional<Character> FirstOf(Bytes text) {
   const auto byte = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
   const size_t bytes = BytesOf(byte(0));
@@ -154,8 +154,8 @@ std::string HtmlText(Bytes text) {
   return out;
 }
 
-// Writes a JSON string for an HTML page. Escapes characters such as < and &, so that no text can end the element
-// <script> or begin a comment in it.
+// Returns the text as a JSON string for a <script> element of an HTML page. Escapes characters such as < and &, so that
+// the text cannot end the element or begin a comment in it.
 std::string JsonText(Bytes text) {
   std::string out = "\"";
   for (const char c : text) {

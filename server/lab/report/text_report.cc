@@ -18,7 +18,7 @@ constexpr size_t kMinColumn = 24;   // narrower columns are not readable
 constexpr size_t kMaxCharted = 24;  // clients that get a column or a letter
 constexpr size_t kMaxTextRequestBytes = 200;
 
-// Returns the letter for a column: A for column 0.
+// Returns the letter that stands for a client's column: A for column 0.
 std::string LetterOf(size_t column) { return std::string(1, static_cast<char>('A' + column)); }
 
 std::string Padded(std::string text, size_t width) {
@@ -51,7 +51,7 @@ class TextWriter {
   std::string RowText(const Chart::Row& row) const;
   void AddLine(std::string line);
 
-  // The bars and the wait that the current row shows for one column. Locks in the same lane share one bar.
+  // The locks and the wait of one client that GoTo has reached. Locks in the same lane share one bar.
   struct Shown {
     struct Bar {
       size_t from = 0;
@@ -102,8 +102,8 @@ void TextWriter::WriteHeads() {
   AddLine(line);
 }
 
-// Writes a list of the clients with the letter of each. Writes nothing for more than kMaxCharted clients, because then
-// each row names its client.
+// Writes a list of the clients with their letters. If there are more than kMaxCharted clients, writes nothing, because
+// then each row names its client.
 void TextWriter::WriteLegend() {
   if (chart_.columns.size() > kMaxCharted) return;
   for (size_t i = 0; i < chart_.columns.size(); ++i)
@@ -114,8 +114,8 @@ void TextWriter::WriteLegend() {
   AddLine(line);
 }
 
-// Advances to a row: adds the locks and waits that begin up to the middle of this row. They are sorted by the place
-// where they begin.
+// Advances to a row: adds the locks and waits that begin up to the middle of this row to shown_. The chart has them
+// sorted by their beginning.
 void TextWriter::GoTo(size_t row) {
   middle_ = 2 * row + 1;
   for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle_; ++next_lock_) {
@@ -171,8 +171,7 @@ void TextWriter::WriteRow(size_t number) {
   for (size_t i = 0; i < chart_.columns.size(); ++i) {
     const bool is_here = row.column == i || (row.column == kNoColumn && i == 0);
     const size_t width = column_width_ - lanes_ - 1;
-    // In the last column, the text may use the rest of the line. In other columns, it is shortened to the width of the
-    // column.
+    // Text in the last column may use the rest of the line. In other columns, it is shortened to the column's width.
     const bool is_last = i + 1 == chart_.columns.size();
     std::string cell = is_here    ? Shortened(text, is_last ? kWidth - WidthOf(line) - lanes_ - 1 : width - 1)
                        : Waits(i) ? ":"
