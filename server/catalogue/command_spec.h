@@ -214,7 +214,7 @@ using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
 struct FormerArity {       // the arity of a command in versions before `until`
   VersionMark until = {};  // the version that changed the arity
-  int arity = 0;
+  int arity = 0;           // the arity before that version
 };
 
 struct CommandSpec {                               // what the card of a command declares

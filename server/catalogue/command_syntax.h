@@ -201,7 +201,7 @@ class Parser {  // parses one syntax line
   CommandSyntax out_;
 };
 
-constexpr CommandSyntax Parser::Parse() {
+constexpr CommandSyntax Parser::Parse() {  // parses the whole line
   out_.name = TakeWord();
   if (Skip('|')) {
     out_.container = out_.name;
@@ -220,7 +220,7 @@ constexpr bool Parser::NameStartsAt(size_t from) const {  // whether the word at
   return next == ':' || next == '=' || next == '(' || next == '{' || !IsInCapitals(text_.substr(from, end - from));
 }
 
-constexpr void Parser::ParseItem() {
+constexpr void Parser::ParseItem() {  // reads one argument; brackets make it optional
   if (out_.count == CommandSyntax::kMaxArguments) failed_ = true;
   if (failed_) return;
   const bool optional = Skip('[');
@@ -231,7 +231,7 @@ constexpr void Parser::ParseItem() {
   out_.arguments[index].size = static_cast<uint8_t>(out_.count - index);
 }
 
-constexpr void Parser::ParseArgument(size_t index) {
+constexpr void Parser::ParseArgument(size_t index) {  // reads an argument into out_.arguments[index]
   SyntaxArgument& argument = out_.arguments[index];
   if (NameStartsAt(at_)) {
     argument.name = TakeWord();
@@ -246,7 +246,7 @@ constexpr void Parser::ParseArgument(size_t index) {
   ParseSuffix(argument);
 }
 
-constexpr void Parser::ParseToken(SyntaxArgument& argument) {
+constexpr void Parser::ParseToken(SyntaxArgument& argument) {  // reads a token, and the name of its value, if any
   argument.token = TakeToken();
   argument.multiple = argument.multiple_token = SkipEllipsis();
   if (Peek() == ' ' && NameStartsAt(at_ + 1)) {
@@ -273,7 +273,7 @@ constexpr void Parser::ParseValue(SyntaxArgument& argument) {  // reads its (alt
   }
 }
 
-constexpr void Parser::ParseSuffix(SyntaxArgument& argument) {
+constexpr void Parser::ParseSuffix(SyntaxArgument& argument) {  // reads <display>, :type, #key-spec, @since, ...
   if (Skip('<')) argument.display = TakeUntil('>');
   if (Skip(':')) ParseType(argument);
   if (argument.type == ArgumentType::kKey) argument.key_spec = next_key_spec_;

@@ -51,7 +51,7 @@ class KeyEvent {  // the name of a keyspace event, and its class in notify-keysp
   uint32_t kind_;  // a kNotify… bit
 };
 
-consteval uint32_t KeyEvent::KindOf(Bytes name) {
+consteval uint32_t KeyEvent::KindOf(Bytes name) {  // the kNotify… bit of its class
   if (IsOneOf(name, "del expire persist rename_from rename_to move_from move_to copy_to restore")) {
     return kNotifyGeneric;
   }

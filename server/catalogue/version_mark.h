@@ -77,7 +77,7 @@ class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-constexpr std::string_view VersionMark::Valkey() const {
+constexpr std::string_view VersionMark::Valkey() const {  // Valkey's version number, or empty
   const size_t at = text_.find(kValkey);
   return at == text_.npos ? std::string_view() : text_.substr(at + kValkey.size());
 }
@@ -93,7 +93,7 @@ constexpr size_t VersionMark::NumberLength(std::string_view text) {  // length o
   return at;
 }
 
-constexpr size_t VersionMark::LengthIn(std::string_view text) {
+constexpr size_t VersionMark::LengthIn(std::string_view text) {  // bytes at the start of `text` that form a mark
   size_t length = NumberLength(text);
   const std::string_view rest = text.substr(length);
   const size_t comma = length > 0 && rest.starts_with(',') ? 1 : 0;
@@ -104,7 +104,7 @@ constexpr size_t VersionMark::LengthIn(std::string_view text) {
   return length;
 }
 
-constexpr bool VersionMark::IsWellFormed() const {
+constexpr bool VersionMark::IsWellFormed() const {  // the text is empty or a valid mark
   const bool names_valkey = text_.find(kValkey) != text_.npos;
   return LengthIn(text_) == text_.size() && names_valkey == !Valkey().empty();
 }
@@ -122,7 +122,7 @@ constexpr Version VersionMark::ParseVersionNumber(std::string_view text) {  // p
   return {parts[0], parts[1], parts[2]};
 }
 
-constexpr bool VersionMark::IsIn(const ServerVersion& server) const {
+constexpr bool VersionMark::IsIn(const ServerVersion& server) const {  // this version has the marked feature
   if (IsEmpty()) return true;
   const bool is_valkey = server.family == ServerFamily::kValkey;
   if (is_valkey && !Valkey().empty()) return ParseVersionNumber(Valkey()) <= server.version;

@@ -105,7 +105,7 @@ class Args {  // a cursor over the arguments of one command
 };
 
 template <class Type>
-Type Args::TakeOne() {
+Type Args::TakeOne() {  // takes the next argument as this type
   if constexpr (std::is_same_v<Type, Bytes>) {
     return Next();
   } else if constexpr (std::is_same_v<Type, int64_t>) {

@@ -40,19 +40,19 @@ struct FinishedCall {  // a command that ran
   size_t reply_bytes = 0;                         // length of its reply; 0 for a command that a script called
 };
 
-struct RefusedCall {  // a command that was refused before it ran
-  Session& session;
+struct RefusedCall {             // a command that was refused before it ran
+  Session& session;              // of the client, or of the script
   const Command* command;        // null if there is no such command
   std::span<const Bytes> words;  // arguments, with the command's name
-  Bytes error;
-  int depth = 0;
+  Bytes error;                   // the error reply
+  int depth = 0;                 // 0: sent by a client; greater: run by a transaction or script
 };
 
 // A command that blocks, or is queued in a transaction. Later, OnCall also reports a blocking command, when its wait
 // ends, and a queued command, when EXEC runs it. If the client disconnects before, OnCall does not report the command.
-struct WaitingCall {  // a command that blocks, or is queued in a transaction
-  Session& session;
-  const Command& command;
+struct WaitingCall {             // a command that blocks, or is queued in a transaction
+  Session& session;              // of the client
+  const Command& command;        // the command that blocks or is queued
   std::span<const Bytes> words;  // arguments, with the command's name
 };
 

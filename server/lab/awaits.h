@@ -48,9 +48,9 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
  public:
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    Clients& clients;
-    BlockedClients& blocked_clients;
-    CallObservers& observers;
+    Clients& clients;                 // all sessions
+    BlockedClients& blocked_clients;  // clients that wait in a command
+    CallObservers& observers;         // are told of commands
   };
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // for times: this never happens
 

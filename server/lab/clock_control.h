@@ -53,9 +53,9 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     const Env& env;
     MovableClock* clock;           // null if this server has none (test-commands no)
     const ExactExpiry& deadlines;  // knows the deadlines of keys and fields
-    Clients& clients;
-    Executor& executor;
-    TimeKeeper& keeper;  // serves the events that become due
+    Clients& clients;              // all sessions
+    Executor& executor;            // runs requests, and caches the time
+    TimeKeeper& keeper;            // serves the events that become due
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 

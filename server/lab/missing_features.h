@@ -34,8 +34,8 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    const CurrentExecution& current_execution;
-    CallObservers& observers;
+    const CurrentExecution& current_execution;  // the command that runs now
+    CallObservers& observers;                   // are told of commands
   };
   explicit MissingFeatures(const Parts& parts) : parts_(parts) {}
   ~MissingFeatures() override { parts_.observers.Detach(*this); }
@@ -52,8 +52,8 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void OnRefusal(const RefusedCall& call) override;  // may record a command or a subcommand
 
  private:
-  struct Request {  // the request that used a feature
-    const Session& client;
+  struct Request {                 // the request that used a feature
+    const Session& client;         // the client that sent the request
     std::span<const Bytes> words;  // arguments, including the command name
     size_t hidden_from;            // index of the first argument that may be a secret
   };

@@ -28,12 +28,12 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
     Dataset& data;
-    LazyFree& lazy_free;  // frees large values in the background
-    Users& users;
-    Permissions& permissions;
-    ScriptCache& scripts;
-    FunctionLibraries& functions;
-    ClockControl& clock;
+    LazyFree& lazy_free;           // frees large values in the background
+    Users& users;                  // all ACL users
+    Permissions& permissions;      // ACL checks
+    ScriptCache& scripts;          // scripts of EVAL and SCRIPT LOAD
+    FunctionLibraries& functions;  // the libraries of FUNCTION LOAD
+    ClockControl& clock;           // TEST CLOCK
   };
   explicit NamedSnapshots(const Parts& parts);
   ~NamedSnapshots();
@@ -83,11 +83,11 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
 
  private:
   using Texts = std::vector<std::string>;
-  struct Setup {             // the state of a server, except the data
-    std::string directives;  // names and values of all directives, packed
-    std::string users;       // the users as lines of an ACL file
-    Programs programs;       // scripts and functions
-    ClockControl::State clock;
+  struct Setup {                // the state of a server, except the data
+    std::string directives;     // names and values of all directives, packed
+    std::string users;          // the users as lines of an ACL file
+    Programs programs;          // scripts and functions
+    ClockControl::State clock;  // state of TEST CLOCK
   };
   struct Snapshot {  // the complete state of a server at one moment
     DataSnapshots::SnapshotPtr data;

@@ -64,11 +64,11 @@ struct ClientFilter {  // conditions for clients; all given ones must hold
   bool Matches(const ClientView& client, int in_db) const;  // whether all given conditions hold
 };
 
-struct RequestFilter {                 // conditions for requests; all given ones must hold
-  std::optional<TextPattern> command;  // pattern for full names; a container matches all its subcommands
-  uint32_t category = 0;               // the command must be in this AclCategory (one bit); 0: any category
-  std::optional<TextPattern> key;      // pattern that one of the request's keys must match
-  ClientFilter client;
+struct RequestFilter {                    // conditions for requests; all given ones must hold
+  std::optional<TextPattern> command;     // pattern for full names; a container matches all its subcommands
+  uint32_t category = 0;                  // the command must be in this AclCategory (one bit); 0: any category
+  std::optional<TextPattern> key;         // pattern that one of the request's keys must match
+  ClientFilter client;                    // conditions for the client
   std::optional<bool> is_in_script;       // SCRIPT: whether a script must run it; nullopt: does not matter
   std::optional<bool> is_in_transaction;  // TRANSACTION: whether EXEC must run it; nullopt: when a client sends it
 
@@ -89,7 +89,7 @@ struct RequestFilter {                 // conditions for requests; all given one
     static Facts Of(const RequestFaults::Attempt& request);
     void FindKeys();  // finds the keys among `words`; sets `keys` and `key_starts`
   };
-  bool Matches(Facts& facts) const;
+  bool Matches(Facts& facts) const;  // whether all given conditions hold
 
  private:
   bool FitsPlace(const Facts& facts) const;  // the conditions SCRIPT and TRANSACTION hold

@@ -40,8 +40,8 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   std::shared_ptr<const RequestOwner> client;  // the client that sent the request
   const Command* command = nullptr;            // null if the command is unknown
   int db = 0;
-  uint32_t trips = 0;  // number of round trips of this client since its previous entry
-  Outcome outcome = Outcome::kOk;
+  uint32_t trips = 0;              // number of round trips of this client since its previous entry
+  Outcome outcome = Outcome::kOk;  // how the request ended, or kBlocked
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired or missed a lock
   bool is_in_transaction = false;                            // EXEC has run the request
@@ -76,10 +76,10 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    const CurrentExecution& current_execution;
-    const Clients& clients;
-    CallObservers& observers;
-    LateBound<KeyEventListener>& key_events;  // the journal attaches itself here while it records
+    const CurrentExecution& current_execution;  // the command that runs now
+    const Clients& clients;                     // all sessions
+    CallObservers& observers;                   // are told of commands
+    LateBound<KeyEventListener>& key_events;    // the journal attaches itself here while it records
   };
   explicit RequestJournal(const Parts& parts) : parts_(parts) {}
   ~RequestJournal() override { Stop(); }
@@ -171,7 +171,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
 };
 
 template <class Visit>
-void RequestJournal::ForEach(const JournalFilter& filter, Visit&& visit) const {
+void RequestJournal::ForEach(const JournalFilter& filter, Visit&& visit) const {  // calls visit(entry)
   for (uint64_t seq = std::max(first_, filter.since.value_or(0)); seq < next_; ++seq) {
     if (filter.Matches(At(seq))) visit(At(seq));
   }

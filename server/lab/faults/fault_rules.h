@@ -48,11 +48,11 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    ClientFaults& client_faults;
-    RequestFaultSources& port;  // asks the rules for a fault before each request
+    ClientFaults& client_faults;  // applies faults to connections and replies
+    RequestFaultSources& port;    // asks the rules for a fault before each request
     DiskFaults& disk;
-    RequestJournal& journal;
-    uint64_t seed;  // seed for the choices of PERCENT
+    RequestJournal& journal;  // records the requests on which a rule acted
+    uint64_t seed;            // seed for the choices of PERCENT
   };
   explicit FaultRules(const Parts& parts);
   ~FaultRules() override;

@@ -33,12 +33,12 @@ class HitCounts {  // how often a fault rule has matched and acted; processes ma
   std::atomic<uint64_t> hits_ = 0;     // number of matches on which it acted
 };
 
-inline void HitCounts::Reset() {
+inline void HitCounts::Reset() {  // sets both counters to 0
   matches_.store(0, std::memory_order_relaxed);
   hits_.store(0, std::memory_order_relaxed);
 }
 
-inline bool HitCounts::Take(const HitSchedule& turns) {
+inline bool HitCounts::Take(const HitSchedule& turns) {  // counts a match; true: the fault acts
   if (IsSpent(turns)) return false;
   const uint64_t number = matches_.fetch_add(1, std::memory_order_relaxed);
   if (number < turns.after) return false;

@@ -47,12 +47,12 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    const CurrentExecution& current_execution;
+    const CurrentExecution& current_execution;  // the command that runs now
     const Dataset& data;
-    const Clients& clients;
-    const PubSub& pubsub;
-    CallObservers& observers;
-    LateBound<KeyEventListener>& key_events;
+    const Clients& clients;                   // all sessions
+    const PubSub& pubsub;                     // subscriptions of clients
+    CallObservers& observers;                 // are told of commands
+    LateBound<KeyEventListener>& key_events;  // Lint attaches itself here while a rule is on
     RequestFaultSources& port;
   };
   explicit Lint(const Parts& parts);

@@ -58,8 +58,8 @@ struct LintRequest {  // a request as the checks see it
   using Place = RequestFaults::Place;
   static constexpr size_t kMaxKeyBytes = 1024;  // longer keys are left out of `keys`
 
-  const Session& client;
-  LintClient owner;  // the client as findings name it
+  const Session& client;  // the client that sent the request
+  LintClient owner;       // the client as findings name it
   int db;
   const Command& command;        // the command of the request
   std::span<const Bytes> words;  // arguments, including the command name
@@ -89,9 +89,9 @@ class LintCheck {  // interface: detects violations of a few related rules
   struct Parts {  // other parts of the server that the checks use
     const Env& env;
     const Dataset& data;
-    const Clients& clients;
-    const PubSub& pubsub;
-    const LintLimits& limits;
+    const Clients& clients;    // all sessions
+    const PubSub& pubsub;      // subscriptions of clients
+    const LintLimits& limits;  // numbers and patterns that rules use
   };
 
   static constexpr size_t kMaxClients = 10'000;  // maximum number of clients that a check remembers

@@ -34,7 +34,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
 
   // --- State.
 
-  bool IsOpen() const { return link_ != nullptr && link_->stage() == Link::Stage::kOpen && !has_ended_; }
+  bool IsOpen() const { return link_ != nullptr && link_->stage() == Link::Stage::kOpen && !has_ended_; }  // connected
   bool HasEnded() const { return has_ended_; }  // either side has closed the connection
   bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // it could not be established
   bool IsOver() const { return expects_end_ && has_ended_; }     // it has ended, also in the recording

@@ -28,7 +28,7 @@ class ReplyJudge {  // compares the replies of two servers to the same request
   // Some commands depend on time, chance or the server: their tips say so, or their group is `server` or `connection`.
   // For these, the verdict is kOpen if both replies have the same type and none is an error. For a script, the verdict
   // is also kOpen if only the order of elements differs, because scripts return hashes and sets as arrays.
-  Verdict Judge(const AskedRequest& request, const ReplyTree& recorded, const ReplyTree& replayed) const;
+  Verdict Judge(const AskedRequest& request, const ReplyTree& recorded, const ReplyTree& replayed) const;  // compares
 
  private:
   const Command* Find(const std::vector<std::string>& words) const;
