@@ -53,7 +53,7 @@ enum class ArgumentType : uint8_t {
   kBlock,
 };
 
-std::string_view ArgumentTypeName(ArgumentType type);  // as COMMAND DOCS shows it, for example "pure-token"
+std::string_view ArgumentTypeName(ArgumentType type);  // name in COMMAND DOCS, for example "pure-token"
 
 // One argument of a command. Its texts are views of the syntax line from which it was parsed.
 struct SyntaxArgument {          // one argument, as a node of a command's argument tree
@@ -83,7 +83,7 @@ struct CommandSyntax {                         // the parsed syntax line of a co
   std::string_view name;
   std::array<SyntaxArgument, kMaxArguments> arguments{};  // the tree: parents before their children
   uint8_t count = 0;                                      // number of `arguments` in use
-  bool valid = false;                                     // false: the line is malformed
+  bool valid = false;                                     // whether the line is well-formed
   uint16_t error_offset = 0;  // position in the line where parsing stopped, if it is malformed
 
   constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }  // the nodes in use

@@ -67,7 +67,7 @@ struct CommandStats {                         // statistics of one command, for 
   uint64_t usec = 0;                          // total execution time in microseconds
   uint64_t rejected_calls = 0;                // calls refused before execution
   uint64_t failed_calls = 0;                  // calls that were executed and replied with an error
-  std::unique_ptr<LatencyHistogram> latency;  // null before the first call
+  std::unique_ptr<LatencyHistogram> latency;  // durations of the calls; null before the first call
 
   void Reset() { *this = CommandStats{}; }  // sets all to 0
 };
@@ -104,7 +104,7 @@ class CommandNames {  // finds commands by name, ignoring case
   };
   struct Slot {  // one slot of the hash table
     Key key;
-    const Command* command = nullptr;  // null: the slot is free
+    const Command* command = nullptr;  // the command of this name; null: the slot is free
     std::string_view name;
   };
 
@@ -185,7 +185,7 @@ class CommandTable {  // the commands of one server, with statistics
   RenameResult Rename(Bytes from, Bytes to);                     // applies a line `rename-command FROM TO`
   bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
   // Finds a command that rename-command renamed or removed, by its original name, which is the name in the AOF.
-  const Command* FindRenamed(Bytes name) const;  // by original name; null: the command was not renamed or removed
+  const Command* FindRenamed(Bytes name) const;  // finds a renamed or removed command; null: it was neither
   // Finds the command of a request in the AOF or from the primary, by its original name. Also finds commands that
   // clients cannot call, because the emulated version lacks them or rename-command removed them.
   const Command* FindForReplay(std::span<const Bytes> words) const;  // command of a request in the AOF; null: unknown
@@ -210,7 +210,7 @@ class CommandTable {  // the commands of one server, with statistics
 
   std::shared_ptr<const CommandSet> set_;
   const CommandNames* names_;                                   // the names in use: those of set_, or own_names_
-  std::unique_ptr<const CommandNames> own_names_;               // null until a command is renamed
+  std::unique_ptr<const CommandNames> own_names_;               // names with renamings; null until a command is renamed
   std::map<std::string, const Command*, std::less<>> renamed_;  // renamed or removed commands, by original name
   std::vector<CommandStats> stats_;                             // statistics of each command, by Command::id
 };

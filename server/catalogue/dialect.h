@@ -37,15 +37,15 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   int version_number = 0x070204;               // redis.REDIS_VERSION_NUM in scripts: one byte per part of the version
   std::string_view valkey_version = {};        // Valkey's version in INFO and scripts; empty: not Valkey
   int valkey_version_number = 0;               // Valkey's version in scripts, one byte per part; 0: not Valkey
-  std::string_view command_in_scripts = "Redis command";        // as in "Unknown Redis command called from script"
-  std::string_view call_in_scripts = "redis lib call";          // as in "at least one argument for this redis lib call"
-  std::string_view words_in_scripts = "Lua redis lib command";  // as in "Lua redis lib command arguments must be …"
-  std::string_view table_in_scripts = "redis";                  // as in "redis.log() requires two arguments or more."
-  std::string_view log_level_in_scripts = "debug level";        // as in "Invalid debug level."
+  std::string_view command_in_scripts = "Redis command";        // word in "Unknown Redis command called from script"
+  std::string_view call_in_scripts = "redis lib call";          // in "at least one argument for this redis lib call"
+  std::string_view words_in_scripts = "Lua redis lib command";  // in "Lua redis lib command arguments must be …"
+  std::string_view table_in_scripts = "redis";                  // in "redis.log() requires two arguments or more."
+  std::string_view log_level_in_scripts = "debug level";        // in the error "Invalid debug level."
 
   // Errors. unknown_word_quotes has three characters: the opening quote, the closing quote, and the separator of
   // arguments in this error: unknown command 'x', with args beginning with: 'y' 'z'
-  std::string_view unknown_word_quotes = "'' ";  // of the error "unknown command 'x' …": two quotes, and a separator
+  std::string_view unknown_word_quotes = "'' ";  // for "unknown command 'x' …": opening and closing quote, separator
   bool has_real_subcommands = true;              // as since Redis 7: subcommands have their own arity and statistics
   bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
   bool config_set_names_one_value = false;   // CONFIG SET accepts only one directive, and its errors say so
@@ -116,7 +116,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool scores_in_ranges_are_decimal = false;  // ZCOUNT k 0x1 2 is an error: no hexadecimal numbers or leading blanks
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
-  bool sort_looks_up_its_slot = false;             // SORT BY and GET work in a cluster if the pattern has a hash tag
+  bool sort_looks_up_its_slot = false;             // in a cluster, SORT k BY p{k}* is allowed: its keys are in one slot
 
   // Logs and users.
   bool logs_of_length_zero_stay = false;      // max length 0: SLOWLOG and ACL LOG keep their entries and add none
@@ -139,7 +139,7 @@ struct Dialect {                                    // a server version, as this
   std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from that in Settings
   std::span<const FlagChange> flags = {};           // commands whose flags differ from their cards
 
-  bool EmulatesVersion() const { return version.has_value(); }  // false: a server with all features of all versions
+  bool EmulatesVersion() const { return version.has_value(); }  // false: it has the features of all versions
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
   // Returns whether the emulated version no longer has a feature that version `until` removed. Always returns false
   // without emulation.

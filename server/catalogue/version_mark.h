@@ -70,7 +70,7 @@ class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0
   static constexpr Version ParseVersionNumber(std::string_view text);  // parses "7.4.0"
 
   constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }  // Redis' "7.4.0", or empty
-  constexpr std::string_view Valkey() const;                                                 // that of Valkey, or empty
+  constexpr std::string_view Valkey() const;  // "8.1.0" of Valkey, or empty
 
   std::string_view text_;
 };

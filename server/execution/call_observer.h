@@ -114,7 +114,7 @@ class CallObservers {  // the attached observers; notifies them of commands
 
  private:
   struct Listener {          // an observer and its limits
-    CallObserver* observer;  // null: detached during ForEach
+    CallObserver* observer;  // the attached observer; null: it was detached during ForEach
     CallLimits limits;       // the observer is told of calls that reach one of these limits
   };
 

@@ -36,7 +36,7 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   };
   struct Record {                    // one entry of the log
     int64_t id;                      // number of the record since the start
-    int64_t unix_time_s;             // when the command ran
+    int64_t unix_time_s;             // Unix time in seconds when the command ran
     int64_t figure;                  // what the log measures: duration in µs, or bytes of the request or reply
     std::vector<std::string> words;  // arguments: at most kMaxShownArguments, each at most kMaxShownArgumentBytes
     std::string peer;                // address of the client

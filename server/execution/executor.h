@@ -171,7 +171,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Stores the request in the session, so that it runs (again) in a later Turn.
   void PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress);  // stores it until later
   void Reject(const Request& request, const Refusal& refusal);                               // replies with the refusal
-  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // null: unknown or not allowed
+  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // finds it; null: unknown or refused
   Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error "unknown command …"
   void RunHandler(Request& request);  // opens a Unit (atomic execution), and runs the handler in it
   // Returns the error for a blocked session whose wait ends because this server has become a replica. The session

@@ -62,7 +62,7 @@ namespace gate_rules {
 
 struct Row {  // the rules of one gate
   Gate gate;
-  std::array<GateRule, kRequestPaths> rules;  // by RequestPath
+  std::array<GateRule, kRequestPaths> rules;  // one rule for each RequestPath
 };
 
 using enum GateRule::Answer;

@@ -122,7 +122,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 
   const Parts parts_;                 // the objects that the constructor got
   std::unique_ptr<Session> session_;  // runs the commands of scripts
-  std::optional<Current> current_;    // null: no script runs
+  std::optional<Current> current_;    // the running script or compilation; nullopt: none
   std::string whole_reply_;           // copy of a reply that session_->out has in several pieces
 };
 

@@ -59,7 +59,8 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  bool HasMovableClock() const { return parts_.clock != nullptr; }  // false: call no other function except EndTurn
+  // Returns whether the clock can be moved. Otherwise no other function except EndTurn may be called.
+  bool HasMovableClock() const { return parts_.clock != nullptr; }  // whether the clock can be moved
 
   struct Due {         // an event that will happen at some time
     int64_t wall_ms;   // Unix time at which it is due

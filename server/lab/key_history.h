@@ -55,7 +55,7 @@ struct HeldLock {  // a lock, held or ended: a key that a client has created by 
   uint64_t expired_key = 0;                           // number of the ExpiredKey of the key; 0: it did not expire
 };
 
-class KeyHistory {  // for the journal: which keys expired, and which locks clients held
+class KeyHistory {  // records which keys expired and which locks clients held, for the journal
  public:
   static constexpr size_t kMaxHistoryBytes = size_t{8} << 20;  // maximum memory of all records
 

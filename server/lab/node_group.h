@@ -24,7 +24,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     std::string name;                                           // "node-1"
     std::string id;  // cluster node ID; empty if it is in no cluster or is dead
     int port;
-    bool is_alive;  // false: it was killed
+    bool is_alive;  // whether the node runs; false: it was killed
     Role role;
   };
   // An operation that takes some time. It has succeeded when all live nodes know its result.
@@ -59,7 +59,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
   // Delays all output of the node to clients and to other nodes by `delay_ms`. 0 ends the delay. Requires: the node is
   // alive.
   virtual void Lag(size_t member, int64_t delay_ms) = 0;         // delays all output of a node
-  virtual const ClockControl* ClockOf(size_t member) const = 0;  // null: the node is dead or has no movable clock
+  virtual const ClockControl* ClockOf(size_t member) const = 0;  // clock of a node; null: it is dead or cannot move it
 };
 
 }  // namespace respite

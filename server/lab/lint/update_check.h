@@ -29,7 +29,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
   struct Extent {                              // part of a value: fields of a hash, or the whole value
     static constexpr size_t kMaxFields = 128;  // an Extent with more fields is not remembered
 
-    bool is_all = false;                // true: the whole value
+    bool is_all = false;                // whether it is the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
     bool Overlaps(const Extent& other) const;  // both have a field in common, or one is the whole value

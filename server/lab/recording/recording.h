@@ -44,7 +44,7 @@ struct RecordingStart {          // what the first line of a recording says
 };
 
 struct Recording {                    // the bytes that all connections of a server received and sent
-  RecordingStart start;               // when the recording began, and by which server
+  RecordingStart start;               // when the recording began, and properties of the server
   std::vector<RecordedEvent> events;  // the events on all connections, oldest first
 };
 

@@ -32,7 +32,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   struct Options {                                            // how to replay
     Link::Target target;                                      // address of the server
     Time time = Time::kNone;
-    double speed = 1;                       // for kReal: multiple of the recorded speed
+    double speed = 1;                       // how many times as fast as recorded, for kReal
     std::vector<std::string> ignored = {};  // patterns for names of commands whose replies are not compared
   };
   struct Parts {       // other objects that the replay uses

@@ -79,7 +79,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
     ReplyTreeParser parser_;  // parses the server's bytes
   };
 
-  static std::optional<ReplyTree> TakeFirst(std::deque<ReplyTree>& queue);  // nullopt: it was empty
+  static std::optional<ReplyTree> TakeFirst(std::deque<ReplyTree>& queue);  // removes the first; nullopt: none
 
   const uint64_t number_;                // number of the connection in the recording
   const std::function<void()> on_move_;  // called when data has arrived

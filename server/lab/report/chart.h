@@ -29,7 +29,7 @@ struct Chart {                                   // the journal as a sequence ch
   struct Row {                  // a request or an expired key; time runs downwards
     int64_t at_us = 0;          // time in µs since `begin_us`
     size_t column = kNoColumn;  // column of the client; for an expired key, of the lock's holder
-    const RequestEntry* entry;  // null for an expired key
+    const RequestEntry* entry;  // the request that the row shows; null for an expired key
     const ExpiredKey* expired;  // the expired key that the row shows; null for a request
     int level = 0;              // nesting: 1 in a transaction or a script, 2 in both
     bool is_claimed = false;    // the EXEC or EVAL that ran this request has a row above
