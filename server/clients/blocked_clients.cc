@@ -68,7 +68,8 @@ void BlockedClients::EndAllWaits(UnblockReason reason) {
 void BlockedClients::RunRequestsWaitingForDisk() {
   if (ids_waiting_for_disk_.empty()) return;
   parts_.runner->ReadClocks();
-  // Copies the ids, because a request that runs again may close other sessions, which removes their ids from the set.
+  // Copies the ids, because a request that runs again may close other sessions, and each closed session removes its id
+  // from the set.
   for (const uint64_t id : std::vector<uint64_t>(ids_waiting_for_disk_.begin(), ids_waiting_for_disk_.end())) {
     if (ids_waiting_for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
   }
@@ -115,8 +116,8 @@ void BlockedClients::RunRequestsOfKey(const KeyName& name) {
   if (line == nullptr) return;
   line->marked = false;
   size_t left = line->members.size();  // sessions that block again are appended and not visited again
-  // A request may close any session of this queue, and so remove it from the queue. The walker, a member without a
-  // session, is never removed by a request, so it stays valid.
+  // A request may close any session of this queue, which removes that session from the queue. No request removes the
+  // walker, because it is a member without a session. So the walker stays valid as a cursor.
   const auto walker = lines_.Add(name.db, name.key, nullptr);
   lines_.MoveToFront(walker);
   for (BlockedClient** next = lines_.StepOverNext(walker); next != nullptr && left > 0;

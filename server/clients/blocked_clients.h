@@ -1,10 +1,10 @@
-// BlockedClients: sessions with a blocking command. It waits for keys (BLPOP, XREAD BLOCK …), or for something else
-// until a timeout (WAIT, WAITAOF).
+// BlockedClients: sessions with a blocking command. They wait for keys (BLPOP, XREAD BLOCK …), or for acknowledgements
+// or a sync of the append-only file (WAIT, WAITAOF), with or without a timeout.
 //
-// A command that finds no data calls Call::Wait, which stores its request here. When one of its keys changes, the
-// request runs again directly after the command that changed the key. The clients of one key run in order of arrival,
-// the keys in the order of their changes. A request that finds no data again keeps its deadline and moves to the end of
-// the queue. A client that is blocked costs no time until one of its keys changes.
+// A command that finds no data calls Call::Wait, which stores its request here. When one of the request's keys changes,
+// the request runs again directly after the command that changed the key. The clients of one key run in order of
+// arrival, the keys in the order of their changes. A request that finds no data again keeps its deadline and moves to
+// the end of the queue. A client that is blocked costs no time until one of its keys changes.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ class Clients;
 class Keyspace;
 struct CurrentExecution;
 
-// Why a wait ended without running the request again. kTimeout: its timeout has passed, or something else ended it in
-// the same way. kUnblocked: CLIENT UNBLOCK … ERROR. kRoleChanged: the server has become a replica; the connection
-// closes after the error, unless the error redirects the client to the primary.
+// Why a wait ended without running the request again. kTimeout: the timeout has passed, or something else ended the
+// wait in the same way. kUnblocked: CLIENT UNBLOCK … ERROR. kRoleChanged: the server has become a replica; the
+// connection closes after the error, unless the error redirects the client to the primary.
 enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 
 class RequestRunner {  // runs requests of blocked clients again; the Executor implements it
@@ -41,10 +41,11 @@ class RequestRunner {  // runs requests of blocked clients again; the Executor i
     kUnfinished,  // in Session::paused_request; continues in the next Turn (Call::ContinueInNextTurn)
     kBlocked,     // blocked again
   };
-  // Runs a blocked request again. `stage` says whether the checks before a command (Gates) are made again.
-  virtual Outcome RunAgain(Session& session, const Command& command,  // `stage`: whether gates are checked again
+  // Runs a blocked request again. If `stage` is kAgain, the checks before a command (Gates) are made again; if it is
+  // kBegun, they are not.
+  virtual Outcome RunAgain(Session& session, const Command& command,  // runs a blocked request again
                            std::span<const Bytes> arguments, Progress::Stage stage) = 0;
-  virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // instead of running it again
+  virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // writes the wait's reply
 };
 
 class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREAD BLOCK, WAIT …
@@ -59,26 +60,28 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
   BlockedClients(const Parts& parts, const HashKey& hash_key)
       : parts_(parts), lines_(hash_key), deletion_queues_(hash_key) {}
 
-  // Blocks the session with this request. Cost: O(k log k) for k keys, and O(log n) for n clients with a timeout.
+  // Blocks the session until one of the events in `awaited`; then this request runs again. Cost: O(k log k) for k keys,
+  // and O(log n) for n clients with a timeout.
   void Block(Session& session, const Command& command,  // blocks the client; this request will run again
              std::span<const Bytes> arguments, const BlockCondition& awaited);
   void Forget(Session& session) { Take(session); }  // the session closes: drops its wait
-  // Ends the wait of a session with a reply: BlockCondition::answer (null by default) for kTimeout, otherwise an error.
+  // Ends the wait of a session with a reply. For kTimeout the function BlockCondition::answer writes the reply, by
+  // default a null; other reasons give an error.
   void End(Session& session, UnblockReason reason);
-  // Continues the request of a session that waited for something other than keys. The checks before a command (Gates)
-  // are not made again. Requires: the session is blocked.
-  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // runs its request, unchecked
-  // Ends the waits of all sessions with a reply. Cost: O(sessions).
-  void EndAllWaits(UnblockReason reason);  // ends all waits with a reply, without running the requests
+  // Runs the request of a session again that waited for something other than keys, without the checks before a command
+  // (Gates). Requires: the session is blocked.
+  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // runs its request again, unchecked
+  // Ends the waits of all blocked sessions with a reply, without running their requests. Cost: O(sessions).
+  void EndAllWaits(UnblockReason reason);  // ends the waits of all blocked sessions with a reply
 
   // Runs the requests whose keys have changed. Called after each command and at the end of a Turn (a pass of the event
   // loop).
   void RunReadyRequests() {  // runs the requests whose keys have changed
     if (!ready_keys_.empty()) RunAllReadyRequests();
   }
-  void RunRequestsWaitingForDisk();  // must be called after an fsync, or when the AOF is turned off
-  bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // some wait for an AOF fsync
-  bool HasReadyRequests() const { return !ready_keys_.empty(); }  // the keys of some requests have changed
+  void RunRequestsWaitingForDisk();  // runs requests of WAITAOF; call it after an fsync or when the AOF is turned off
+  bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // requests wait for an AOF fsync
+  bool HasReadyRequests() const { return !ready_keys_.empty(); }  // keys that clients wait for have changed
   void RunDue(int64_t now_ms) override;                           // ends waits whose timeout has passed
   int64_t NextDueMs() const override {                            // monotonic time of the next timeout, or kNever
     return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
@@ -87,7 +90,7 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
 
   size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }  // clients that wait with a timeout, for INFO
   size_t Keys() const { return lines_.Keys(); }                         // keys with blocked clients, for INFO
-  size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // their deletion ends a wait; for INFO
+  size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // keys whose deletion ends a wait; INFO
 
   // ChangeDispatcher calls IsEmpty, OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener
   // describes these events.
@@ -108,25 +111,25 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
     uint64_t client;                                        // client id; equal deadlines end in this order
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedPerTurn = 100;  // RunDue ends at most this many waits in a Turn
+  static constexpr int kMaxEndedPerTurn = 100;  // how many waits RunDue ends in one Turn at most
 
   void MarkReady(int db, Bytes key, Line& line);  // puts a changed key with blocked clients into ready_keys_
-  void MarkKeysReady(int db);                     // puts all keys with blocked clients into ready_keys_
-  void RunAllReadyRequests();                     // runs requests until no more keys become ready
-  void RunRequestsOfKey(const KeyName& name);     // runs the requests that wait for the key
-  // Runs the request of a blocked client again. Requires: the session is blocked. May close any session, including
+  void MarkKeysReady(int db);  // after a flush or swap: puts keys whose requests may end into ready_keys_
+  void RunAllReadyRequests();  // runs requests until no more keys become ready
+  void RunRequestsOfKey(const KeyName& name);  // runs the requests that wait for the key
+  // Unblocks the session and runs its request again. Requires: the session is blocked. May close any session, including
   // `session`, when clients use too much memory.
-  void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // runs its request
-  std::unique_ptr<BlockedClient> Take(Session& session);  // unblocks it; null if it is not blocked
+  void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // runs its request again
+  std::unique_ptr<BlockedClient> Take(Session& session);  // unblocks the session; returns its wait, or null
 
   const Parts parts_;                          // the objects that the constructor got
   KeyQueues<BlockedClient*> lines_;            // blocked clients by key, in order of arrival
-  KeyQueues<BlockedClient*> deletion_queues_;  // like lines_: clients that the deletion of the key also wakes
+  KeyQueues<BlockedClient*> deletion_queues_;  // clients that the deletion of a key also wakes, by key
   std::set<WaitDeadline> deadlines_;           // deadlines of all waits with a timeout, the soonest first
-  std::set<uint64_t> ids_waiting_for_disk_;    // client ids that wait for an fsync
-  std::vector<KeyName> ready_keys_;  // keys that have changed since the last RunReadyRequests, with their queues marked
-  std::optional<int64_t> kept_deadline_ms_;  // monotonic: deadline of the request that is running again
-  bool is_running_ready_requests_ = false;   // then RunAllReadyRequests is not called again
+  std::set<uint64_t> ids_waiting_for_disk_;    // ids of clients that wait for an fsync (WAITAOF)
+  std::vector<KeyName> ready_keys_;            // changed keys whose clients must run again; their queues are marked
+  std::optional<int64_t> kept_deadline_ms_;    // deadline of the request that runs again, monotonic; nullopt: none runs
+  bool is_running_ready_requests_ = false;     // RunAllReadyRequests runs, so a nested call does nothing
 };
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// ChangeDispatcher: reports changes of the data to all listeners, in the same order as Redis. Key events, such as
-// "set", go to KeyNotifications for clients, and to KeyEventListeners for components of the server.
+// ChangeDispatcher: reports changes of the data to all listeners, in the same order as Redis. It sends key events, such
+// as "set", to KeyNotifications for clients, and to KeyEventListeners for components of the server.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Settings;
 class Tracking;
 class WatchedKeys;
 
-// Publishes key events (notify-keyspace-events). Each event is a message on two channels, in this order:
+// Publishes key events to clients (notify-keyspace-events). Each event is a message on two channels, in this order:
 //   __keyspace@<db>__:<key>     <event>
 //   __keyevent@<db>__:<event>   <key>
 // These messages are sent while the command runs. They are not propagated and not written to the append-only file.
@@ -30,7 +30,8 @@ class KeyNotifications {  // publishes keyspace notifications to clients
  public:
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
 
-  // Costs only one or two comparisons if the event is not enabled, or if no client subscribes to channels or patterns.
+  // Publishes the event if notify-keyspace-events selects it. Cost: one or two comparisons if the event is not
+  // selected, or if no client subscribes to channels or patterns.
   void OnEvent(int db, Bytes key, const KeyEvent& event);  // publishes it if notify-keyspace-events selects it
 
  private:
@@ -41,18 +42,18 @@ class KeyNotifications {  // publishes keyspace notifications to clients
   std::string channel_;       // a buffer for channel names, reused to save allocations
 };
 
-class KeyEventListener {  // gets key events in the server, regardless of notify-keyspace-events
+class KeyEventListener {  // a component that gets all key events, regardless of notify-keyspace-events
  public:
   virtual ~KeyEventListener() = default;
   virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a key was changed, expired …
   // Called before these databases lose all their keys, for example by FLUSHALL. OnKeyEvent is not called for these
   // keys.
   virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases will lose all keys
-  // Called after SWAPDB. OnKeyEvent is not called for the keys of the databases.
-  virtual void OnSwap(int db, int other_db) = 0;  // SWAPDB was done
+  // Called after SWAPDB has swapped two databases. OnKeyEvent is not called for the keys of these databases.
+  virtual void OnSwap(int db, int other_db) = 0;  // SWAPDB has swapped the databases
 };
 
-struct KeyEventListeners {              // at most one per component; costs one branch per event if none is attached
+struct KeyEventListeners {              // the components that get key events; without any, an event costs one branch
   LateBound<KeyEventListener> journal;  // the listener of TEST JOURNAL
   LateBound<KeyEventListener> lint;     // the listener of TEST LINT
 
@@ -64,7 +65,7 @@ struct KeyEventListeners {              // at most one per component; costs one 
   }
 };
 
-class ChangeDispatcher final : public ChangeListener {  // tells blocked clients, WATCH, tracking … of changes
+class ChangeDispatcher final : public ChangeListener {  // reports changes of keys to blocked clients, WATCH, tracking …
  public:
   struct Parts {  // the objects that ChangeDispatcher uses; its constructor gets them
     const Env& env;
@@ -72,17 +73,17 @@ class ChangeDispatcher final : public ChangeListener {  // tells blocked clients
     BlockedClients& blocked_clients;               // clients in BLPOP, WAIT …
     WatchedKeys& watched_keys;                     // keys of WATCH
     MigratingKeys& migrating_keys;                 // keys that MIGRATE is sending
-    KeyNotifications& key_notifications;           // publishes key events
-    const KeyEventListeners& key_event_listeners;  // TEST JOURNAL and TEST LINT
+    KeyNotifications& key_notifications;           // publishes key events to clients
+    const KeyEventListeners& key_event_listeners;  // the listeners of TEST JOURNAL and TEST LINT
     const CurrentExecution& current_execution;     // the command that runs now
   };
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}
 
-  void OnChange(int db, Bytes key) override;                        // tells WATCH, blocked clients, tracking, MIGRATE
-  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes it; tells the listeners
+  void OnChange(int db, Bytes key) override;  // tells MIGRATE, WATCH, blocked clients and tracking
+  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes it to clients, and tells the listeners
   void OnWake(int db, Bytes key) override;  // a consumer group was removed: wakes the clients that wait for the key
-  void OnFlush(std::span<const int> dbs) override;
-  void OnSwap(int db, int other_db) override;
+  void OnFlush(std::span<const int> dbs) override;  // these databases will lose all keys
+  void OnSwap(int db, int other_db) override;       // SWAPDB has swapped the databases
 
  private:
   const Parts parts_;  // the objects that the constructor got

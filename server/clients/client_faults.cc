@@ -26,7 +26,7 @@ void ClientFaults::ChangeFaultState(Session& session, Change&& change) {
   if (state.IsOver()) session.fault_state.reset();
 }
 
-// Rounds up, so that no delay is shorter than requested.
+// Rounds the time up, so that no delay is shorter than requested.
 int64_t ClientFaults::DueTimeAfter(int64_t delay_ms) const {
   constexpr int64_t kUsPerMs = 1000;
   const int64_t now_ms = (parts_.env.clock.MonotonicUs() + kUsPerMs - 1) / kUsPerMs;
@@ -133,8 +133,8 @@ void ClientFaults::RunDue(int64_t now_ms) {
   }
 }
 
-// Sends the output that has become due while TEST CLOCK moved the clock. From here on replies that are sent slowly
-// (trickles) continue in small steps.
+// Called when TEST CLOCK has moved the clock: sends held output whose time has come. From now on, replies that are sent
+// slowly (trickles) continue in small steps.
 void ClientFaults::EndClockJump(int64_t now_ms) {
   steps_ = OutputGate::Steps::kSmall;
   std::vector<uint64_t> clients;

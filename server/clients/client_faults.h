@@ -1,5 +1,5 @@
-// ClientFaults: delays requests and holds back replies of single clients while other clients are served (TEST FAULT).
-// Delays are measured by the Clock, so they also end when a test moves the clock forward.
+// ClientFaults: delays requests and holds back replies of single clients, while other clients are served (TEST FAULT).
+// Delays are measured by the server's Clock, so they also end when a test moves the clock forward.
 #pragma once
 
 #include <cstdint>
@@ -24,28 +24,29 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}
 
-  // Delays Session::paused_request. `owner` identifies the fault rule; Release with the same owner ends the delay.
+  // Delays the request in Session::paused_request. `owner` is the id of the fault rule; Release with this id ends the
+  // delay.
   void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // delays Session::paused_request
-  void CloseAfterOutput(Session& session);  // closes the client after its output; reads no further input
+  void CloseAfterOutput(Session& session);  // closes the client after its present output; reads no further input
 
-  // Sets the fault of the reply to the running request. Does nothing if this request already has a fault.
-  void SetReplyFault(Session& session, ReplyFault fault);  // the reply to the running request gets this fault
-  // If the reply has a fault, holds back what is written of it so far. Its request is not finished, and continues in a
-  // later Turn.
+  // Sets what ApplyPendingFault will do to the reply of the running request. Does nothing if this request already has a
+  // fault.
+  void SetReplyFault(Session& session, ReplyFault fault);  // sets what happens to the running request's reply
+  // If the running request has a fault, holds back the part of its reply that is written so far. Called for a request
+  // that is not finished and continues in a later Turn.
   void HoldPartialReply(Session& session, size_t reply_start);  // the reply begins at `reply_start` of the output
-  // Applies the fault that SetReplyFault has set to the reply, which is now complete. Requires: session.fault_state
-  // exists.
+  // Applies the fault that SetReplyFault has set, now that the reply is complete. Requires: session.fault_state exists.
   void ApplyPendingFault(Session& session, size_t reply_start);  // applies the fault to the complete reply
 
-  void Release(uint64_t owner);   // ends the delays and holds of one owner
-  void ReleaseAll();              // ends the delays and holds of all owners. Cost: O(sessions)
+  void Release(uint64_t owner);   // ends the delays and faults of one fault rule
+  void ReleaseAll();              // ends the delays and faults of all rules. Cost: O(sessions)
   void Forget(Session& session);  // the session closes: drops its faults
 
   int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }  // monotonic
-  void RunDue(int64_t now_ms) override;      // runs delayed requests and sends held output
+  void RunDue(int64_t now_ms) override;      // runs delayed requests, and sends held output whose time has come
   std::string NextDueText() const override;  // for example "a delayed request of client 3 goes on"
   void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // TEST CLOCK is about to advance
-  void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has advanced: sends what has become due
+  void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has advanced: sends held output whose time has come
 
  private:
   struct Due {                                     // when a delay or hold of a client ends
@@ -53,13 +54,13 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
     uint64_t client;                               // client id
     auto operator<=>(const Due&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedDelaysPerTurn = 1000;  // clients whose delays RunDue ends in one Turn
+  static constexpr int kMaxEndedDelaysPerTurn = 1000;  // how many clients' delays RunDue ends in one Turn at most
 
   template <class Change>
-  void ChangeFaultState(Session& session, Change&& change);  // applies `change`, and updates dues_
+  void ChangeFaultState(Session& session, Change&& change);  // calls change(state), then updates dues_
   template <class OpenGate, class IsMeant>
-  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // ends the holds of owners that is_meant selects
-  int64_t DueTimeAfter(int64_t delay_ms) const;              // the monotonic time after this delay
+  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // ends the faults of the owners that is_meant selects
+  int64_t DueTimeAfter(int64_t delay_ms) const;              // monotonic time in ms after this delay
   void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // changes output from `reply_start` on
 
   const Parts parts_;                                    // the objects that the constructor got

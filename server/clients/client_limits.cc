@@ -17,10 +17,10 @@ namespace respite {
 
 namespace {
 
-// Returns the limit of client-output-buffer-limit for this session. A monitor has the class `normal`, as in Redis. That
-// class has no limit by default, because a client that does not read its replies also stops sending requests. A monitor
-// receives the requests of other clients, so if client-output-buffer-limit has no limit for `normal`, the limit for
-// `pubsub` applies.
+// Returns the limit of client-output-buffer-limit for this session. As in Redis, a monitor has the class `normal`,
+// which has no limit by default. Other clients of that class need none, because a client that does not read its replies
+// also stops sending requests. A monitor, however, receives the requests of all clients. So if `normal` has no limit,
+// the limit for `pubsub` applies to monitors.
 const OutputBufferLimit& LimitOf(const Settings& settings, const Session& session) {
   const auto& limits = settings.client_output_buffer_limit;
   switch (session.kind) {

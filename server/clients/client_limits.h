@@ -1,5 +1,5 @@
 // ClientLimits: closes clients that idle too long, send too large requests or do not read their replies. Clients that
-// have not logged in have small limits, individually and together.
+// have not logged in have small limits, for each client and for all of them together.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ class Clients;
 struct Session;
 class Users;
 
-class ClientLimits {  // closes clients that idle, or exceed the limits of input or output
+class ClientLimits {  // closes clients that idle too long, or exceed the limits of input or output
  public:
   struct Parts {  // the objects that ClientLimits uses; its constructor gets them
     const Env& env;
@@ -23,31 +23,32 @@ class ClientLimits {  // closes clients that idle, or exceed the limits of input
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 
   // Closes the session if its TLS handshake or its idle time takes too long, or if its output exceeds the limit. If the
-  // session stays open, notes the sizes of its buffers for INFO. Called by the timer. Cost: O(1).
+  // session stays open, updates the statistics of its buffers and shrinks an idle input buffer. Called by the timer.
+  // Cost: O(1).
   void Check(Session& session, int64_t now_ms);  // closes the session if it exceeds a limit
 
-  // Whether output is checked when a reply is written or by the timer; the log texts differ.
+  // When output is checked: after a reply is written, or by the timer. The log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };
-  // Closes the session if its output exceeds client-output-buffer-limit, or a small limit before the client has logged
-  // in. Must be called whenever output is queued.
+  // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in. Must
+  // be called whenever output is queued.
   bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: client closed
   // Limits for unfinished requests of clients that have not logged in. Each such client may hold
   // kMaxUnauthenticatedInputBytes bytes. While all of them together hold more than kMaxTotalUnauthenticatedInputBytes,
   // each is closed when it sends a request above kSmallInputBytes bytes.
   static constexpr size_t kMaxUnauthenticatedInputBytes = size_t{64} * 1024;
   static constexpr size_t kMaxTotalUnauthenticatedInputBytes = size_t{16} * 1024 * 1024;
-  static constexpr size_t kSmallInputBytes = 1024;  // clients whose unfinished requests are smaller stay connected
+  static constexpr size_t kSmallInputBytes = 1024;  // clients with smaller unfinished requests stay connected
 
-  // Enforces client-query-buffer-limit and the limits of clients that have not logged in. Must be called after each
-  // read.
+  // Closes the client if its input exceeds client-query-buffer-limit, or the limits before login. Must be called after
+  // each read.
   bool EnforceInputLimit(Session& session);  // closes a client with too much input; true: closed
 
  private:
   bool EnforceHandshakeTimeout(Session& session);  // closes a client whose TLS handshake takes too long; true: closed
   bool EnforceIdleTimeout(Session& session, int64_t now_ms);  // closes a client that idles too long; true: closed
-  void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // as Redis would resize it, for CLIENT LIST
-  bool IsOverInputLimit(Session& session) const;                     // too much input; updates unauthenticated_bytes
-  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;    // too much output; notes since when (soft limit)
+  void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // resizes it as Redis would (CLIENT LIST)
+  bool IsOverInputLimit(Session& session) const;  // true: too much input; updates unauthenticated_bytes
+  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // true: too much output; times the soft limit
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -104,8 +104,8 @@ void ClientMemory::Evict(Session& session, const Session* running) {
   ++parts_.env.stats.evicted_clients;
   parts_.clients.Close(session);  // calls Forget
   has_warned_ = false;
-  // The session is removed only in a later Turn, but its memory is freed now. Otherwise keys might be evicted because
-  // of this memory.
+  // Frees the buffers now, although the session is removed only in a later Turn. Otherwise keys might be evicted
+  // because of this memory.
   if (parts_.env.phase.HoldsInputOf(session)) return;  // its command is still running
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();

@@ -1,6 +1,6 @@
-// The state that a Session keeps for its client, as one small struct for each component: its names, addresses and
-// counts, and what CLIENT REPLY, READONLY, CLIENT TRACKING, SUBSCRIBE, the limits of clients and TEST FAULT have set
-// for it. The structs do not know the Session.
+// The state of one client, which its Session stores: one small struct for each component. They contain names, addresses
+// and counts, and what CLIENT REPLY, READONLY, CLIENT TRACKING, SUBSCRIBE, the client limits and TEST FAULT have set.
+// The structs do not know the Session.
 #pragma once
 
 #include <algorithm>
@@ -31,32 +31,35 @@ inline constexpr char kClientName[] = "ERR Client names cannot contain spaces, n
 
 }  // namespace refusals
 
-struct ClientIdentity {            // what the client has said about itself; empty until then
+struct ClientIdentity {            // what the client has told about itself; empty until then
   std::string name;                // set by CLIENT SETNAME or HELLO
-  std::string lib_name;            // set by CLIENT SETINFO
-  std::string lib_version;         // set by CLIENT SETINFO
-  bool follows_redirects = false;  // CLIENT CAPA redirect: a replica may redirect it to its primary
+  std::string lib_name;            // name of the client library, set by CLIENT SETINFO
+  std::string lib_version;         // version of the client library, set by CLIENT SETINFO
+  bool follows_redirects = false;  // CLIENT CAPA redirect: a replica may send -REDIRECT to its primary
 };
 
-// As in Redis, the text after a NUL is neither checked nor shown.
-inline bool IsValidClientAttribute(Bytes text) {  // true: it has no blanks or special characters
+// Checks a name or another text of CLIENT SETNAME, HELLO or CLIENT SETINFO. As in Redis, the text after a NUL byte is
+// neither checked nor shown.
+inline bool IsValidClientAttribute(Bytes text) {  // true: no blanks or special characters
   Bytes shown = text.substr(0, text.find('\0'));
   return std::all_of(shown.begin(), shown.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
-inline void CheckClientName(Bytes name) {  // throws the error if the name is invalid
+inline void CheckClientName(Bytes name) {  // throws a Refusal if the name is invalid
   if (!IsValidClientAttribute(name)) throw Refusal{refusals::kClientName};
 }
 
-struct ClientAddresses {  // both ends of the connection, set when it is accepted
-  // Some directives give clients on this machine more rights, for example `enable-debug-command local`.
+struct ClientAddresses {  // addresses of both ends of the connection, set when it is accepted
+  // Returns whether the client runs on this machine. Some directives give such clients more rights, for example
+  // `enable-debug-command local`.
   bool IsLocal() const { return is_loopback || is_unix_socket; }  // the client is on this machine
 
-  // As in Valkey, clients of a Unix socket count as clients with an IPv4 address.
-  bool IsIpv6() const { return peer.starts_with('['); }  // the peer has an IPv6 address
+  // Returns whether the client has an IPv6 address. As in Valkey, clients of a Unix socket count as clients with an
+  // IPv4 address.
+  bool IsIpv6() const { return peer.starts_with('['); }  // the client has an IPv6 address
 
-  std::string peer;             // "127.0.0.1:50000", "/path/to.sock:0"
-  std::string local;            // the server's end: "127.0.0.1:6379"
+  std::string peer;             // address of the client: "127.0.0.1:50000", "/path/to.sock:0"
+  std::string local;            // address of the server's end: "127.0.0.1:6379"
   bool is_unix_socket = false;  // the client uses the Unix socket
   bool is_loopback = true;      // the client has an address of this machine: 127.0.0.1
   bool encrypted = false;       // the connection uses TLS
@@ -71,35 +74,35 @@ struct ClientUsage {  // statistics of one client
   }
   void NoteBufferedInput(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }  // updates the peak
 
-  int64_t created_ms;                     // monotonic time when it connected
-  int64_t last_active_ms;                 // monotonic time when it last sent anything
-  const Command* last_command = nullptr;  // the last command that it ran; null: none yet
-  uint64_t commands = 0;                  // number of commands that it has run
-  uint64_t bytes_in = 0;                  // bytes received from it
-  uint64_t bytes_out = 0;                 // bytes sent to it
-  size_t input_peak_bytes = 0;            // the most input buffered since the timer's last check
+  int64_t created_ms;                     // monotonic time when the client connected
+  int64_t last_active_ms;                 // monotonic time when the client last sent bytes
+  const Command* last_command = nullptr;  // the last command that the client ran; null: none yet
+  uint64_t commands = 0;                  // number of commands that the client has run
+  uint64_t bytes_in = 0;                  // bytes received from the client
+  uint64_t bytes_out = 0;                 // bytes sent to the client
+  size_t input_peak_bytes = 0;            // most bytes of buffered input since the timer's last check
 };
 
-class ReplyState {  // whether replies are sent: CLIENT REPLY
+class ReplyState {  // whether replies are sent to the client: CLIENT REPLY
  public:
   bool IsOn() const { return mode_ == Mode::kOn; }    // replies are sent
   bool IsOff() const { return mode_ == Mode::kOff; }  // no replies are sent until CLIENT REPLY ON
-  bool IsSilent() const { return mode_ == Mode::kOff || mode_ == Mode::kSkip; }  // the current reply is not sent
+  bool IsSilent() const { return mode_ == Mode::kOff || mode_ == Mode::kSkip; }  // true: the current reply is not sent
 
   void TurnOn() {                                     // CLIENT REPLY ON
     if (mode_ != Mode::kSkipNext) mode_ = Mode::kOn;  // Redis: an earlier SKIP in the transaction stays
   }
   void TurnOff() { mode_ = Mode::kOff; }  // CLIENT REPLY OFF
-  void SkipNextReply() {                  // CLIENT REPLY SKIP: the next command has no reply
+  void SkipNextReply() {                  // CLIENT REPLY SKIP: the next command gets no reply
     if (mode_ != Mode::kOff) mode_ = Mode::kSkipNext;
   }
-  // As in Redis, a RESET directly after CLIENT REPLY SKIP gets no reply.
-  void Reset() {  // the command RESET turns replies on again
+  // Turns replies on again. As in Redis, a RESET directly after CLIENT REPLY SKIP nevertheless gets no reply.
+  void Reset() {  // for the command RESET: turns replies on again
     if (mode_ != Mode::kSkip) mode_ = Mode::kOn;
   }
 
   enum class Fate : uint8_t { kSent, kDropped };
-  Fate EndCommand();  // ends a command; returns whether its reply is sent
+  Fate EndCommand();  // called after each command; returns whether its reply is sent
 
  private:
   enum class Mode : uint8_t {
@@ -112,16 +115,16 @@ class ReplyState {  // whether replies are sent: CLIENT REPLY
   Mode mode_ = Mode::kOn;
 };
 
-struct ClientClusterState {  // what ASKING and READONLY have set
+struct ClientClusterState {  // what ASKING and READONLY have set for a client
   // Whether the client has sent ASKING. If so, its next request, or the transaction that this request begins, may use a
   // slot that is being imported to this node.
   enum class Asking : uint8_t { kNo, kNext, kTransaction };
-  Asking asking = Asking::kNo;       // whether ASKING was sent
+  Asking asking = Asking::kNo;       // which requests may use an importing slot, because ASKING was sent
   bool reads_from_replica = false;   // READONLY was sent: a replica may serve its reads
   const SlotSet* imports = nullptr;  // slots that the peer, a node, sends and may write; null: an ordinary client
 };
 
-struct TrackingOptions {  // CLIENT TRACKING: how it is told of changes to keys that it caches
+struct TrackingOptions {  // CLIENT TRACKING: which keys are tracked for a client, and who is told
   enum class Mode : uint8_t {
     kAll,        // every key that it reads
     kOptIn,      // the keys of commands after CLIENT CACHING YES
@@ -130,11 +133,11 @@ struct TrackingOptions {  // CLIENT TRACKING: how it is told of changes to keys 
   };
 
   Mode mode = Mode::kAll;
-  bool no_loop = false;                              // no invalidations for its own changes
-  uint64_t redirect = 0;                             // id of the client that gets the invalidations; 0: this client
-  bool redirect_lost = false;                        // the client with the id `redirect` was closed
-  bool caching_given = false;                        // CLIENT CACHING was sent for the next command
-  std::set<std::string, std::less<>> prefixes = {};  // keys that kBroadcast tracks; "" means all keys
+  bool no_loop = false;        // NOLOOP: no invalidations for the client's own changes
+  uint64_t redirect = 0;       // REDIRECT: id of the client that gets the invalidations; 0: this client
+  bool redirect_lost = false;  // the client with the id `redirect` was closed
+  bool caching_given = false;  // CLIENT CACHING yes or no applies to the next command
+  std::set<std::string, std::less<>> prefixes = {};  // PREFIX: which keys kBroadcast tracks; "" means all keys
 
   size_t HeldBytes() const {  // memory, estimated
     constexpr size_t kNodeBytes = sizeof(std::string) + 4 * sizeof(void*);
@@ -145,7 +148,7 @@ struct TrackingOptions {  // CLIENT TRACKING: how it is told of changes to keys 
 enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };
 inline constexpr size_t kTopicKinds = 3;
 
-class Subscriptions {  // the subscriptions of one session, created by its first subscribe command
+class Subscriptions {  // the subscriptions of one session; created by its first subscribe command
  public:
   explicit Subscriptions(PubSub& pubsub) : pubsub_(pubsub) {}
   // Ends all subscriptions of the session.
@@ -156,61 +159,61 @@ class Subscriptions {  // the subscriptions of one session, created by its first
   size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // number of its subscriptions
   size_t TotalCount() const { return places_.size(); }  // number of subscriptions of all kinds
   void UnsubscribeSome(size_t count);                   // ends up to `count` subscriptions
-  // Returns the channels or patterns of one kind in order of subscription. If there are more than `max_count`, returns
-  // an arbitrary choice of them.
+  // Returns the channels or patterns of one kind that the session is subscribed to, oldest subscription first. If there
+  // are more than `max_count`, returns an arbitrary choice of them.
   std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;  // oldest first
   size_t UsedBytes() const;  // memory of the subscriptions
 
  private:
   friend class PubSub;
-  struct Place {       // where one subscription is stored
+  struct Place {       // the position of one subscription in the lists of PubSub
     uint32_t in_list;  // index in PubSubChannel::subscribers
-    uint64_t since;    // sorts subscriptions by age: a number that grows with each
+    uint64_t since;    // number of the subscription; a larger number is younger
   };
 
-  PubSub& pubsub_;                                    // has the channels and patterns
+  PubSub& pubsub_;                                    // owns the channels and patterns
   std::unordered_map<PubSubChannel*, Place> places_;  // the subscriptions, by channel or pattern
   std::array<uint32_t, kTopicKinds> counts_{};        // number of subscriptions, by PubSubKind
 };
 
-// In Redis each client has its own reply buffer, which is resized to fit its replies. Here clients share blocks of a
-// pool while they have output. EmulatedBufferBytes and EmulatedBufferPeakBytes return what Redis would show for its
-// reply buffer.
+// Statistics of one session's output. In Redis each client has its own reply buffer, which is resized to fit its
+// replies. Here clients share blocks of a pool while they have output. So the size and peak of Redis' buffer, which
+// CLIENT LIST shows, are emulated.
 class OutputAccount {  // statistics of one session's output; emulates the size of Redis' reply buffer
  public:
   explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
 
   size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // size of the buffer that Redis would have
-  size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }  // how much of that buffer was recently used at most
-  // Notes the size of the output that now waits to be sent.
-  void NoteOutput(size_t bytes) {  // updates peak_bytes_; `bytes` of output now wait to be sent
+  size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }         // most bytes of that buffer used recently
+  // Must be called when output was added: `bytes` of output now wait to be sent.
+  void NoteOutput(size_t bytes) {  // `bytes` of output now wait; updates the peak
     peak_bytes_ = std::max(peak_bytes_, std::min(bytes, emulated_buffer_bytes_));
   }
 
  private:
   friend class ClientLimits;
-  static constexpr int64_t kWithinSoftLimit = -1;  // the output is within the soft limit of client-output-buffer-limit
+  static constexpr int64_t kWithinSoftLimit = -1;  // value of over_soft_limit_since_ms_ below the soft limit
 
   size_t emulated_buffer_bytes_ = BlockPool::kBlockBytes;  // size of the buffer that Redis would have
-  size_t peak_bytes_ = BlockPool::kBlockBytes;             // the most that was used of that buffer since peak_since_ms_
+  size_t peak_bytes_ = BlockPool::kBlockBytes;             // most bytes of that buffer used since peak_since_ms_
   int64_t peak_since_ms_;                                  // monotonic time when peak_bytes_ was reset
-  int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // monotonic time since when the soft limit is exceeded
+  int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // monotonic time when output exceeded the soft limit
 };
 
-class MemoryPlace {  // the position of a session in ClientMemory
+class MemoryPlace {  // where ClientMemory stores a session, and with which size
  private:
   friend class ClientMemory;
   static constexpr int16_t kNoClass = -1;  // the session may not be closed, or is not measured
 
   size_t counted_bytes_ = 0;       // the session's share of ClientMemory::total_bytes_
-  uint32_t place_ = 0;             // index in the vector of that class
+  uint32_t place_ = 0;             // index of the session in the vector classes_[size_class_]
   int16_t size_class_ = kNoClass;  // index in ClientMemory::classes_
 };
 
 struct ReplyFault {  // what TEST FAULT does to one reply
   enum class Kind : uint8_t {
     kHold,     // sent after `amount` ms
-    kSilence,  // the reply and all later output are never sent
+    kSilence,  // the reply and all later output are held back until Release
     kTrickle,  // `amount` bytes per second
     kCut,      // `amount` bytes are sent, then the connection ends
     kReplace,  // `text` is sent instead
@@ -222,7 +225,7 @@ struct ReplyFault {  // what TEST FAULT does to one reply
 };
 
 struct ClientFaultState {             // what TEST FAULT does to one client; exists only while a fault is active
-  std::optional<ReplyFault> pending;  // fault of the reply to the request that runs or is blocked
+  std::optional<ReplyFault> pending;  // fault for the reply of the running or blocked request
   OutputGate gate;
   bool is_request_delayed = false;  // the request in Session::paused_request waits until delayed_until_ms
   uint64_t delay_owner = 0;         // id of the fault rule that delays the request, for ClientFaults::Release
@@ -238,7 +241,7 @@ struct ClientFaultState {             // what TEST FAULT does to one client; exi
   }
 };
 
-inline ReplyState::Fate ReplyState::EndCommand() {
+inline ReplyState::Fate ReplyState::EndCommand() {  // returns whether the ended command's reply is sent
   const Fate fate = IsSilent() ? Fate::kDropped : Fate::kSent;
   if (mode_ == Mode::kSkip) {
     mode_ = Mode::kOn;

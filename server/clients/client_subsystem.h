@@ -1,5 +1,5 @@
-// ClientSubsystem: the clients of a Node, their users, and all that delivers messages to them or lets them wait.
-// ClientCleanup removes a session from all of these.
+// ClientSubsystem: the clients of a Node, their users, and the components that send messages to them or let them wait.
+// ClientCleanup removes a closed session from all of these.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +27,12 @@
 
 namespace respite {
 
-class ClientCleanup {  // removes a closed session from all lists: subscriptions, waits, keys
+class ClientCleanup {  // removes a closed session from the lists of all components
  public:
   struct Parts {                      // the objects that ClientCleanup uses; its constructor gets them
     BlockedClients& blocked_clients;  // clients in BLPOP, WAIT …
     Tracking& tracking;               // client-side caching
-    WatchedKeys& watched_keys;        // keys of WATCH
+    WatchedKeys& watched_keys;        // keys that clients WATCH
     ClientMemory& client_memory;      // maxmemory-clients
   };
   explicit ClientCleanup(Parts parts) : parts_(parts) {}
@@ -44,14 +44,15 @@ class ClientCleanup {  // removes a closed session from all lists: subscriptions
     parts_.watched_keys.Forget(session);
     parts_.client_memory.Forget(session);
   }
-  bool UnsubscribeSome(Session& session) {  // ends some subscriptions and all watches; true: no subscription is left
+  // Unwatches all keys and ends up to kMaxUnsubscribesPerTurn subscriptions of a closed session.
+  bool UnsubscribeSome(Session& session) {  // part of the cleanup; true: no subscription is left
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kMaxUnsubscribesPerTurn);
     return session.subscriptions == nullptr || session.subscriptions->TotalCount() == 0;
   }
 
  private:
-  static constexpr size_t kMaxUnsubscribesPerTurn = 1000;  // UnsubscribeSome ends at most this many
+  static constexpr size_t kMaxUnsubscribesPerTurn = 1000;  // how many UnsubscribeSome ends at most
 
   const Parts parts_;  // the objects that the constructor got
 };
@@ -61,7 +62,7 @@ struct ClientSubsystem {  // all components that deal with clients
   ClientSubsystem(const ClientSubsystem&) = delete;
   ClientSubsystem& operator=(const ClientSubsystem&) = delete;
 
-  LateBound<RequestRunner> runner;     // ExecutionSubsystem attaches its Executor
+  LateBound<RequestRunner> runner;     // runs blocked requests again: the Executor, which ExecutionSubsystem attaches
   CurrentExecution current_execution;  // the command that runs now
   Role role;                           // primary or replica
   WatchedKeys watched_keys;
@@ -71,9 +72,9 @@ struct ClientSubsystem {  // all components that deal with clients
   KeyEventListeners key_event_listeners;  // listeners of TEST JOURNAL and TEST LINT
   ChangeDispatcher changes;               // tells all components of changed keys
   Users users;                            // all ACL users
-  AclLog acl_log;                         // the refusals that ACL LOG shows
+  AclLog acl_log;                         // refused requests and failed logins (ACL LOG)
   Permissions permissions;                // checks what users may do
-  PubSub pubsub;                          // declared before the sessions, which unsubscribe when they are destroyed
+  PubSub pubsub;                          // subscriptions; outlives the sessions, which unsubscribe at the end
   KeyNotifications key_notifications;     // publishes key events to clients
   Clients registry;                       // owns all sessions
   TimerFrequency timer_frequency;         // hz, adapted to the number of clients
@@ -83,8 +84,8 @@ struct ClientSubsystem {  // all components that deal with clients
   ClientCleanup cleanup;                  // removes closed sessions from all lists
   Pause pause;                            // CLIENT PAUSE
   ClientFaults faults;                    // what TEST FAULT does to clients
-  RemovalRule expiry_rule;                // whether expired keys may be removed now
-  RemovalRule eviction_rule;              // whether keys may be evicted now
+  RemovalRule expiry_rule;                // says whether expired keys may be removed now
+  RemovalRule eviction_rule;              // says whether keys may be evicted now
 };
 
 }  // namespace respite

@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// Builds a text of "key=value" pairs, separated by blanks.
+// Builds a text of "key=value" pairs, separated by blanks, for CLIENT LIST.
 class Fields {
  public:
   Fields& Text(Bytes key, Bytes value) {
@@ -36,9 +36,9 @@ std::string EventsOf(const Session& session) {
   return session.transport->IsWaitingToWrite() ? "rw" : "r";
 }
 
-// Returns the size of the free input buffer ("qbuf-free"). In Redis a client has its own buffer of at least 16 KB,
-// which is freed when the client idles. Respite's clients share one buffer, so Redis' buffer is estimated from the
-// client's recent peak of input.
+// Returns the size of the free input buffer ("qbuf-free" of CLIENT LIST). In Redis a client has its own buffer of at
+// least 16 KB, which is freed when the client idles. Respite's clients share one buffer, so the size of Redis' buffer
+// is estimated from the client's recent peak of input.
 size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   constexpr size_t kReadBytes = 16 * 1024;
   constexpr int64_t kIdleMs = 2000;
@@ -49,8 +49,8 @@ size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   return held > buffered ? held - buffered : 0;
 }
 
-// Returns the size of the arguments of the running command. They are in memory that all clients share, but CLIENT LIST
-// counts them as memory of this client.
+// Returns the size of the arguments of the running command. They are in a buffer that all clients share, but CLIENT
+// LIST counts them as memory of this client.
 size_t RunningBytes(std::span<const Bytes> running) {
   size_t bytes = running.size() * sizeof(Bytes);
   for (Bytes word : running) bytes += word.size();
@@ -97,7 +97,7 @@ Bytes ReasonOf(Bytes error) {
   return error;
 }
 
-// Returns the client's input for the log; of a long input only the beginning and the end.
+// Returns the client's unparsed input for the log. If the input is long, returns only its beginning and end.
 std::string InputSample(const Session& session) {
   constexpr size_t kShownBytes = 128;
   Bytes input = session.in.UnparsedInput();

@@ -11,24 +11,24 @@ namespace respite {
 
 struct DialectTraits;
 
-// Returns "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0 flags=N db=0 …" without a line end. `running` are
-// the arguments of the command that the client is running; `now_ms` is the monotonic time.
+// Returns the description of a client in CLIENT LIST, "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0
+// flags=N db=0 …", without a line end. `running` are the arguments of the command that the client is running; `now_ms`
+// is the monotonic time.
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});  // for CLIENT LIST
-// Returns the text that the function above returns, but with only those fields that the dialect with these `traits`
-// shows.
-std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,
+// Returns the description with only those fields that the dialect with these `traits` shows.
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,  // for CLIENT LIST
                        const DialectTraits& traits);
 
-// Returns one letter for each property of the client, or "N" if it has none of them. kClientFlagLetters are all letters
-// of Redis; `u` and `i` never occur here.
-std::string ClientFlags(const Session& session);  // the letters of the field `flags`: "N"
+// Returns one letter for each property of the client, or "N" if it has none. kClientFlagLetters are all letters of
+// Redis; `u` and `i` never occur here.
+std::string ClientFlags(const Session& session);  // field `flags` of CLIENT LIST, for example "N"
 inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
 
 enum class UserData : uint8_t { kShown, kHidden };
-// Returns the log line for a protocol error, with or without the client's input (hide-user-data-from-log). Requires:
-// the parser session.in has just reported an error.
+// Returns the log line for a protocol error. `user_data` says whether the line may show the client's input
+// (hide-user-data-from-log). Requires: the parser session.in has just reported an error.
 std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data);  // a log line
 
-std::string RemoveIpv6Brackets(std::string address);  // makes "::1:6379" of "[::1]:6379"
+std::string RemoveIpv6Brackets(std::string address);  // "[::1]:6379" becomes "::1:6379"
 
 }  // namespace respite

@@ -1,4 +1,5 @@
-// KeyQueues: a first-in, first-out queue of members for each key of each database.
+// KeyQueues: a first-in, first-out queue for each key of each database, for example of the clients that wait for the
+// key.
 #pragma once
 
 #include <compare>
@@ -15,7 +16,7 @@
 
 namespace respite {
 
-struct KeyName {  // a key of one of the databases
+struct KeyName {  // a key and its database
   int db;
   std::string key;
   auto operator<=>(const KeyName&) const = default;  // NOLINT(modernize-use-nullptr): generated
@@ -32,7 +33,8 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
    public:
     const KeyName& Name() const { return row_->first; }
     Member& operator*() const { return *at_; }
-    // An arbitrary order, in which places of the same key are equal. So a set of places holds one place per key.
+    // Compares by an arbitrary order, in which places of the same key are equal. So a set of places holds one place per
+    // key.
     bool operator<(const Place& other) const { return std::less<>()(row_, other.row_); }
 
    private:
@@ -46,10 +48,10 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
   bool IsEmpty() const { return rows_.empty(); }  // there are no members
   size_t Keys() const { return rows_.size(); }    // number of keys with members
 
-  // Appends a member to the queue. Cost: O(1).
+  // Appends a member to the queue of the key, and returns its place. Cost: O(1).
   Place Add(int db, Bytes key, Member member);
-  // Swaps a member with the next one, and returns the next one, or null if there is none. So a member can serve as a
-  // cursor: it steps along the queue while others are added and removed. Cost: O(1).
+  // Swaps the member at `place` with the next one, and returns that next one, or null if there is none. So a member can
+  // serve as a cursor that steps along the queue while others are added and removed. Cost: O(1).
   Member* StepOverNext(const Place& place) {  // swaps the member with the next one, and returns that; null: none
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);
@@ -70,11 +72,12 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
     rows_.erase(rows_.find(place.row_->first));
     ShrinkSparse(rows_);
   }
-  Line* Find(int db, Bytes key) {  // null: the key has no members
+  Line* Find(int db, Bytes key) {  // returns the queue of the key; null: it has no members
     auto row = rows_.find(View{db, key});
     return row == rows_.end() ? nullptr : &row->second;
   }
-  // `visit` must not add or remove queues. Cost: O(keys in the queues of all databases).
+  // Calls visit(name, queue) for each queue of the database. `visit` must not add or remove queues. Cost: O(keys in the
+  // queues of all databases).
   template <class Visit>
   void ForEachInDatabase(int db, Visit&& visit) {  // calls visit(name, queue)
     for (auto& [name, line] : rows_)

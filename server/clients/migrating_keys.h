@@ -1,7 +1,7 @@
 // MigratingKeys: keys that are being sent to another server (MIGRATE).
 //
-// Until the transfer has succeeded or failed, requests that name such a key are paused. Requests that may change keys
-// without naming them (FLUSHALL, SWAPDB, a script without keys) are also paused. So no client sees a key at both
+// Until the transfer of a key has succeeded or failed, requests that name the key are paused. Requests that may change
+// keys without naming them (FLUSHALL, SWAPDB, a script without keys) are also paused. So no client sees a key at both
 // servers, and no write is lost. A script with undeclared keys or a primary's stream may still change a key. MIGRATE
 // then does not delete that key here.
 #pragma once
@@ -21,7 +21,7 @@ struct Session;
 class MigratingKeys {  // keys that MIGRATE is sending to another server
   struct MovingKey {   // a key that is being sent
     int db;
-    bool was_changed = false;  // the key has changed since Add
+    bool was_changed = false;  // true: the key has changed since it was added
   };
 
  public:
@@ -33,16 +33,17 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   bool Contains(int db, Bytes key);                  // true: the key is being sent
   // Adds a key that is about to be sent. Requires: !Contains(db, key).
   Place Add(int db, Bytes key) { return lines_.Add(kAnyDb, key, {.db = db}); }
-  static bool WasChanged(const Place& place) { return (*place).was_changed; }  // true: the key has changed since Add
+  static bool WasChanged(const Place& place) { return (*place).was_changed; }  // the key has changed since Add
   void Remove(const Place& place) { lines_.Remove(place); }                    // the transfer has ended
 
-  // Returns whether the request must wait until the transfer ends. Requires: at least one key is being sent.
+  // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
   bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: until a transfer ends
                  std::span<const Bytes> arguments);
-  // Notes the keys that a command of a script writes as changed, because scripts cannot pause.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // a script writes the keys
-  void AddPaused(const Session& session);  // its request waits until the transfer ends
-  // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival. Empties the
+  // Marks the keys that a script's command writes as changed. Scripts cannot be paused, so they may change a key while
+  // it is being sent.
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // for a script's command
+  void AddPaused(const Session& session);  // notes a client whose request waits until a transfer ends
+  // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
   // list.
   std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // empties the list
 
@@ -56,11 +57,11 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   }
 
  private:
-  // Keys are found here without regard to their database, because the databases of a request are not known in advance.
+  // Keys are stored here without regard to their database, because the databases of a request are not known in advance.
   // A transaction may select other databases, and COPY and MOVE name two.
-  static constexpr int kAnyDb = 0;  // lines_ has the keys of all databases under this number
+  static constexpr int kAnyDb = 0;  // the database number under which lines_ has all keys
 
-  bool MustPauseCommand(const Command& command, uint32_t flags,  // as MustPause, for one command
+  bool MustPauseCommand(const Command& command, uint32_t flags,  // MustPause for a single command
                         std::span<const Bytes> arguments);
 
   KeyQueues<MovingKey> lines_;               // the keys that are being sent, under kAnyDb

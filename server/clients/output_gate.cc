@@ -8,7 +8,8 @@ namespace {
 
 constexpr uint64_t kMsPerSecond = 1000;
 
-// Returns the time in ms that sending these bytes takes, rounded up. Requires: bytes < 2^53.
+// Returns the time in ms, rounded up, that a trickle of `per_second` bytes per second takes for these bytes. Requires:
+// bytes < 2^53.
 int64_t TimeFor(uint64_t bytes, int64_t per_second) {
   const uint64_t rate = static_cast<uint64_t>(per_second);
   return static_cast<int64_t>((bytes * kMsPerSecond + rate - 1) / rate);
@@ -54,7 +55,7 @@ size_t OutputGate::SendableBytes(size_t size) const {
   return std::min<uint64_t>(size, front.at + front.passed - std::min(sent_, front.at + front.passed));
 }
 
-// Removes barriers from the front while the first one is open. A trickle begins only when all barriers before it are
+// Removes barriers from the front until the first one is closed. A trickle begins only when all barriers before it are
 // removed.
 void OutputGate::Advance(int64_t now_ms, Steps steps) {
   while (!barriers_.empty() && Pass(barriers_.front(), now_ms, steps)) barriers_.pop_front();
@@ -87,7 +88,7 @@ void OutputGate::Open(uint64_t owner, int64_t now_ms) {
 }
 
 void OutputGate::OpenAllBarriers(int64_t now_ms) {
-  // The barrier before a reply that is still being written has owner 0; it stays closed.
+  // Owner 0 marks the barrier before a reply that is still being written. That barrier stays closed.
   OpenBarriersIf([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner != 0; }, now_ms);
 }
 

@@ -1,5 +1,5 @@
-// Pause: CLIENT PAUSE, which pauses commands until a given time, and pauses of writes by the server. RemovalRule: says
-// whether keys may be removed now; a pause, for example, forbids it.
+// Pause: pauses clients (CLIENT PAUSE, until a given time) and pauses of writes by the server itself. RemovalRule: says
+// whether expired or evicted keys may be removed now; during a pause, for example, they may not.
 #pragma once
 
 #include <cstdint>
@@ -21,56 +21,56 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
  public:
   enum class Scope : uint8_t { kNone, kWrites, kAll };
 
-  // Starts CLIENT PAUSE. If a pause is already active, it becomes neither shorter nor narrower.
+  // Starts CLIENT PAUSE. If CLIENT PAUSE is already active, the new pause ends no earlier and pauses no fewer commands.
   void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE, or extends it
   void End() {                                                // ends CLIENT PAUSE
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
-  // The parts of the server that may pause writes. Each pause lasts until its owner resumes writes, independently of
-  // CLIENT PAUSE.
+  // The parts of the server that may pause writes. Such a pause lasts until the same part resumes writes, independently
+  // of CLIENT PAUSE.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
-  void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // commands that write wait until ResumeWrites
-  void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends this owner's pause
-  bool IsPausedBy(Owner owner) const { return (pausing_owners_ & owner) != 0; }        // this owner pauses writes now
+  void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // pauses commands that write, until ResumeWrites
+  void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends this part's pause
+  bool IsPausedBy(Owner owner) const { return (pausing_owners_ & owner) != 0; }        // this part pauses writes now
   int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }  // monotonic
   void RunDue(int64_t) override { End(); }                                  // CLIENT PAUSE ends by itself
   std::string NextDueText() const override { return "CLIENT PAUSE ends"; }  // for users
 
-  // During a pause, expired keys and fields are hidden but not removed, because a removal would be a write.
+  // Returns what to do with expired keys and fields. During a pause they are hidden but not removed, because a removal
+  // would be a write.
   ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
   bool IsOn() const { return scope_ != Scope::kNone || pausing_owners_ != 0; }  // clients or writes are paused
-  // Returns whether commands with these flags must pause. Pauses by the owners in `ignored_owners` (Owner bits) do not
-  // count.
-  bool PausesCommand(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // true: such a command must pause
+  // Returns whether a command with these flags must wait. Ignores pauses by the parts in `ignored_owners` (Owner bits).
+  bool PausesCommand(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // true: such a command must wait
     if (scope_ == Scope::kNone && (pausing_owners_ & ~ignored_owners) == 0) return false;
     if (scope_ == Scope::kAll) return true;
     return (command_flags & (kWrite | kMayReplicate)) != 0;
   }
 
-  std::string_view Reason() const;                // what pauses, for INFO: "client_pause" … "none"
+  std::string_view Reason() const;                // which pause is active, for INFO: "client_pause" … "none"
   Scope scope() const { return scope_; }          // which commands CLIENT PAUSE pauses now
   int64_t until_ms() const { return until_ms_; }  // monotonic time when CLIENT PAUSE ends; 0: it is off
 
  private:
   Scope scope_ = Scope::kNone;  // which commands CLIENT PAUSE pauses now
-  uint8_t pausing_owners_ = 0;  // Owner bits: which parts of the server pause writes
+  uint8_t pausing_owners_ = 0;  // Owner bits: the parts of the server that pause writes
   int64_t until_ms_ = 0;        // monotonic time when CLIENT PAUSE ends; 0: it is off
 };
 
-// Decides whether keys may be expired or evicted now. No key may be removed while clients or writes are paused, or data
-// is imported into a primary (import-mode). The same applies while a slow script or loading is in progress, and after
-// the server has stopped.
+// Decides whether expired or evicted keys may be removed now. They may not while clients or writes are paused, while
+// import-mode imports data into a primary, while a slow script or loading is in progress, or after the server has
+// stopped. On a replica they may not either, except as described at Cause.
 class RemovalRule final : public KeyRemovalPermission {  // says whether keys may be expired or evicted now
  public:
-  // Which removals a RemovalRule decides on. kExpiry: expired keys, which a replica leaves to its primary. kEviction:
-  // eviction because of maxmemory, which a replica does only if replica-ignore-maxmemory is `no`.
+  // The kind of removal that a RemovalRule decides on. kExpiry: removal of expired keys, which a replica leaves to its
+  // primary. kEviction: eviction because of maxmemory, which a replica does only if replica-ignore-maxmemory is `no`.
   enum class Cause : uint8_t { kExpiry, kEviction };
   struct Parts {  // the objects that RemovalRule uses; its constructor gets them
     const Env& env;
     const Pause& pause;  // CLIENT PAUSE
     const Role& role;
-    Cause cause;  // which removals the rule decides on
+    Cause cause;  // which kind of removal the rule decides on
   };
   explicit RemovalRule(Parts parts) : parts_(parts) {}
 

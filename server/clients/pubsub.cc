@@ -187,7 +187,8 @@ size_t PubSub::Deliver(const PubSubChannel& topic, Message message) {
 }
 
 void PubSub::DeliverTo(Session& session, const BlobPart& part) {
-  // A session that already has output is queued for flushing, or waits for its socket. So only others must be queued.
+  // Queues the session for flushing if it has no output yet. A session with output is already queued, or waits for its
+  // socket.
   if (session.out.IsEmpty()) parts_.clients.QueueMessages(session);
   session.out.AppendPart(part);
   if (session.out.HeldBytes() > Session::kUncountedOutputBytes) overfull_sessions_.push_back(&session);

@@ -1,10 +1,11 @@
 // Session: the server's state of one client, regardless of its transport.
 //
-// A Transport (a socket, or nothing in a test) moves bytes; Pump turns the input into requests; Executor runs them and
-// writes to `out`. Clients owns every Session.
+// A Transport (a socket, or nothing in a test) moves bytes. Pump turns the input into requests. Executor runs the
+// requests and writes replies to `out`. Clients owns the sessions of all clients.
 //
-// A component that keeps state per client has its own member struct in Session. The component defines the struct; where
-// possible only it can change the members. Members that few clients need are pointers, null until needed.
+// A component that keeps state per client has its own member struct in Session. The component defines the struct, and
+// where possible only the component can change its members. Structs that few clients need are pointers, null until
+// needed.
 #pragma once
 
 #include <cstdint>
@@ -23,31 +24,31 @@ namespace respite {
 
 class User;
 
-class Transport {  // interface to a client's connection, which carries its input and output
+class Transport {  // an interface to a client's connection, which carries its input and output
  public:
   virtual ~Transport() = default;
-  // Sends `out` until about `max_bytes` were sent or the peer accepts no more. The transport sends the rest in later
-  // Turns without another call.
-  virtual void Flush(size_t max_bytes) = 0;  // sends `out` until the peer accepts no more
-  // Continues a session that was paused, or that had used up its share of the Turn.
-  virtual void Resume() = 0;                               // runs the pump again without new input
+  // Sends output of the session (`out`) until about `max_bytes` were sent or the peer accepts no more. The transport
+  // sends the rest in later Turns without another call.
+  virtual void Flush(size_t max_bytes) = 0;  // sends output until the peer accepts no more
+  // Runs further requests of a session that was paused, or that had used up its share of the Turn.
+  virtual void Resume() = 0;                               // runs requests that are already in the input
   virtual void Close() = 0;                                // closes immediately; the session is freed soon after
   virtual int FileDescriptor() const = 0;                  // returns the socket, for CLIENT LIST
-  virtual bool IsWaitingToWrite() const { return false; }  // output waits until the peer accepts more
-  virtual bool IsHandshakeLate() const { return false; }   // the time for the TLS handshake has passed
+  virtual bool IsWaitingToWrite() const { return false; }  // true: output waits until the peer accepts more
+  virtual bool IsHandshakeLate() const { return false; }   // true: the time for the TLS handshake has passed
 };
 
-// What uses the session: a client, a replica of this server, or a client with subscriptions. kPrimary: the replication
-// stream from this server's primary.
+// What is at the other end of the session. kNormal: a client. kReplica: a replica of this server. kPubSub: a client
+// with subscriptions. kPrimary: the primary of this server, which sends the replication stream.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };
 
 class QueueFlags {  // which queues of Clients contain the session
  private:
   friend class Clients;
 
-  bool to_flush_ = false;   // has replies or messages to send at the end of the Turn
+  bool to_flush_ = false;   // its replies or messages are sent at the end of the Turn
   bool paused_ = false;     // its request waits for the end of CLIENT PAUSE
-  bool unblocked_ = false;  // its wait has ended
+  bool unblocked_ = false;  // its blocking request has ended
 };
 
 struct Session {  // the server's state of one client
@@ -65,42 +66,42 @@ struct Session {  // the server's state of one client
   const User* user;                // never null
   Transport* transport = nullptr;  // null for a session without a connection
 
-  bool closing = false;                // the connection was closed; no further input, execution or output
-  bool close_after_reply = false;      // the connection closes when `out` has been sent
-  bool monitor = false;                // it is in MONITOR mode
-  bool no_evict = false;               // CLIENT NO-EVICT: it is not closed because of maxmemory-clients
-  bool no_touch = false;               // CLIENT NO-TOUCH: its reads do not mark keys as used
-  bool import_source = false;          // CLIENT IMPORT-SOURCE: under import-mode it sees expired keys
+  bool closing = false;                // the connection was closed: no further input, commands or output
+  bool close_after_reply = false;      // the connection closes as soon as `out` was sent
+  bool monitor = false;                // the client has sent MONITOR and gets all commands
+  bool no_evict = false;               // CLIENT NO-EVICT: maxmemory-clients does not close this client
+  bool no_touch = false;               // CLIENT NO-TOUCH: reads by this client do not update LRU and LFU
+  bool import_source = false;          // CLIENT IMPORT-SOURCE: under import-mode this client sees expired keys
   ReplyState replies;                  // whether CLIENT REPLY suppresses replies
   ClientClusterState cluster_options;  // what ASKING and READONLY have set
-  QueueFlags queue_flags;              // which queues of Clients contain it
+  QueueFlags queue_flags;              // which queues of Clients contain this session
 
-  ClientIdentity identity;           // name and library
+  ClientIdentity identity;           // name of the client and of its library
   ClientAddresses addresses;         // addresses of both ends of the connection
   ClientUsage usage;                 // statistics of commands and bytes
-  OutputAccount output_account;      // statistics of its output, for ClientLimits
-  MemoryPlace memory_place;          // its position in ClientMemory
-  size_t unauthenticated_bytes = 0;  // its share of Clients::UnauthenticatedBytes
-  int64_t history_offset = 0;        // replication offset after its last command (WAIT)
-  uint64_t appended_aof_bytes = 0;   // Durability::AppendedAofBytes after its last write (WAITAOF)
-  size_t unapplied_bytes = 0;        // input after the last applied request, for kPrimary; see Pump
+  OutputAccount output_account;      // statistics of the output, for ClientLimits
+  MemoryPlace memory_place;          // where ClientMemory stores this session
+  size_t unauthenticated_bytes = 0;  // this client's part of Clients::UnauthenticatedBytes
+  int64_t history_offset = 0;        // replication offset after this client's last command (WAIT)
+  uint64_t appended_aof_bytes = 0;   // Durability::AppendedAofBytes after this client's last write (WAITAOF)
+  size_t unapplied_bytes = 0;        // kPrimary: bytes of input after the last applied request; see Pump
 
   std::string deferred_pushes;             // pushes to this client that are sent after the running command's reply
-  std::vector<size_t> redacted_arguments;  // indexes that SLOWLOG and MONITOR must not show
+  std::vector<size_t> redacted_arguments;  // indexes of arguments that SLOWLOG and MONITOR must not show
 
   Session* caller = nullptr;  // if the session is a script's: the client that runs the script
 
-  std::unique_ptr<Subscriptions> subscriptions;   // channels and patterns; null: none
-  std::unique_ptr<PausedRequest> paused_request;  // runs first when the session continues
-  std::unique_ptr<BlockedClient> blocked_client;  // in BLPOP, WAIT …: no other request runs; null: no
-  std::unique_ptr<Transaction> transaction;       // exists from the first MULTI or WATCH
+  std::unique_ptr<Subscriptions> subscriptions;   // to channels and patterns; null: none
+  std::unique_ptr<PausedRequest> paused_request;  // a request that runs first when the session continues; null: none
+  std::unique_ptr<BlockedClient> blocked_client;  // the wait in BLPOP, WAIT …; null: not blocked
+  std::unique_ptr<Transaction> transaction;       // MULTI and WATCH; null before the first of them
   std::unique_ptr<TrackingOptions> tracking;      // CLIENT TRACKING; null: off
-  std::unique_ptr<Replica> replica;               // exists from the first REPLCONF or PSYNC
-  std::unique_ptr<ClientFaultState> fault_state;  // what TEST FAULT does to it; null: nothing
+  std::unique_ptr<Replica> replica;               // for a replica; null before the first REPLCONF or PSYNC
+  std::unique_ptr<ClientFaultState> fault_state;  // what TEST FAULT does to this client; null: nothing
 
-  bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // it runs the commands of a script
+  bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // the session runs the commands of a script
   Session& Caller() { return caller == nullptr ? *this : *caller; }   // this client, or the one that runs this script
-  bool IsBlocked() const {                                            // its next request must wait
+  bool IsBlocked() const {  // the next request must wait: blocked, paused or delayed
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
@@ -114,7 +115,7 @@ struct Session {  // the server's state of one client
   size_t SendableBytes() const {  // how many bytes of `out` may be sent now
     return fault_state == nullptr ? out.Size() : fault_state->gate.SendableBytes(out.Size());
   }
-  void NoteSent(size_t bytes) {  // removes the first `bytes` of `out`, which were sent
+  void NoteSent(size_t bytes) {  // must be called after sending: removes the first `bytes` of `out`
     out.Consume(bytes);
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
@@ -123,32 +124,33 @@ struct Session {  // the server's state of one client
     return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd());
   }
 
-  // Output up to one block is not counted: "omem" of CLIENT LIST is the output above that.
-  static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // like Redis' static buffer
-  size_t OutputBytes() const;                                              // memory of output, as "omem" in CLIENT LIST
+  // OutputBytes leaves out the first block of output, as "omem" of CLIENT LIST in Redis leaves out the static buffer.
+  static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // output that OutputBytes leaves out
+  size_t OutputBytes() const;  // memory of output in bytes, as "omem" in CLIENT LIST
 
-  // Returns the memory of the session, its input, output, waiting request, queued commands, watched keys, subscriptions
-  // and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused or blocked.
-  size_t HeldBytes() const;  // memory held for this client
+  // Returns the memory in bytes that this client uses: the session, its input, output, waiting request, queued
+  // commands, watched keys, subscriptions and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused
+  // or blocked.
+  size_t HeldBytes() const;  // memory that this client uses
 };
 
-inline size_t Session::OutputBytes() const {
+inline size_t Session::OutputBytes() const {  // memory of the output above kUncountedOutputBytes
   size_t held = out.HeldBytes();
   if (replica != nullptr) held += replica->waiting_bytes;
   return held > kUncountedOutputBytes ? held - kUncountedOutputBytes : 0;
 }
 
-inline size_t HeldBytesOf(const std::string& text) {  // memory of the text outside the object
+inline size_t HeldBytesOf(const std::string& text) {  // heap memory of a text: 0 if it is stored in the string object
   static const size_t kInPlace = std::string().capacity();
   return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
 }
-inline size_t HeldBytesOf(const std::vector<std::string>& words) {  // memory of the texts outside the object
+inline size_t HeldBytesOf(const std::vector<std::string>& words) {  // heap memory of the vector and its texts
   size_t bytes = words.capacity() * sizeof(std::string);
   for (const std::string& word : words) bytes += HeldBytesOf(word);
   return bytes;
 }
 
-inline size_t Session::HeldBytes() const {
+inline size_t Session::HeldBytes() const {  // memory that this client uses
   size_t bytes = sizeof(Session) + in.HeldBytes() + out.HeldBytes() + out.QueueBytes() + HeldBytesOf(deferred_pushes) +
                  HeldBytesOf(identity.name) + HeldBytesOf(identity.lib_name) + HeldBytesOf(identity.lib_version) +
                  HeldBytesOf(addresses.peer) + HeldBytesOf(addresses.local);
@@ -162,11 +164,11 @@ inline size_t Session::HeldBytes() const {
   return bytes;
 }
 
-inline bool InSubscribedMode(const Session& session) {  // RESP2 with subscriptions: few commands are allowed
+inline bool InSubscribedMode(const Session& session) {  // RESP2 with subscriptions, so only few commands are allowed
   return session.subscriptions != nullptr && session.resp == RespVersion::kResp2;
 }
 
-inline void DropAllSubscriptions(Session& session) {  // ends them without notifying the client
+inline void DropAllSubscriptions(Session& session) {  // ends all subscriptions without notifying the client
   session.subscriptions.reset();
   if (session.kind == SessionKind::kPubSub) session.kind = SessionKind::kNormal;
 }

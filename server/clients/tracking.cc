@@ -30,8 +30,8 @@ std::string ArrayOf(Bytes key) {
   return text;
 }
 
-// Returns a RESP array of the keys that were changed last by clients other than `client`; empty if there are no such
-// keys.
+// Returns a RESP array of those keys in `changed` that a client other than `client` changed last. Returns an empty text
+// if there are none.
 std::string ArrayOfOthers(const std::map<std::string, uint64_t, std::less<>>& changed, uint64_t client) {
   std::string keys;
   size_t count = 0;
@@ -144,8 +144,8 @@ void Tracking::QueueForBroadcast(Bytes key) {
 
 void Tracking::Broadcast() {
   if (!std::exchange(has_changes_, false)) return;
-  // Takes out the changed keys and the ids of the clients first. Tell may close a client that exceeds its output limit,
-  // and this removes the client's prefixes.
+  // First takes the changed keys and the ids of the clients out of prefixes_. Tell may close a client that exceeds its
+  // output limit, which removes the client's prefixes.
   struct Part {
     std::map<std::string, uint64_t, std::less<>> changed;
     std::vector<uint64_t> ids;

@@ -36,22 +36,24 @@ class Tracking {  // tells clients which of their cached keys have changed
     PushSender& messages;                       // sends the invalidations
     const CurrentExecution& current_execution;  // the command that runs now
   };
-  // `random_seed` selects the keys that EnforceTableLimit forgets.
+  // `random_seed` determines which keys EnforceTableLimit forgets.
   Tracking(const Parts& parts, const HashKey& hash_key, uint64_t random_seed)
       : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
-  // Turns tracking on with these options. Adds their prefixes to those that the client already has. Cost: O(prefixes).
-  void Enable(Session& session, TrackingOptions options);  // does CLIENT TRACKING ON
-  // Stops tracking for the session. The server remembers the keys that the session has read until these keys change.
-  void Disable(Session& session);  // ends tracking: CLIENT TRACKING OFF, RESET and disconnection
+  // Turns tracking on with these options (CLIENT TRACKING ON). Keeps the prefixes that the client already has, and adds
+  // those in `options`. Cost: O(prefixes).
+  void Enable(Session& session, TrackingOptions options);  // CLIENT TRACKING ON
+  // Stops tracking for the session. The server still remembers the keys that the session has read until these keys
+  // change.
+  void Disable(Session& session);  // for CLIENT TRACKING OFF, RESET and disconnection
 
-  // Remembers the keys of the command for this client. Must be called after a command that reads keys. Requires: the
-  // session tracks.
+  // Remembers that this client has read the keys of the command. Must be called after a command that reads keys.
+  // Requires: the session tracks keys.
   void RememberReadKeys(Session& session, const Command& command, std::span<const Bytes> arguments);  // after a read
-  // If more keys are tracked than tracking-table-max-keys, forgets some of them and sends their invalidations. Each
-  // call forgets a limited number, which grows until the limit is met.
+  // If more keys are tracked than tracking-table-max-keys, forgets some of them and sends their invalidations. While
+  // the table stays too large, each call forgets up to 100 keys more than the call before.
   void EnforceTableLimit();  // forgets some keys if tracking-table-max-keys is exceeded
-  void Broadcast();          // sends invalidations in broadcast mode, when a Turn ends
+  void Broadcast();          // at the end of a Turn: sends the invalidations of broadcast mode
 
   // ChangeDispatcher calls IsEmpty, OnChange and OnFlush to report changes of the data; ChangeListener describes these
   // events. Cost of OnChange: O(readers of the key + number of different prefix lengths).
@@ -61,8 +63,8 @@ class Tracking {  // tells clients which of their cached keys have changed
   void OnChange(Bytes key);  // the key has changed
   void OnFlush();            // tells all tracking clients to forget all keys
 
-  size_t ClientCount() const { return tracking_client_count_; }  // number of clients that track
-  size_t KeyCount() const { return readers_.size(); }            // keys that tracking clients have read
+  size_t ClientCount() const { return tracking_client_count_; }  // number of clients with tracking on
+  size_t KeyCount() const { return readers_.size(); }            // number of keys that clients with tracking have read
   size_t ItemCount() const { return item_count_; }         // number of pairs of a key and a client that has read it
   size_t PrefixCount() const { return prefixes_.size(); }  // number of prefixes of broadcast mode
 
@@ -76,15 +78,16 @@ class Tracking {  // tells clients which of their cached keys have changed
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
   struct Prefix {                           // one prefix of broadcast mode
     std::map<uint64_t, Session*> sessions;  // clients with this prefix, by id
-    // The keys that were changed in this Turn, each with the id of the client that changed it last; 0 means no client.
+    // The keys with this prefix that were changed in this Turn, each with the id of the client that changed it last; 0
+    // means no client.
     std::map<std::string, uint64_t, std::less<>> changed;  // keys changed in this Turn, with the id of the last changer
   };
 
-  void Invalidate(Readers::iterator row);  // tells the readers of a key that it has changed, and forgets them
-  void QueueForBroadcast(Bytes key);       // the key has changed: notes it in the prefixes that it has
-  void RemovePrefixes(Session& session);   // removes the client from all prefixes
-  // Sends an invalidation to the client, or to the client that it redirects to. `keys` is a RESP array of the keys; a
-  // RESP null means all keys.
+  void Invalidate(Readers::iterator row);  // sends invalidations to all readers of a key, and forgets the readers
+  void QueueForBroadcast(Bytes key);       // the key has changed: adds it to `changed` of its prefixes
+  void RemovePrefixes(Session& session);   // removes the client from all its prefixes
+  // Sends an invalidation to the client, or to the client that its option REDIRECT names. `keys` is a RESP array of the
+  // keys; a RESP null means all keys.
   void Tell(Session& session, Bytes keys);
   uint64_t RunningClientId() const;  // id of the client whose command runs; 0: none
 
@@ -92,8 +95,8 @@ class Tracking {  // tells clients which of their cached keys have changed
   Readers readers_;                                      // ids of the clients that have read each key
   std::map<std::string, Prefix, std::less<>> prefixes_;  // the prefixes of broadcast mode
   std::map<size_t, size_t> prefix_lengths_;              // number of prefixes of each length
-  bool has_changes_ = false;                             // some Prefix has changed keys
-  size_t tracking_client_count_ = 0;                     // number of clients that track
+  bool has_changes_ = false;                             // true: Broadcast must send invalidations
+  size_t tracking_client_count_ = 0;                     // number of clients with tracking on
   size_t item_count_ = 0;                                // number of pairs of a key and a client that has read it
   size_t rounds_over_limit_ = 0;  // number of calls of EnforceTableLimit since the limit was last met
   Random random_;                 // selects the keys to forget

@@ -1,5 +1,5 @@
-// The requests of a session that run later: a Transaction at EXEC, a BlockedClient when its condition is met, and a
-// PausedRequest in a later Turn.
+// Requests of a session that run later. A Transaction runs at EXEC, the request of a BlockedClient when its condition
+// is met, and a PausedRequest in a later Turn.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +21,15 @@ struct Services;
 struct Session;
 struct WatchList;
 
-struct Progress {  // how far a request that runs in several Turns has come
+struct Progress {  // how much of a request that runs in several Turns is done
   enum class Stage : uint8_t {
     kNew,
     kAgain,  // paused by CLIENT PAUSE, or blocked: passes the gates again
     kBegun,  // partly done (Call::ContinueInNextTurn): does not pass the gates again
   };
-  Stage stage = Stage::kNew;    // whether it has passed the gates
-  int64_t spent_us = 0;         // running time of finished parts
-  bool has_met_faults = false;  // TEST FAULT has delayed it
+  Stage stage = Stage::kNew;    // whether the checks before a command (Gates) must be made
+  int64_t spent_us = 0;         // running time of the parts that are done
+  bool has_met_faults = false;  // TEST FAULT has already delayed the request, and must not do so again
 };
 
 struct PausedRequest {             // a parsed request that runs, or continues, in a later Turn
@@ -37,11 +37,11 @@ struct PausedRequest {             // a parsed request that runs, or continues, 
   Progress progress;               // how far the request has come
 };
 
-// The events that end the wait of a blocking command, passed to Call::Wait.
-struct BlockCondition {  // the events that end a wait
-  // A function that writes the reply when the timeout ends, or immediately if the client may not block.
+// What a blocking command waits for; passed to Call::Wait.
+struct BlockCondition {  // what a blocking command waits for
+  // A function that writes the reply when the timeout has passed, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
-  // Whether the request also runs again when one of its keys was deleted or changed its type.
+  // Whether the request also runs again when one of its keys was deleted or changed its type. kTold: it does.
   enum class Loss : uint8_t { kIgnored, kTold };
 
   std::span<const Bytes> keys = {};   // any of them ends the wait; empty: only the timeout does
@@ -49,15 +49,15 @@ struct BlockCondition {  // the events that end a wait
   int64_t timeout_ms = 0;             // how long the client waits; 0: no timeout
   Loss loss = Loss::kIgnored;         // kTold: deletion of a key, or another type, also wakes it
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // after the timeout
-  bool for_disk = false;                // runs again when more of the append-only file is on disk
+  bool for_disk = false;                // WAITAOF: runs again when more of the append-only file is on disk
   bool can_be_unblocked = true;         // CLIENT UNBLOCK may end the wait
   std::vector<std::string> words = {};  // the arguments to run again, if they differ from the request
 };
 
-struct BlockedClient {                               // a blocked session and the request that will run again
-  static constexpr int64_t kNoDeadline = INT64_MAX;  // the client waits without a timeout
+struct BlockedClient {                               // a blocked session, and the request to run again
+  static constexpr int64_t kNoDeadline = INT64_MAX;  // deadline_ms of a client that waits without a timeout
 
-  Session* session;  // the session that waits
+  Session* session;  // the session that is blocked
   const Command* command;
   std::vector<std::string> words;  // of the request that runs again, with the command's name
   ValueType type;
@@ -65,11 +65,11 @@ struct BlockedClient {                               // a blocked session and th
   BlockCondition::Answer answer;
   bool for_disk;
   bool can_be_unblocked;
-  int64_t deadline_ms = kNoDeadline;                                    // monotonic time when the wait ends
+  int64_t deadline_ms = kNoDeadline;                                    // monotonic time when the timeout passes
   std::vector<KeyQueues<BlockedClient*>::Place> places;                 // positions in the queues of its keys
   std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // positions in BlockedClients::deletion_queues_
 
-  size_t HeldPlaceBytes() const {  // memory of its positions in the queues of keys
+  size_t HeldPlaceBytes() const {  // memory of `places` and deletion_queue_places
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
     return (places.capacity() + deletion_queue_places.capacity()) *
            (sizeof(KeyQueues<BlockedClient*>::Place) + kNodeBytes);
@@ -78,42 +78,44 @@ struct BlockedClient {                               // a blocked session and th
 
 struct Watcher {  // one WATCH of one session
   WatchList* list;
-  bool was_expired;  // the key had expired before WATCH, so its removal is not a change
+  bool was_expired;  // true: the key had expired before WATCH, so its removal is no change
 };
 
 class Transaction;
 
-struct WatchList {           // a session's watched keys; WatchedKeys fills and empties it
+struct WatchList {           // the watched keys of one session; WatchedKeys fills and empties it
   Transaction* transaction;  // the transaction of the session; null: the session has dropped this list
   std::set<KeyQueues<Watcher>::Place> places;  // positions in the queues of WatchedKeys; each key once
   std::set<int> databases;                     // databases in which a watched key existed at WATCH
 };
 
-// A session's first MULTI or WATCH creates its Transaction, which is reused for later transactions.
-class Transaction {  // what a session queued since MULTI, and the keys that it watches
+// The commands that a session has queued since MULTI, and the keys that it watches. The first MULTI or WATCH creates
+// the Transaction, which later transactions of the session reuse.
+class Transaction {  // the commands that a session queued since MULTI, and the keys that it watches
  public:
   bool Open() const { return open_; }                              // between MULTI and EXEC
   void Begin() { open_ = true; }                                   // MULTI opens the transaction
   bool HasRefusedCommand() const { return has_refused_command_; }  // true: EXEC fails, because a command was refused
-  void NoteRefusedCommand() { has_refused_command_ = open_; }      // a command was refused: an open transaction fails
+  void NoteRefusedCommand() { has_refused_command_ = open_; }  // a command was refused: a transaction's EXEC will fail
   bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // true: EXEC runs no commands
   void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }        // EXEC will run no commands
-  void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }     // UNWATCH: earlier changes do not matter
+  void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }  // UNWATCH: earlier changes of keys do not matter
 
-  // Adds a command to the transaction, and copies the arguments. Does nothing if the transaction can no longer run.
-  // `flags`: see EffectiveFlags. Cost: O(length of the arguments).
+  // Queues a command for EXEC, and copies its arguments. Does nothing if the transaction can no longer run. `flags`:
+  // see EffectiveFlags. Cost: O(length of the arguments).
   void Queue(const Command& command, std::span<const Bytes> arguments, uint32_t flags);  // for EXEC
   size_t Size() const { return size_; }                                                  // number of queued commands
   template <class Visit>
   void ForEach(Visit&& visit) const;         // calls visit(command, arguments) in order
   uint32_t Flags() const { return flags_; }  // the CommandFlag bits of all queued commands
 
-  // Ends the transaction and drops the queued commands. The watched keys stay: see WatchedKeys::Forget.
+  // Ends the transaction (EXEC, DISCARD) and drops the queued commands. The session still watches its keys;
+  // WatchedKeys::Forget ends that.
   void End();
   size_t HeldBytes() const;                               // memory of queued commands and watched keys
-  size_t QueuedTextBytes() const { return text_bytes_; }  // length of all queued arguments
+  size_t QueuedTextBytes() const { return text_bytes_; }  // bytes of all queued arguments
 
-  std::unique_ptr<WatchList> watches;  // the watched keys; null: none
+  std::unique_ptr<WatchList> watches;  // the keys that the session watches; null: none
 
  private:
   struct Queued {            // a queued command
@@ -122,9 +124,9 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
   };
 
   // Queued commands are stored in blocks, because growing one vector of millions of commands would stall the server.
-  struct Block {                                         // some queued commands with their arguments
-    static constexpr size_t kFullTextBytes = 64 * 1024;  // a block with more text is full
-    static constexpr size_t kFullArguments = 8 * 1024;   // a block with more arguments is full
+  struct Block {  // queued commands with their arguments; the last block may have room
+    static constexpr size_t kFullTextBytes = 64 * 1024;  // a block is full when its arguments have this many bytes
+    static constexpr size_t kFullArguments = 8 * 1024;   // a block is full when it has this many arguments
     bool Full() const { return text.size() >= kFullTextBytes || ends.size() >= kFullArguments; }
     size_t HeldBytes() const;  // memory of the commands and their arguments
 
@@ -133,7 +135,7 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
     std::string text;              // all arguments, one after the other
   };
 
-  Block& Room();  // the last block, or a new one if it is full
+  Block& Room();  // returns the last block, or a new one if that is full
   size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }  // memory
 
   bool open_ = false;                     // after MULTI
@@ -141,9 +143,9 @@ class Transaction {  // what a session queued since MULTI, and the keys that it 
   bool has_watched_key_changed_ = false;  // EXEC runs no commands, because a watched key has changed
   uint32_t flags_ = 0;                    // CommandFlag bits of all queued commands
   std::vector<Block> blocks_;             // the queued commands
-  size_t size_ = 0;                       // commands in all blocks
-  size_t text_bytes_ = 0;                 // length of all queued arguments
-  size_t full_bytes_ = 0;                 // memory of all blocks except the last
+  size_t size_ = 0;                       // number of commands in all blocks
+  size_t text_bytes_ = 0;                 // bytes of all queued arguments
+  size_t full_bytes_ = 0;                 // memory of all blocks except the last one
 };
 
 template <class Visit>

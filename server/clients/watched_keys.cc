@@ -62,8 +62,8 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   if (line == nullptr) return;
   const bool exists = keyspace_[db].Find(key) != nullptr;
   for (Watcher& watcher : line->members) {
-    // The removal of a key that had expired before WATCH is not a change. The creation of a new key with that name is
-    // one.
+    // If the key had expired before WATCH, its removal is not a change, but the creation of a new key with that name
+    // is.
     if (watcher.was_expired && !exists) {
       watcher.was_expired = false;
     } else {
@@ -72,8 +72,9 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// Makes the transactions stale without a search of the keyspace. As long as a transaction is not stale, its keys that
-// existed at WATCH still exist, and its other keys do not. So it loses a key exactly if one existed at WATCH.
+// Marks the transactions that lose a key without a search of the keyspace. As long as no watched key of a transaction
+// has changed, keys that existed at WATCH still exist, and other keys do not. So the transaction loses a key exactly if
+// one existed at WATCH.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = lists_by_database_.find(db);
   if (lists == lists_by_database_.end()) return;
@@ -86,7 +87,7 @@ void WatchedKeys::OnSwap(int db, int other_db, int64_t now_ms) {
   OnDatabaseReplaced(other_db, db, now_ms);
 }
 
-// Handles a swap that moved the content of `db` to `moved_to_db`.
+// Marks the transactions that watch keys of `db`, after SWAPDB has moved the content of `db` to `moved_to_db`.
 void WatchedKeys::OnDatabaseReplaced(int db, int moved_to_db, int64_t now_ms) {
   lines_.ForEachInDatabase(db, [&](const KeyName& name, auto& line) {
     const bool existed = keyspace_[moved_to_db].Find(name.key) != nullptr;
@@ -94,7 +95,7 @@ void WatchedKeys::OnDatabaseReplaced(int db, int moved_to_db, int64_t now_ms) {
     if (!existed && !exists) return;
     const bool is_expired = IsExpired(db, name.key, now_ms);
     for (Watcher& watcher : line.members) {
-      // As Redis does, treats expired keys like absent ones, before and after the swap.
+      // As in Redis, expired keys count as absent, before and after the swap.
       const bool was_absent = watcher.was_expired || !existed;
       if (was_absent && (is_expired || !exists)) {
         watcher.was_expired = is_expired;

@@ -1,5 +1,5 @@
-// Permissions: checks whether users may run requests: of clients, in transactions and in scripts. Counts and logs
-// refusals and failed logins.
+// Permissions: checks whether users may run the requests of clients, transactions and scripts. Counts and logs refused
+// requests and failed logins.
 #pragma once
 
 #include <optional>
@@ -21,13 +21,13 @@ class Users;
 // "No permissions to access a key". kNamed, for ACL DRYRUN, also names the key or channel. kInScript begins with "ACL
 // failure in script: ".
 enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
-// Returns the text of a refusal without an error code. If `traits` are those of a Redis before 7.2, the text is its
-// older one, which does not name the user.
-std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // why it was refused, for an error
+// Returns the text of a refusal without an error code. With the `traits` of a Redis before 7.2, returns the older text,
+// which does not name the user.
+std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // why the request was refused
                        DenialDetail detail, const DialectTraits& traits);
 std::string DenialTextAtExec(AclDenial denial);  // the error for a queued command that the user may no longer run
 
-class Permissions {  // checks what users may do, and logs refusals
+class Permissions {  // checks whether users may run requests, and logs refusals
  public:
   struct Parts {  // the objects that Permissions uses; its constructor gets them
     const Env& env;
@@ -37,34 +37,35 @@ class Permissions {  // checks what users may do, and logs refusals
   };
   explicit Permissions(const Parts& parts) : parts_(parts) {}
 
-  // Returns whether the session's user may run this request. Counts a refusal and logs it for `client`. If a script
-  // runs, `session` is the script's and `client` the client that runs the script. Cost: one load for users that may do
-  // everything.
+  // Returns whether the session's user may run this request. If not, counts the refusal and adds it to the ACL log,
+  // with the description of `client`. If a script runs, `session` is the script's session and `client` the client that
+  // runs the script. Cost: one load for users that may do everything.
   AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context, const Session& client);
   AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context) {  // logs a refusal too
     return Check(session, request, context, session);
   }
 
   // Adds a failed login to the ACL log. `command` is "AUTH" or "HELLO".
-  void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds it to the ACL log
+  void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds an entry to ACL LOG
 
-  // Closes the sessions of a user, and makes the default user their user, so that no session refers to `user`.
-  void CloseSessionsOf(const User& user, const Session* running);  // `running` closes after its reply
-  // Closes the sessions of the user `before` whose subscriptions are forbidden by `after`, its new permissions.
-  void CloseForbiddenSubscribers(const User& before, const User& after,  // closes those that `after` forbids
+  // Closes the sessions of `user`. The default user becomes their user, so that no session refers to `user` any more.
+  void CloseSessionsOf(const User& user, const Session* running);  // closes them; `running` only after its reply
+  // Closes the sessions of a user that have a subscription which the user's new permissions forbid. `before` is the
+  // user as it is now, and `after` has the new permissions.
+  void CloseForbiddenSubscribers(const User& before, const User& after,  // closes sessions that `after` forbids
                                  const Session* running);
 
-  std::optional<std::string> LoadConfiguredUsers();  // at start; returns an error if the server must not start
-  std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: replaces all users, or returns the error
-  // Replaces all users by the users in `text`, the lines of an ACL file; `path` is for the error. Ends the sessions of
+  std::optional<std::string> LoadConfiguredUsers();  // at start: reads `user` lines or the ACL file; returns the error
+  std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: replaces all users; returns any error
+  // Replaces all users by those of an ACL file with the content `text`; `path` is for the error. Closes the sessions of
   // all users except the default user. In dialects with acl_load_keeps_clients (Redis from 7.4, Valkey from 8.0), users
-  // that `text` also has keep their sessions. Of these, only sessions with subscriptions that the new permissions
-  // forbid end. On failure the function returns an error and changes nothing.
+  // that `text` also has lose only some sessions: those with a subscription that the new permissions forbid. If a line
+  // is invalid, changes nothing and returns the error.
   std::optional<std::string> LoadAclLines(Bytes text, const std::string& path, const Session* running);  // or the error
 
  private:
-  void Note(AclLogEntry entry, const Session& client);                  // adds a refusal to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // `running`: after its reply
+  void Note(AclLogEntry entry, const Session& client);                  // counts a refusal, and adds it to the ACL log
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // `running` only after its reply
 
   const Parts parts_;  // the objects that the constructor got
 };

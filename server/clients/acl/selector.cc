@@ -137,7 +137,8 @@ void Selector::GrantCommand(const Command& command, Grant grant) {
   for (const Command& sub : command.subcommands) allowed_[sub.id] = allowed;
 }
 
-// Appends the rule. Removes earlier rules about the same command, its subcommands and its first arguments.
+// Appends the rule `sign` `name`, for example "+get", to command_rules_. First removes earlier rules about the same
+// command, its subcommands and its first arguments.
 void Selector::RememberCommandRule(char sign, Bytes name) {
   const std::string lower = ToLower(name);
   std::erase_if(command_rules_, [&](Bytes rule) {
@@ -157,7 +158,7 @@ const char* Selector::ApplyKeyAccess(Bytes rule) {
     access = static_cast<uint8_t>(access | bit);
   }
   if (access == 0) return kAclSyntaxError;
-  // As in Redis, a rule without "~" has an empty pattern.
+  // As in Redis, a rule without "~", such as "%R", has an empty pattern.
   return ApplyKeyPattern(access, rule.substr(std::min(at + 1, rule.size())));
 }
 
@@ -193,8 +194,8 @@ const char* Selector::ApplyChannelPattern(Bytes glob) {
 
 AclVerdict Selector::Check(AclRequest& request) const {
   if (!AllowsCommand(request.command(), request.words())) return {AclDenial::kCommand};
-  // A request with too few arguments is allowed, because it has no keys or channels. redis.acl_check_cmd may check such
-  // a request.
+  // Allows a request with a wrong number of arguments, because its keys and channels cannot be found.
+  // redis.acl_check_cmd may check such a request.
   if (!request.command().FitsArity(request.words().size())) return {};
   if (!all_keys_) {
     for (const KeyRef& key : request.Keys()) {

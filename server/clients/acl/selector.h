@@ -1,4 +1,4 @@
-// Selector: one set of permissions of a user: the commands that it may run on certain keys and channels.
+// Selector: one set of permissions of a user: which commands the user may run, and on which keys and channels.
 //
 // A user has a root selector and any number of further selectors (in parentheses). A request is allowed if a single
 // selector allows all of it. Rules have the syntax of ACL SETUSER, and are stored in Redis' form for ACL LIST, ACL SAVE
@@ -23,20 +23,20 @@ namespace respite {
 enum class AclDenial : uint8_t { kNone, kCommand, kKey, kChannel };
 
 struct AclVerdict {                     // whether a request is allowed, or why not
-  AclDenial denial = AclDenial::kNone;  // why the request is refused
+  AclDenial denial = AclDenial::kNone;  // why the request is refused; kNone: it is allowed
   size_t word = 0;                      // index of the refused key or channel
 
   bool IsAllowed() const { return denial == AclDenial::kNone; }  // the request may run
-  bool IsCloserThan(const AclVerdict& other) const {             // of several denials, the closest one is reported
+  bool IsCloserThan(const AclVerdict& other) const {  // true: came closer to allowing the request, so it is reported
     return denial != other.denial ? denial > other.denial : word > other.word;
   }
 };
 
-// kName: publishing or subscribing to a channel. kPattern: subscribing to a pattern. Unless all channels are allowed,
-// the pattern must equal the pattern of a rule.
+// How a request uses a channel. kName: publishes or subscribes to a channel. kPattern: subscribes to a pattern. Unless
+// all channels are allowed, that pattern must equal the pattern of an ACL rule.
 enum class ChannelUse : uint8_t { kName, kPattern };
 
-class AclRequest {  // a request whose permissions are checked; finds its keys only once
+class AclRequest {  // a request to check against ACL rules; finds its keys once, for all selectors
  public:
   AclRequest(const Command& command, std::span<const Bytes> arguments) : command_(command), words_(arguments) {}
 
@@ -50,13 +50,13 @@ class AclRequest {  // a request whose permissions are checked; finds its keys o
   std::optional<KeyList> keys_;
 };
 
-// Limit for each kind of entry: key patterns, channel patterns and first arguments of a command in a selector, and
-// passwords and selectors of a user. Without it they could take too long: a new entry is compared with all others, and
-// a request with all patterns.
+// The maximum number of entries of each kind: key patterns, channel patterns and first arguments of a command in a
+// selector, and passwords and selectors of a user. Without a limit, checks could take too long, because a new entry is
+// compared with all others, and a request with all patterns.
 inline constexpr size_t kMaxAclEntries = 5000;
 inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at most 5000 are possible";
 
-// The error for a rule that has no valid form. Errors in an ACL file do not quote such a rule, as they quote other
+// The error for a malformed rule. Errors about an ACL file do not quote a malformed rule, although they quote other
 // invalid rules.
 inline constexpr char kAclSyntaxError[] = "Syntax error";
 
@@ -75,15 +75,15 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   // Returns whether the command may run and read every key. SORT needs this permission for BY and GET, because their
   // patterns may name any key.
   bool AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const;  // may run it on any key
-  bool AllowsChannel(Bytes name, ChannelUse use) const;  // publish or subscribe to this channel or pattern
+  bool AllowsChannel(Bytes name, ChannelUse use) const;  // the rules allow this channel or pattern
 
   std::string Commands() const;            // the rules about commands, for ACL GETUSER: "+@all -get"
   std::string Keys() const;                // the rules about keys, for ACL GETUSER: "~a* %R~b*"
   std::string Channels() const;            // the rules about channels, for ACL GETUSER: "&ch*"
-  std::vector<std::string> Rules() const;  // all rules that define it: "~a*", "resetchannels", "+@all", "-get"
+  std::vector<std::string> Rules() const;  // all rules of the selector: "~a*", "resetchannels", "+@all", "-get"
 
  private:
-  struct KeyPattern {  // an ACL rule for keys
+  struct KeyPattern {  // an ACL rule for keys, such as "~a*" or "%R~a*"
     uint8_t access;    // bits: kMayRead, kMayWrite
     std::string glob;
   };
@@ -92,18 +92,18 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
 
   const char* ApplyCommand(Bytes rule);        // applies "+get" or "-@write", not "-@all"; returns null, or the error
   const char* ApplyFirstArgument(Bytes name);  // applies "select|0": allows SELECT 0; returns null, or the error
-  const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // allows these keys; returns null, or the error
+  const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // allows keys that match; returns null, or the error
   const char* ApplyKeyAccess(Bytes rule);                   // applies "%R~a*"; returns null, or the error
-  const char* ApplyChannelPattern(Bytes glob);              // allows these channels; returns null, or the error
+  const char* ApplyChannelPattern(Bytes glob);              // allows channels that match; returns null, or the error
   enum class Grant : uint8_t { kTake, kGive };
-  void GrantEveryCommand(Grant grant);                     // allows or (kTake) forbids all commands
-  void GrantCommand(const Command& command, Grant grant);  // allows or (kTake) forbids it
+  void GrantEveryCommand(Grant grant);                     // allows (kGive) or forbids (kTake) all commands
+  void GrantCommand(const Command& command, Grant grant);  // allows (kGive) or forbids (kTake) it
   void RememberCommandRule(char sign, Bytes name);         // appends a rule such as "+get"; drops those it replaces
   std::vector<std::string> KeyRules() const;               // the rules about keys: "~a*", "%R~b*"
 
-  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // ignores keys and channels
+  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // checks no keys or channels
   bool AllowsKey(Bytes key, uint16_t flags) const;         // `flags` say whether the command reads or writes the key
-  bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // a pattern gives all `needed` bits of KeyPattern::access
+  bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // a matching rule has all `needed` access bits
 
   const CommandTable* table_;                                     // all commands of the server
   bool all_commands_ = false;                                     // every command is allowed
@@ -113,7 +113,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   std::vector<bool> allowed_;                                     // whether a command is allowed, by Command::id
   std::map<uint32_t, std::vector<std::string>> first_arguments_;  // the allowed first arguments, by Command::id
   std::vector<std::string> command_rules_;                        // rules such as "+get" and "-@admin", in order
-  std::vector<KeyPattern> key_patterns_;                          // the keys that may be read or written
+  std::vector<KeyPattern> key_patterns_;                          // the rules about keys
   std::vector<std::string> channel_patterns_;                     // globs of allowed channels
 };
 

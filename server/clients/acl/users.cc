@@ -80,7 +80,8 @@ std::vector<std::string> Users::ConfigLines() const {
   return lines;
 }
 
-// Parses a line into a new user in `into`. Returns the error, or an empty text. `place` is the file and line number.
+// Adds the user of a line of an ACL file, split into `words`, to `into`. Returns the error, or an empty text. `place`
+// is the file and line number.
 std::string Users::ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const {
   const std::string number = std::to_string(place.number);
   const std::string at = place.path + ":" + number;

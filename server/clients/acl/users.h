@@ -1,6 +1,6 @@
 // Users: all users, including `default`, the user of clients before they log in. There is always a default user.
 //
-// Sessions keep pointers to users, so changes take effect immediately. The address of a User is stable until it is
+// Sessions keep pointers to users, so changes take effect immediately. A User stays at the same address until it is
 // removed.
 #pragma once
 
@@ -31,8 +31,8 @@ class Users {  // all ACL users by name
     for (const auto& [name, user] : users_) visit(*user);
   }
 
-  User MakeUnlimitedUser() const { return MakeDefaultUser(); }  // may do everything; is not in the list
-  bool IsLoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // by new clients
+  User MakeUnlimitedUser() const { return MakeDefaultUser(); }  // a user that may do everything, and is not in the list
+  bool IsLoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // new clients must log in
   const User* FindIfPasswordMatches(Bytes name, Bytes password) const;  // null: wrong name or password, or user is off
 
   struct BadRule {  // a rule that Set refused
@@ -43,9 +43,9 @@ class Users {  // all ACL users by name
   // Creates or changes a user. Applies all rules, or none if one is invalid; the error names that rule. For an existing
   // user, calls `change` with the old and the new version before the change.
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);
-  void SetDefaultPassword(Bytes password);  // requirepass; empty: none is required
+  void SetDefaultPassword(Bytes password);  // sets requirepass; empty: no password is needed
   // Deletes the user. Requires: the user is not the default user, and no pointers to it remain.
-  void Remove(const User& user);  // deletes the user
+  void Remove(const User& user);  // deletes this user
 
   // Returns the lines of an ACL file without line ends. Single blanks separate the words. Only rules within a selector
   // may be quoted.
@@ -53,13 +53,14 @@ class Users {  // all ACL users by name
   // Returns the lines about users for the configuration file. Empty words and words that contain quotes are quoted.
   std::vector<std::string> ConfigLines() const;  // a line "user NAME RULES" for each user
   struct Replacement {                           // how Load treats the existing users, except `default`, which stays
-    bool keeps_users;                            // keep users that the file also has; false removes all
+    bool keeps_users;  // keep users that the file also has; false: remove all, then add those of the file
     std::function<void(const User&)> before_removal;  // called before a user is removed
     Change before_change;                             // called before a user that stays changes
   };
-  // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names the lines.
-  // Calls `before_removal` or `before_change` for each existing user but the default user, before it is replaced.
-  // If the file has no default user, the default user gets no password: requirepass does not apply with an ACL file.
+  // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names all invalid
+  // lines. Calls `before_removal` or `before_change` for each existing user except the default user, before it replaces
+  // them. If the file has no default user, the default user gets no password: requirepass does not apply with an ACL
+  // file.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const Replacement& replacement);
 
  private:
@@ -72,8 +73,8 @@ class Users {  // all ACL users by name
 
   User MakeUser(Bytes name) const;  // a user that is off and has no permissions
   User MakeDefaultUser() const;     // may do everything, without a password
-  // Adds the user of the line `words` to `into`. Returns the error, or an empty text.
-  std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;  // the error, or ""
+  // Adds the user of a line of an ACL file, split into `words`, to `into`. Returns the error, or an empty text.
+  std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;  // reads a user line
 
   const CommandTable& table_;  // all commands of the server
   const Settings& settings_;   // values of the directives
