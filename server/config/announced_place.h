@@ -12,9 +12,9 @@
 
 namespace respite {
 
-// A cluster node announces an address, a host name and a human-readable name. These texts appear in nodes.conf and
-// CLUSTER NODES, where white space, commas and line ends separate the fields.
-constexpr bool MayBeAnnounced(Bytes text) {  // has no white space, commas, quotes or backslashes
+// Returns whether a cluster node may announce this text as its address, host name or human-readable name. These texts
+// appear in nodes.conf and CLUSTER NODES, where white space, commas and line ends separate the fields.
+constexpr bool MayBeAnnounced(Bytes text) {  // no white space, commas, quotes or backslashes
   constexpr size_t kLimit = 256;
   constexpr char kDelete = 0x7f;
   const auto is_plain = [](char c) {
@@ -23,14 +23,14 @@ constexpr bool MayBeAnnounced(Bytes text) {  // has no white space, commas, quot
   return text.size() < kLimit && std::all_of(text.begin(), text.end(), is_plain);
 }
 
-constexpr bool IsHostname(Bytes text) {  // only letters, digits, '-' and '.'
+constexpr bool IsHostname(Bytes text) {  // true: only letters, digits, '-' and '.'
   const auto may_stand = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
   };
   return std::all_of(text.begin(), text.end(), may_stand);
 }
 
-// MayBeAnnounced refuses a NUL byte. inet_pton alone would ignore a NUL and all bytes after it.
+// Calls MayBeAnnounced to refuse NUL bytes. inet_pton alone would ignore a NUL byte and all bytes after it.
 inline bool IsIpv4(Bytes text) {  // true: the text is an IPv4 address
   in_addr address;
   return MayBeAnnounced(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;
@@ -41,14 +41,14 @@ inline bool IsIpv6(Bytes text) {  // true: the text is an IPv6 address
   return MayBeAnnounced(text) && inet_pton(AF_INET6, std::string(text).c_str(), &address) == 1;
 }
 
-// The directive `announce`: the host by which clients find the nodes of this process, if the nodes find each other by
-// another one. For example, the clients may be outside of a container.
+// Value of the directive `announce`: the host under which clients find the nodes of this process, if the nodes use a
+// different host among themselves. For example, the process may run in a container and the clients outside.
 struct AnnouncedHost {      // value of the directive `announce`
   std::string host;         // host name or IP address, without brackets
   bool is_address = false;  // true: `host` is an IP address; false: a host name
 
-  // Parses "HOST:{port}". An IPv6 address is in brackets.
-  static Result<AnnouncedHost, std::string> Parse(Bytes text);  // the error says what is wrong
+  // Parses a value of the directive `announce`: "HOST:{port}". An IPv6 address is in brackets.
+  static Result<AnnouncedHost, std::string> Parse(Bytes text);  // returns the value, or what is wrong
 };
 
 }  // namespace respite

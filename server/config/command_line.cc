@@ -20,7 +20,7 @@ bool IsTestOption(const std::string& argument) {
   return words && !words->empty() && EqualsIgnoreCase((*words)[0], "--test");
 }
 
-// Returns the file name of the program.
+// Returns the file name in the path of the program.
 Bytes ProgramName(Bytes path) { return path.substr(path.rfind('/') == Bytes::npos ? 0 : path.rfind('/') + 1); }
 
 bool NameHas(Bytes program, Bytes part) { return ProgramName(program).find(part) != Bytes::npos; }
@@ -61,7 +61,7 @@ LaunchAction FirstArgumentAction(Bytes argument) {
   return LaunchAction::kServe;
 }
 
-// Converts options to lines of a configuration file.
+// Converts command-line options to lines of a configuration file.
 class OptionLines {
  public:
   enum class Follower : uint8_t { kNothing, kOption, kOther };
@@ -75,7 +75,7 @@ class OptionLines {
     }
     const bool ends_here = next != Follower::kOther;
     if (ends_here && EqualsIgnoreCase(argument, "--save")) text_ += "\"\"";
-    // `--save` and `--sentinel` need no value: if an option follows, it is not taken for their value.
+    // `--save` and `--sentinel` need no value. So an option that follows is not taken for their value.
     const bool may_stand_alone = EqualsIgnoreCase(argument, "--save") || EqualsIgnoreCase(argument, "--sentinel");
     needs_value_ = !(may_stand_alone && next == Follower::kOption);
   }
@@ -106,8 +106,8 @@ OptionLines::Follower FollowerOf(ConfigWords arguments, size_t i) {
   return IsOption(arguments[i + 1]) ? OptionLines::Follower::kOption : OptionLines::Follower::kOther;
 }
 
-// Returns the text that looks like a value of `--test`, which takes none. It may be in the same argument ("--test
-// VALUE") or in the next one.
+// Returns the text that looks like a value of `--test`, or nullopt. `--test` takes no value. The text may be in the
+// same argument ("--test VALUE") or in the next one.
 std::optional<std::string> ValueBehindTest(ConfigWords arguments, size_t i) {
   const auto words = SplitQuoted(arguments[i]);
   if (words && words->size() > 1) return (*words)[1];

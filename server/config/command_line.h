@@ -8,7 +8,8 @@
 //   - `--save` as the last argument, or before another option, means `save ""`. `--sentinel` takes no value.
 //   - `--test` (not in Redis) takes no value and adds no line: it changes defaults, so all lines override it.
 //
-// File, standard input and options are read in this order as one text; the last value of a directive is used.
+// File, standard input and options are read in this order as one text. If a directive occurs more than once, its last
+// value is used.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +36,14 @@ enum class LaunchAction : uint8_t {
 struct CommandLine {                           // the parsed arguments of the program
   LaunchAction action = LaunchAction::kServe;  // what the program does: serve, print its version, replay …
   ServerMode mode = ServerMode::kStandalone;   // kSentinel: started as redis-sentinel or with --sentinel
-  std::string program;                         // argv[0]
+  std::string program;                         // argv[0], the path of the program
   bool is_test_run = false;                    // started with --test
-  bool is_in_container = false;                // started by the entry point of an image, which changes defaults
-  bool has_arguments = false;                  // Redis: logs a warning if there are none
-  std::string config_file;                     // absolute path; empty without a file
-  bool reads_standard_input = false;           // the arguments contain "-"
-  std::string options;                         // the options as lines of a configuration file
-  int test_memory_megabytes = 0;               // how much memory --test-memory tests
+  bool is_in_container = false;       // started by the entry point of a container image, which changes defaults
+  bool has_arguments = false;         // false: logs a warning, as Redis does
+  std::string config_file;            // absolute path of the configuration file; empty: none
+  bool reads_standard_input = false;  // the arguments contain "-"
+  std::string options;                // the options as lines of a configuration file
+  int test_memory_megabytes = 0;      // MB of memory that --test-memory tests
 };
 
 Result<CommandLine, StartupError> ParseCommandLine(ConfigWords arguments);  // `arguments`: argv, with the program name

@@ -52,25 +52,27 @@ bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: not a
   return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
 }
 
-// Returns the name of the directive that the client gave, the primary name or the alias, spelled as in the table.
+// Returns the name under which the client has named the directive, its primary name or its alias, spelled as in the
+// table.
 std::string_view NameInTable(const Directive& directive, Bytes given) {
   return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
 }
 
-// Finds a directive by name, ignoring case. Returns null if it does not exist, or not under this name in this version.
+// Finds a directive by name, ignoring case. Returns null if there is none, or if the emulated version does not have it
+// under this name.
 const Directive* FindKnown(Bytes name, const Dialect& dialect) {
   const Directive* const directive = FindDirective(name);
   return directive != nullptr && directive->IsKnownAs(NameInTable(*directive, name), dialect) ? directive : nullptr;
 }
 
-// Returns whether patterns of CONFIG GET can match this name of the directive. If Redis 7.2 knows a renamed directive
-// only by its alias, they match the new name only under `emulate`.
+// Returns whether patterns of CONFIG GET can match `name`, the primary name or the alias of the directive. If Redis 7.2
+// knows a renamed directive only by its alias, patterns match the new name only under `emulate`.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
   return dialect.EmulatesVersion() || name == directive.PortableName() || name != directive.name;
 }
 
-// The results of CONFIG GET. Names that differ only in case count as equal.
+// Collects the results of CONFIG GET. Names that differ only in case count as equal.
 class Found {
  public:
   void Add(Bytes name, const Directive& directive, const Settings& settings) {
@@ -176,14 +178,15 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
 }
 
 // Sets Redis' default save points, which users with a configuration file or a container expect. Not called with
-// `--test`, or without any configuration, because such a server must not find an RDB file of an earlier run.
+// `--test`, or without any configuration, because without save points the server writes no RDB file that its next run
+// would find.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
 }
 
-// Returns whether the configuration names a place for data. If not, a test run starts empty and ignores files of other
-// programs in its folder.
+// Returns whether the configuration names a place for data. If it does not, a test run starts empty and ignores files
+// of other programs in its folder.
 bool Config::IsDataConfigured() const {
   return std::ranges::any_of(std::array{"dir", "dbfilename", "appendonly"},
                              [this](Bytes name) { return WasSet(name); });
@@ -200,9 +203,9 @@ std::optional<StartupError> Config::CheckExitWithParent() {
   return std::nullopt;
 }
 
-// Refuses settings that do not fit `sentinels`. Failovers change the roles of the servers. Only the files of the
-// Sentinels record these roles, with ports that may be in use at the next start. So all servers begin empty each time,
-// which is only useful for tests.
+// Refuses settings that do not fit the directive `sentinels`. Failovers change the roles of the servers, and only the
+// files of the Sentinels record these roles, with ports that may be in use at the next start. So all servers begin
+// empty each time, which is only useful for tests.
 std::optional<StartupError> Config::CheckSentinels(const CommandLine& line) const {
   if (settings_.sentinels == 0) return std::nullopt;
   if (!line.is_test_run) return FatalConfigError(nullptr, "sentinels needs --test: its servers begin empty each time");
@@ -315,7 +318,7 @@ void Config::Set(const NamesAndValues& pairs, SetContext context) {
   }
 }
 
-// As in Redis, CONFIG SET accepts an alias together with its primary name, but no name twice.
+// As in Redis, CONFIG SET accepts both the alias and the primary name of a directive in one call, but no name twice.
 std::vector<Config::Change> Config::ResolveChanges(const NamesAndValues& pairs, SetContext context) const {
   std::vector<Change> changes;
   for (const auto& [given, value] : pairs) {
@@ -345,7 +348,7 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
   }
 }
 
-// Assigns the new values to `next`. Returns the changes that give their directive a different value, or whose directive
+// Assigns the new values to `next`. Returns those changes that change the value of their directive, or whose directive
 // has the flag kVolatile.
 std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes, Settings& next) {
   const DialectTraits& traits = DialectOf(settings_.emulate).traits;
@@ -395,8 +398,8 @@ void Config::RunHooks(const std::vector<DueHook>& due, const Settings& previous)
 
 void Config::RestoreFolder(const Settings& previous) const {
   if (previous.dir.empty() || previous.folder->Path() == previous.dir) return;
-  // The server has been in the old folder before. If entering it fails now, staying in the new folder is the only
-  // option.
+  // Ignores an error: the server has been in the old folder before. If entering it fails now, staying in the new folder
+  // is the only option.
   [[maybe_unused]] const auto ignored = previous.folder->Enter(previous.dir);
 }
 

@@ -1,7 +1,7 @@
 // CONFIG REWRITE: updates the text of the configuration file to the current settings. Keeps comments, the order of
-// lines, and lines that are not settings. The new lines of a directive take the places of its old lines, and surplus
-// old lines are removed. A directive without an old line gets a line after a marker, if its value is not the default.
-// Unreadable lines become comments.
+// lines, and lines that are not settings. The new lines of a directive replace its old lines, and surplus old lines are
+// removed. If a directive has no old line and its value is not the default, a line is added after a marker. Unreadable
+// lines become comments.
 #pragma once
 
 #include <optional>
@@ -16,22 +16,22 @@
 
 namespace respite {
 
-struct SentinelLine {   // a `sentinel …` directive of sentinel.conf
+struct SentinelLine {   // a line of sentinel.conf that begins with `sentinel`
   std::string subject;  // the word after `sentinel`, for example "monitor"
   FileLine line;        // the whole line
 };
 
-struct RewriteExtras {  // new lines of other components; nullopt: old lines stay unchanged
-  std::optional<std::vector<std::string>> user_lines;        // lines "user NAME RULES"; none if there is an ACL file
+struct RewriteExtras {  // new lines from other components; nullopt: the old lines stay unchanged
+  std::optional<std::vector<std::string>> user_lines;        // lines "user NAME RULES"; empty if there is an ACL file
   std::optional<std::vector<std::string>> loadmodule_lines;  // lines "loadmodule PATH ARGUMENTS"
-  std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // lines with the whole state of a Sentinel
+  std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // all `sentinel …` lines: the state of a Sentinel
   enum class Detail : uint8_t { kChanges, kAll };                // kAll: also directives with their default value
   Detail detail = Detail::kChanges;                              // which directives get a line
 };
 
-// Returns the new text of a file whose present text is `old_text` (empty for a new file).
+// Returns the new text of a configuration file whose present text is `old_text` (empty for a new file).
 std::string RewriteConfigText(Bytes old_text, const Settings& settings, const RewriteExtras& extras);  // new text
 
-Result<std::string, int> ReadWholeFile(const std::string& path);  // the whole content, or errno
+Result<std::string, int> ReadWholeFile(const std::string& path);  // returns the content, or an errno
 
 }  // namespace respite

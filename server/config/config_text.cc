@@ -26,7 +26,7 @@ namespace {
 constexpr int kMaxIncludeDepth = 64;
 constexpr char kNodesOfSentinels[] = "1x2";
 
-// As Redis does, accepts and ignores these directives if they have one value.
+// Former directives. As in Redis, a line with one of them and one value is accepted and ignored.
 constexpr std::array<Bytes, 3> kForgottenDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
                                                        "lua-replicate-commands"};
 
@@ -43,7 +43,7 @@ Result<std::string, StartupError> FileText(const std::string& path) {
   return text.str();
 }
 
-// Returns the files that match a pattern, sorted; an empty list if there is none.
+// Returns the sorted paths of the files that match a pattern, or an empty list.
 std::vector<std::string> MatchingFiles(const std::string& pattern) {
   glob_t found = {};
   std::vector<std::string> paths;
@@ -63,7 +63,7 @@ Result<std::string, StartupError> TextOfFiles(const std::string& path) {
   return whole;
 }
 
-// Returns an error if the log file cannot be written.
+// Returns an error if the log file cannot be opened for writing.
 Objection CheckLogFile(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!file.IsOpen()) return std::string("Can't open the log file: ") + std::strerror(errno);
@@ -122,7 +122,7 @@ ConfigReader::Outcome ConfigReader::ReadDirective(const Directive& directive, co
   if (!directive.Has(directive_flags::kMultiArgument)) {
     if (words.size() != 1) return Failure(FatalConfigError(&line, "wrong number of arguments"));
   } else if (words.size() == 1 && !words[0].empty()) {
-    // As in Redis, a single word with unbalanced quotes inside counts as no word.
+    // As in Redis, a single quoted word is split into words; if its inner quotes are unbalanced, it counts as no word.
     split = SplitQuoted(words[0]).value_or(std::vector<std::string>{});
     words = split;
   }
@@ -176,7 +176,7 @@ ConfigReader::Outcome ConfigReader::ReadUnknown(const ConfigLine& line) {
 }
 
 // Keeps a `sentinel …` line, which the Sentinel reads later. The option `--sentinel` becomes a line with only this
-// word, and that line is ignored.
+// word; such a line is ignored.
 ConfigReader::Outcome ConfigReader::ReadSentinel(ConfigLine& line) {
   if (line.words.size() == 1) return Done{};
   if (mode_ != ServerMode::kSentinel) {
@@ -212,8 +212,8 @@ ConfigReader::Outcome ConfigReader::CheckDependencies() {
   return Done{};
 }
 
-// Checks that other directives fit `nodes` and `sentinels`. Sets the directives that these two imply, such as
-// cluster-enabled.
+// Checks that other directives do not contradict `nodes` and `sentinels`. Sets the directives that these two imply,
+// such as cluster-enabled.
 ConfigReader::Outcome ConfigReader::CheckNodes() {
   const auto refuse = [](Bytes reason) { return Failure(FatalConfigError(nullptr, reason)); };
   const bool is_cluster = settings_.cluster_enabled;

@@ -1,8 +1,8 @@
 // Reads the text of configuration files and options into Settings.
 //
 // Some lines are not directives but input for other components (`user`, `rename-command`, `loadmodule`, `sentinel`,
-// module settings). They are collected in order, with what is needed to report an error in such a line as in
-// a directive.
+// module settings). They are collected in order, with their numbers and texts, so that an error in them can be reported
+// as for a directive.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,12 @@
 
 namespace respite {
 
-// With kStderr, `text` ends with a newline and is written to stderr unchanged. With kLog, it is logged as one line.
+// Why the server cannot start. With kStderr, `text` ends with a newline and is written to stderr unchanged. With kLog,
+// `text` is logged as one line.
 struct StartupError {                                                         // why the server cannot start
-  enum class Channel : uint8_t { kStderr, kLog } channel = Channel::kStderr;  // kLog: logged as one line
+  enum class Channel : uint8_t { kStderr, kLog } channel = Channel::kStderr;  // where the text is written
   std::string text;
-  int exit_code = 1;  // of the process
+  int exit_code = 1;  // exit code of the process
 };
 
 struct ConfigLine {                // one line of the configuration, split into words
@@ -47,7 +48,8 @@ struct ConfigLines {                        // configuration lines for other com
 
 enum class ServerMode : uint8_t { kStandalone, kSentinel };
 
-// Returns the error that Redis prints for an invalid line, or for invalid settings if `line` is null.
+// Returns the error that Redis prints for an invalid configuration line. If `line` is null, the error is about settings
+// that do not fit together.
 StartupError FatalConfigError(const ConfigLine* line, std::string_view reason);  // `line` may be null
 
 // Reads configuration lines into Settings. It may read several texts one after another. Later values replace earlier
@@ -56,8 +58,8 @@ class ConfigReader {  // reads configuration lines into Settings
  public:
   ConfigReader(Settings& settings, ServerMode mode) : settings_(settings), mode_(mode) {}
 
-  // Reads a file, or all files that match a glob pattern, as a line `include` does. Then reads `tail` as if it were the
-  // end of that file.
+  // Reads a file, or all files that match a glob pattern (as a line `include` does). Then reads `tail` as if it were
+  // the end of that file.
   Result<Done, StartupError> ReadFile(const std::string& path, std::string_view tail = {});  // `path` may be a glob
   Result<Done, StartupError> ReadText(std::string_view text);  // parses configuration lines
 
@@ -73,12 +75,12 @@ class ConfigReader {  // reads configuration lines into Settings
 
   Outcome ReadLine(ConfigLine& line);                                         // reads a line of any kind
   Outcome ReadDirective(const Directive& directive, const ConfigLine& line);  // assigns the value
-  Outcome ReadOther(ConfigLine& line);          // reads a line that is no directive: user, include …
+  Outcome ReadOther(ConfigLine& line);          // reads a line that is no directive: `user`, `include` …
   Outcome ReadSentinel(ConfigLine& line);       // keeps a `sentinel …` line for the Sentinel
-  Outcome ReadUnknown(const ConfigLine& line);  // returns an error, unless the line is harmless
+  Outcome ReadUnknown(const ConfigLine& line);  // returns an error, unless the line may be ignored
   Outcome Include(const ConfigLine& line);      // reads the file of an `include` line
-  Outcome CheckDependencies();                  // returns an error if settings exclude each other
-  Outcome CheckNodes();                         // returns an error if other settings exclude `nodes` or `sentinels`
+  Outcome CheckDependencies();                  // returns an error if settings contradict each other
+  Outcome CheckNodes();                         // returns an error if other settings contradict `nodes` or `sentinels`
 
   Settings& settings_;  // where the values of the lines are stored
   ServerMode mode_;
@@ -86,7 +88,7 @@ class ConfigReader {  // reads configuration lines into Settings
   std::vector<ConfigNote> notes_;                 // messages for the log
   std::set<std::string_view> mentioned_;          // primary names of directives that have a line
   ConfigOrigin origin_ = ConfigOrigin::kStartup;  // how values are assigned; kConfigSet after an include, as in Redis
-  bool has_read_file_ = false;                    // a configuration file was read
+  bool has_read_file_ = false;                    // true: a configuration file was read
   int depth_ = 0;                                 // how many files that include each other are being read
 };
 

@@ -24,7 +24,7 @@ int64_t NumberIn(const std::string& text, int64_t otherwise) {
   return text.empty() ? otherwise : ParseInteger(text).value_or(otherwise);
 }
 
-// Builds options of the server from environment variables.
+// Builds the server's command-line options from environment variables.
 class Options {
  public:
   explicit Options(const Variables& variables) : variables_(variables) {}
@@ -43,8 +43,8 @@ class Options {
     Add("--tls-ca-cert-file", folder + "/ca.crt");
   }
 
-  // Adds `--nodes` according to the variables NODES and REPLICAS. NODES is the number of all nodes, but `--nodes` needs
-  // the number of primaries and of replicas per primary.
+  // Adds the option `--nodes` according to the variables NODES and REPLICAS. NODES is the number of all nodes, but
+  // `--nodes` needs the number of primaries and the number of replicas per primary.
   void AddCluster() {
     AddEqual("REDIS_PASSWORD", "--masterauth");
     const int64_t replicas = std::max<int64_t>(NumberIn(variables_("REPLICAS"), 0), 0);

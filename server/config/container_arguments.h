@@ -1,5 +1,5 @@
-// The arguments of a container that runs an image of this project. This file converts the arguments of `docker run
-// IMAGE …` and the environment of the images `redis` and `redislabs/client-libs-test` to arguments of respite-server.
+// Arguments for a container that runs an image of this project. Converts the arguments of `docker run IMAGE …`, and the
+// environment variables of the images `redis` and `redislabs/client-libs-test`, to arguments of respite-server.
 #pragma once
 
 #include <functional>
@@ -13,19 +13,20 @@ namespace respite {
 // A function that returns the value of an environment variable, or an empty text if the variable is not set.
 using Variables = std::function<std::string(const char* name)>;
 
-struct ContainerPlan {                       // the program that the container runs, and certificates to create before
-  std::vector<std::string> arguments;        // the program to run and its arguments
-  std::string certificates;                  // folder for the certificates to create; empty: none
-  std::vector<std::string> certificates_of;  // common names of further clients that get a certificate
+struct ContainerPlan {                 // the program that the container runs, and the certificates to create first
+  std::vector<std::string> arguments;  // the program to run and its arguments
+  std::string certificates;            // folder for the certificates to create; empty: none
+  std::vector<std::string> certificates_of;  // common names of clients that also get a certificate
 };
 
-bool IsContainerEntry(const std::string& program);  // true: the program has the name of an entry point
+bool IsContainerEntry(const std::string& program);  // true: the program is called docker-entrypoint
 
-// Plans what the entry point of the container starts. `arguments` are those of the entry point. If there are none, or
-// if the first is an option or a configuration file, the server is started. Options from the environment come before
-// the options in `arguments`, so the latter override them.
+// Decides what the entry point of the container starts. `arguments` are the entry point's own: its name, then the
+// program to start with its arguments. If nothing follows the name, or if an option or a configuration file follows,
+// the server is started. Options from the environment come before the options in `arguments`, so the latter override
+// them.
 ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);  // decides what the container starts
 
-bool StartsServer(const ContainerPlan& plan);  // false: the plan runs a tool, such as respite-cli
+bool StartsServer(const ContainerPlan& plan);  // true: the plan runs the server, not a tool such as respite-cli
 
 }  // namespace respite

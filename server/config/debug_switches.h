@@ -9,9 +9,9 @@ struct DebugSwitches {                              // server state that only DE
   bool pause_cron = false;                          // the timer does no work: no expiry, statistics or client checks
   bool skip_payload_checksum = false;               // RESTORE accepts payloads with a wrong checksum
   bool any_command_in_scripts = false;              // scripts may call commands with the flag kNoScript
-  int64_t aof_write_delay_us = 0;                   // delay before each write to the append-only file
-  bool reply_resizing = true;                       // OutputAccount::EmulatedBufferBytes follows the size of replies
-  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // how often EmulatedBufferPeakBytes is reset; negative: never
+  int64_t aof_write_delay_us = 0;                   // microseconds to wait before each write to the append-only file
+  bool reply_resizing = true;                       // CLIENT LIST shows a reply buffer that is resized as in Redis
+  int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // after this time EmulatedBufferPeakBytes is reset; negative: never
 
   static constexpr int64_t kReplyPeakResetMs = 5000;  // default of reply_peak_reset_ms
 };

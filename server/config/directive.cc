@@ -9,7 +9,7 @@
 namespace respite {
 namespace {
 
-// As in Redis, an error text that lists the allowed words is cut at this length.
+// As in Redis, an error text that lists the permitted values is cut at this length.
 constexpr size_t kMaxChoiceObjectionBytes = 255;
 
 std::string BoundText(int64_t bound, const NumberShape& shape) {
@@ -81,8 +81,8 @@ const char* UnreadableNumber(NumberFormat format) {
   return "argument couldn't be parsed into an integer";
 }
 
-// Returns the value that the word names. For several words, returns their values combined by OR. As in Redis, only a
-// directive that takes several words is given more than one.
+// Returns the value that the words name. Several words, which only a directive with kMultiArgument gets, are combined
+// by OR, as in Redis. Returns nullopt if a word is not permitted.
 std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, const Dialect& dialect) {
   if (words.empty()) return {};
   int value = 0;
@@ -120,7 +120,8 @@ std::string ChoiceText(const ChoiceShape& shape, int value) {
   return text;
 }
 
-// Assigns words to a directive. There is one overload for each shape (type of directive), for std::visit.
+// Parses the words and stores the value of a directive. For std::visit, there is one overload for each shape (type of
+// directive).
 struct Assigner {
   Settings& settings;
   ConfigWords words;
@@ -177,7 +178,7 @@ struct Printer {
   std::string operator()(const SpecialShape& shape) const { return shape.text(settings); }
 };
 
-// Returns the value as CONFIG REWRITE writes it: like CONFIG GET, but with quoted texts and units of memory.
+// Returns the value as CONFIG REWRITE writes it: as CONFIG GET shows it, but with quoted texts and units of memory.
 std::string ValueInFile(const Directive& directive, const Settings& settings) {
   std::string text = ValueText(directive, settings);
   if (std::holds_alternative<TextShape>(directive.shape)) return Quoted(text);

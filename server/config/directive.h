@@ -1,5 +1,5 @@
-// Directive: one row of the table of directives (directive_table.h). The operations on its value are here too:
-// assigning it from words, printing it for CONFIG GET, and printing its lines for CONFIG REWRITE.
+// Directive: one row of the table of directives (directive_table.h), and the operations on its value. They parse and
+// store it, print it for CONFIG GET, and print its lines for CONFIG REWRITE.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ using ConfigWords = std::span<const std::string>;
 // Why a value was refused, in Redis' words; nullopt if it was accepted.
 using Objection = std::optional<std::string>;
 
-// Where the value of a directive comes from; only `save` makes a difference. kStartup: a `save` line adds to the
-// earlier ones. kConfigSet: the new value replaces the old one. As in Redis, lines after an `include` count as
+// Where the value of a directive comes from. Only `save` treats the two differently. kStartup: a `save` line adds to
+// the earlier ones. kConfigSet: the new value replaces the old one. As in Redis, lines after an `include` count as
 // kConfigSet.
 enum class ConfigOrigin : uint8_t { kStartup, kConfigSet };
 
@@ -52,19 +52,19 @@ enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal 
 enum class Signedness : uint8_t { kSigned, kUnsigned };
 enum class WhenEmpty : uint8_t { kKept, kUnset };  // kUnset: an empty text means "none" and is not written to the file
 
-struct ChoiceName {  // a permitted value of a directive with fixed choices
+struct ChoiceName {  // a permitted value of a directive with a fixed list of values
   std::string_view name;
   int value;  // a value of the enumeration in Settings
   VersionMark since = {};
 };
 
-// Whether CONFIG REWRITE writes a line. kAlways: it adds the line if the file has none. kIfMentioned: it only replaces
-// an existing line of the directive.
+// When CONFIG REWRITE writes a line. kAlways: always; it adds the line if the file has none. kIfMentioned: only to
+// replace an existing line of the directive.
 enum class LinePresence : uint8_t { kAlways, kIfMentioned };
 
 struct FileLine {  // a line that CONFIG REWRITE writes
   std::string text;
-  LinePresence presence;  // whether it is added to a file without a line of this directive
+  LinePresence presence;  // whether it is added if the file has no line of this directive
 };
 using FileLines = std::vector<FileLine>;
 
@@ -73,28 +73,28 @@ struct YesNoShape {              // type of a directive whose value is yes or no
   void (*set)(Settings&, bool);  // NOLINT: the value itself
 };
 
-// All integers are passed as int64_t. An unsigned member uses the same 64 bits, and its bounds are compared as unsigned
-// numbers.
+// A directive whose value is a number. All integers are passed as int64_t. An unsigned member uses the same 64 bits,
+// and its bounds are compared as unsigned numbers.
 struct NumberShape {                // type of a directive whose value is a number
   int64_t (*get)(const Settings&);  // reads the value from its member of Settings
   void (*set)(Settings&, int64_t);  // stores a value that is in the range
   int64_t lowest;                   // smallest permitted value
   int64_t highest;                  // largest permitted value
   NumberFormat format;              // whether the text may have a unit or a percent sign, or is octal
-  Signedness signedness;            // how to compare the value with the bounds
+  Signedness signedness;            // whether value and bounds are compared as unsigned numbers
 };
 
 struct TextShape {                             // type of a directive whose value is one text
   const std::string& (*get)(const Settings&);  // reads the value from its member of Settings
   void (*set)(Settings&, std::string);         // stores a checked value
-  WhenEmpty when_empty;                        // what an empty text means
+  WhenEmpty when_empty;                        // whether an empty text is a value or means "none"
   Objection (*check)(Bytes);  // returns why the value is refused, or nullopt; null: all values are valid
 };
 
 struct ChoiceShape {  // type of a directive with a fixed list of values
   int (*get)(const Settings&);
   void (*set)(Settings&, int);        // stores a checked value
-  std::span<const ChoiceName> names;  // all permitted values
+  std::span<const ChoiceName> names;  // all permitted values and their names
   Objection (*check)(int);            // returns why the value is refused, or nullopt; null: all values are valid
 };
 
@@ -106,26 +106,28 @@ struct SpecialShape {                                               // type of a
 
 struct Directive {  // a row in the table of directives
   std::string_view name;
-  SupportLevel support;  // whether it has an effect in this server
+  SupportLevel support;  // whether the directive has an effect in this server
   std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;  // type and accessors of its value
   uint32_t flags = directive_flags::kNoFlags;                                         // bits of directive_flags
-  std::string_view alias = {};     // an older name, which is also accepted and reported
-  VersionMark since = {};          // versions that have the directive, under either name
-  VersionMark until = {};          // versions that no longer have the directive
-  VersionMark renamed_since = {};  // versions that know the primary name; older ones know only the alias
+  std::string_view alias = {};     // an older name, which clients may also use
+  VersionMark since = {};          // first versions that have the directive, under either name
+  VersionMark until = {};          // first versions that no longer have the directive
+  VersionMark renamed_since = {};  // first versions that know the primary name; older ones know only the alias
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }
-  // Returns whether this version has the directive under the name `given`, which is the primary name or the alias.
-  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // whether this version has it
-  // Returns the name to write to files that other versions may read. This is the name in Redis 7.2, or the alias if 7.2
+  // Returns whether the version of this dialect knows the directive under the name `given`, which is the primary name
+  // or the alias.
+  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // this version has it under the name `given`
+  // Returns the name to write to files that other versions may read: the name in Redis 7.2. This is the alias if 7.2
   // does not know the primary name.
-  std::string_view PortableName() const;  // the name to write to files that other versions may read
-  // A row with kHidden is hidden, except while a version is emulated that has the directive (version mark).
+  std::string_view PortableName() const;  // the name in Redis 7.2, for files that other versions may read
+  // Returns whether patterns of CONFIG GET must not match the directive. kHidden hides it, unless a version that has
+  // the directive is emulated. kUnlisted hides it always.
   bool IsHidden(const Dialect& dialect) const;  // true: patterns of CONFIG GET do not match it
 };
 
-// Parses the words and stores the value. Returns nullopt on success. After an objection the value is unspecified, so
-// assign to a copy of the settings.
+// Parses the words and stores the value in `settings`. Returns nullopt on success, or why the value is refused. After a
+// refusal the stored value is unspecified, so assign to a copy of the settings.
 Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);
 
 std::string ValueText(const Directive& directive, const Settings& settings);  // the value as CONFIG GET shows it

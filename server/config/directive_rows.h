@@ -1,4 +1,5 @@
-// Functions that make the rows of the table of directives. Included only by directives_*.cc, which contain the rows.
+// Functions that make the rows of the table of directives. Included only by directives_*.cc, which contain the rows,
+// and by directive_table.cc, which joins them.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +25,13 @@ template <auto kMember>
 using MemberType = std::remove_reference_t<decltype(std::declval<Settings&>().*kMember)>;
 
 template <auto kMember>
-constexpr YesNoShape YesNo() {  // a directive stored in a bool member of Settings
+constexpr YesNoShape YesNo() {  // a yes/no directive, stored in a bool member of Settings
   return {[](const Settings& settings) { return settings.*kMember; },
           [](Settings& settings, bool value) { settings.*kMember = value; }};
 }
 
 template <auto kMember>
-constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {  // stored in an integer
+constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {  // an integer member of Settings
   using Type = MemberType<kMember>;
   return {[](const Settings& settings) { return static_cast<int64_t>(settings.*kMember); },
           [](Settings& settings, int64_t value) { settings.*kMember = static_cast<Type>(value); },
@@ -53,12 +54,12 @@ constexpr NumberShape MemoryOrPercent(int64_t lowest, int64_t highest) {  // byt
   return NumberOf<kMember>(lowest, highest, NumberFormat::kMemoryOrPercent);
 }
 template <auto kMember>
-constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bits
+constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bits, such as 700
   return NumberOf<kMember>(lowest, highest, NumberFormat::kOctal);
 }
 
 template <auto kMember>
-constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // stored in a string
+constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // a string member of Settings
   return {[](const Settings& settings) -> const std::string& { return settings.*kMember; },
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }
@@ -85,12 +86,13 @@ constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since 
   return {name, static_cast<int>(value), since};
 }
 
-// Marks a directive as one that exists since this version, for example `Since("7.2.0", {"locale-collate", …})`.
-constexpr Directive Since(VersionMark mark, Directive row) {  // the row of a directive that exists since this version
+// Returns the row, marked as a directive that exists since this version, for example `Since("7.2.0", {"locale-collate",
+// …})`.
+constexpr Directive Since(VersionMark mark, Directive row) {  // the directive exists since this version
   row.since = mark;
   return row;
 }
-constexpr Directive Until(VersionMark mark, Directive row) {  // the row of a directive that this version removed
+constexpr Directive Until(VersionMark mark, Directive row) {  // this version no longer has the directive
   row.until = mark;
   return row;
 }
@@ -99,12 +101,12 @@ constexpr Directive RenamedIn(VersionMark mark, Directive row) {  // older versi
   return row;
 }
 
-std::span<const Directive> NetworkDirectives();      // the table of the directives about connections
-std::span<const Directive> ProcessDirectives();      // the table of the directives about process, log and limits
-std::span<const Directive> KeyspaceDirectives();     // the table of the directives about keys and memory
-std::span<const Directive> PersistenceDirectives();  // the table of the directives about RDB and AOF
-std::span<const Directive> ReplicationDirectives();  // the table of the directives about replicas
-std::span<const Directive> ClusterDirectives();      // the table of the directives about clusters
-std::span<const Directive> TlsDirectives();          // the table of the directives about TLS
+std::span<const Directive> NetworkDirectives();      // the rows of the directives about connections
+std::span<const Directive> ProcessDirectives();      // the rows of the directives about process, log and limits
+std::span<const Directive> KeyspaceDirectives();     // the rows of the directives about keys and memory
+std::span<const Directive> PersistenceDirectives();  // the rows of the directives about RDB and AOF
+std::span<const Directive> ReplicationDirectives();  // the rows of the directives about replicas
+std::span<const Directive> ClusterDirectives();      // the rows of the directives about clusters
+std::span<const Directive> TlsDirectives();          // the rows of the directives about TLS
 
 }  // namespace respite::rows

@@ -1,8 +1,8 @@
 // The table of all directives.
 //
-// Its rows are in directives_*.cc, one file per subject, sorted roughly by their older names. To add a directive, add a
-// member with its default to Settings, and a row. Parsing, ranges, GET, SET, REWRITE and table checks in tests are
-// derived from the row. The default of a directive is the value of its member in a new Settings.
+// Its rows are in directives_*.cc, one file per subject, sorted roughly by the older names of the directives. To add a
+// directive, add a member with its default to Settings, and a row. The row determines parsing, ranges, CONFIG GET, SET
+// and REWRITE, and checks in tests. The default of a directive is the value of its member in a new Settings.
 #pragma once
 
 #include <span>
@@ -12,10 +12,10 @@
 
 namespace respite {
 
-// Returns the rows of all directives, as one span for each function of directive_rows.h. Cost: no allocation.
+// Returns the rows of all directives, with one span for each subject, such as TLS. Cost: no allocation.
 std::span<const std::span<const Directive>> DirectivesBySubject();  // all directives; one span per subject, such as TLS
 
-// Finds the row of a directive. Cost: O(directives), some microseconds.
+// Finds the row of a directive by its name or alias. Cost: O(directives), some microseconds.
 const Directive* FindDirective(Bytes name);  // by name or alias, ignoring case; null: unknown
 
 }  // namespace respite

@@ -47,8 +47,8 @@ constexpr Directive kNetworkDirectives[] = {
     {"node-threads", kEffective, YesNo<&Settings::node_threads>(), kImmutable | kHidden},
     {"nodes", kEffective, OptionalText<&Settings::nodes>(CheckNodes), kImmutable | kHidden},
     {"port", kEffective, kPort},
-    // Hidden from CONFIG GET *, because some test suites set everything that it shows, and expect only Redis' immutable
-    // directives.
+    // Hidden from CONFIG GET *. Some test suites set every directive that CONFIG GET * shows, and expect only Redis'
+    // directives to be immutable.
     {"port-file", kEffective, OptionalText<&Settings::port_file>(), kImmutable | kHidden},
     Since("valkey:8.0.0",
           {"prefetch-batch-max-size", kMeaningless, Number<&Settings::prefetch_batch_max_size>(0, 128), kHidden}),

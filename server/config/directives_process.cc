@@ -60,7 +60,8 @@ constexpr ChoiceName kShutdownFlagNames[] = {
     Named("now", kShutdownNow),         Named("force", kShutdownForce),
 };
 
-// Checks shutdown-on-sigint and shutdown-on-sigterm, whose values are bit sets. Refuses SAVE together with NOSAVE.
+// Checks the value of shutdown-on-sigint or shutdown-on-sigterm, a set of kShutdown… bits. Refuses SAVE together with
+// NOSAVE.
 Objection CheckShutdownFlags(int flags) {
   const auto bits = static_cast<uint32_t>(flags);
   if ((bits & kShutdownSave) == 0 || (bits & kShutdownNoSave) == 0) return {};
@@ -73,7 +74,7 @@ bool IsTitleVariable(Bytes name) {
   return std::find(kVariables.begin(), kVariables.end(), name) != kVariables.end();
 }
 
-// Checks `proc-title-template`. Variables are in braces; "{{" is a literal brace.
+// Checks the value of `proc-title-template`. Variables are in braces; "{{" is a literal brace.
 Objection CheckProcTitleTemplate(Bytes text) {
   constexpr const char* kInvalid = "template format is invalid or contains unknown variables";
   bool says_something = false;

@@ -1,4 +1,4 @@
-// TraitsWithProductNames: the traits of the dialect, with the product names for this server's settings. With
+// TraitsWithProductNames: the traits of the emulated dialect, adapted to the settings: with
 // extended-redis-compatibility, Valkey calls itself Redis.
 #pragma once
 
@@ -7,8 +7,9 @@
 
 namespace respite {
 
-// Returns the traits that errors, HELLO and INFO use. Cost: a copy of the traits.
-inline DialectTraits TraitsWithProductNames(const Settings& settings) {  // of `emulate`, with its product names
+// Returns the dialect's traits with the product name and version that errors, HELLO and INFO show. Cost: a copy of the
+// traits.
+inline DialectTraits TraitsWithProductNames(const Settings& settings) {  // for `emulate`; Valkey may be named Redis
   DialectTraits traits = DialectOf(settings.emulate).traits;
   if (!settings.extended_redis_compatibility) return traits;
   constexpr DialectTraits kRedis;

@@ -11,20 +11,22 @@ constexpr std::string_view kInValkey = "Valkey 9.1";
 constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
 constexpr std::nullopt_t kAnyValue = std::nullopt;
 
-// Directives of later versions, sorted by name. A line with a harmless value is ignored. A value is harmless if it is
-// the default, tunes a component that does not exist here, or affects only commands that are refused. Directives for
-// client addresses, client authentication and certificate reloading are harmless only with their default.
+// Directives of later versions, sorted by name, each with its harmless values. A line with a harmless value is ignored.
+// A value is harmless if it is the default, tunes a component that does not exist here, or affects only commands that
+// are refused. For directives about client addresses, client authentication and certificate reloading, only the default
+// is harmless.
 constexpr std::array kNewerDirectives = {
-    // The next directive sets how large a damaged end of the append-only file may be that Redis removes at the start.
-    // This server removes only an incomplete last record or transaction (aof-load-truncated). If more is damaged, this
-    // server reports an error and does not start.
+    // The next directive limits how much of a damaged end of the append-only file Redis removes at startup. This server
+    // removes only an incomplete last record or transaction (aof-load-truncated). If more is damaged, this server
+    // reports an error and does not start.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
     NewerDirective{"cluster-announce-client-port", kInValkey, "0"},
     NewerDirective{"cluster-announce-client-tls-port", kInValkey, "0"},
     NewerDirective{"cluster-compatibility-sample-ratio", kInRedis, kAnyValue},
     NewerDirective{"cluster-config-save-behavior", kInValkey, "sync"},
     NewerDirective{"cluster-message-gossip-perc", kInValkey, kAnyValue},
-    // The four directives cluster-slot-migration-… tune CLUSTER MIGRATION, which is an unknown command here.
+    // The four directives cluster-slot-migration-… tune the command CLUSTER MIGRATION. This server does not have the
+    // command, so every value is harmless.
     NewerDirective{"cluster-slot-migration-handoff-max-lag-bytes", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-max-archived-tasks", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-sync-buffer-drain-timeout", kInRedis, kAnyValue},
@@ -45,7 +47,8 @@ constexpr std::array kNewerDirectives = {
     NewerDirective{"rdma-port", kInValkey, "0"},
     NewerDirective{"rdma-rx-size", kInValkey, kAnyValue},
     NewerDirective{"repl-mptcp", kInValkey, kAnyValue},
-    // The directives stream-idmp-… tune XADD with IDMP, which is a syntax error here.
+    // The directives stream-idmp-… tune the option IDMP of XADD. This server refuses that option, so every value is
+    // harmless.
     NewerDirective{"stream-idmp-duration", kInRedis, kAnyValue},
     NewerDirective{"stream-idmp-maxsize", kInRedis, kAnyValue},
     NewerDirective{"tls-auth-clients-user", kInBothLater, "off"},

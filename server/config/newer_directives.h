@@ -1,6 +1,6 @@
-// Directives of later Redis and Valkey versions that this server does not have. A configuration file with one of them
-// is refused, unless this server behaves identically without the directive. In that case the line is ignored with a log
-// message.
+// Directives of later Redis and Valkey versions that this server does not have. The server does not start if its
+// configuration file has one of them, unless the server behaves identically without the directive. In that case the
+// line is ignored with a log message.
 #pragma once
 
 #include <optional>
@@ -14,20 +14,20 @@ namespace respite {
 
 struct NewerDirective {  // a directive that only later versions have
   std::string_view name;
-  std::string_view found_in;                       // versions that have it, in users' terms: "Redis 8.6"
-  std::optional<std::string_view> harmless_value;  // the only value that may be ignored; nullopt: every value may
+  std::string_view found_in;                       // versions that have the directive, for messages: "Redis 8.6"
+  std::optional<std::string_view> harmless_value;  // the only value with which the line is ignored; nullopt: any value
 
-  // Returns whether the line can be ignored. `words` are the words after the name of the directive.
+  // Returns whether a line with this directive can be ignored. `words` are the words after its name.
   bool IsHarmless(ConfigWords words) const;  // true: a line with this value can be ignored
 };
 
-std::span<const NewerDirective> NewerDirectives();  // the table of these directives, sorted by name
+std::span<const NewerDirective> NewerDirectives();  // all such directives, sorted by name
 
-// Finds a directive of a later version. Requires: `name` is in lower case. Cost: O(table).
+// Finds such a directive by name. Requires: `name` is in lower case. Cost: O(table).
 const NewerDirective* FindNewerDirective(Bytes name);  // null: no later version has this directive
 
-// Returns whether the name begins as those of module directives do: with search-, ts-, bf- or cf-. Requires: `name` is
-// in lower case.
-bool IsModuleDirective(Bytes name);  // begins with search-, ts-, bf- or cf-, as those of modules do
+// Returns whether the name begins like the directives of Redis' modules, with search-, ts-, bf- or cf-. Requires:
+// `name` is in lower case.
+bool IsModuleDirective(Bytes name);  // begins with search-, ts-, bf- or cf-
 
 }  // namespace respite

@@ -1,5 +1,6 @@
-// NodeLayout: the directive `nodes`: how many primaries a process runs, and how many replicas each has. Nodes are
-// numbered from 0: first all primaries, then the replicas, assigned to the primaries round robin.
+// NodeLayout: value of the directive `nodes`, which says how many primaries a process runs, and how many replicas each
+// primary has. Nodes are numbered from 0: first all primaries, then the replicas, assigned to the primaries round
+// robin.
 //
 //   3x1    nodes 0, 1, 2 are primaries; 3 replicates 0, 4 replicates 1, 5 replicates 2
 #pragma once
@@ -14,19 +15,20 @@
 namespace respite {
 
 struct NodeLayout {                      // value of the directive `nodes`, for example "3x1"
-  static constexpr int kMaxNodes = 256;  // limit for all nodes of a process
+  static constexpr int kMaxNodes = 256;  // maximum number of nodes of a process, including replicas
 
   int primaries = 1;  // number of primaries, which are nodes 0 … primaries - 1
   int replicas = 0;   // number of replicas of each primary
 
-  // Parses "3x1", or "3", which means "3x0".
-  static Result<NodeLayout, std::string> Parse(Bytes text);  // the error says what is wrong
+  // Parses a value of the directive `nodes`: "3x1", or "3", which means "3x0".
+  static Result<NodeLayout, std::string> Parse(Bytes text);  // returns the layout, or what is wrong
 
   int Count() const { return primaries * (1 + replicas); }  // number of nodes, including replicas
   std::optional<int> PrimaryOf(int node) const {            // the node that it replicates; nullopt: it is a primary
     return node < primaries ? std::nullopt : std::optional(node % primaries);
   }
-  // The slots that a primary owns. All primaries have equal shares, rounded as redis-cli does.
+  // FirstSlot and LastSlot return the range of hash slots that a primary owns. All primaries have equal shares, rounded
+  // as redis-cli does.
   int FirstSlot(int primary) const { return End(primary); }         // first slot that this primary owns
   int LastSlot(int primary) const { return End(primary + 1) - 1; }  // last slot that this primary owns
 

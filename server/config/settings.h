@@ -1,11 +1,11 @@
-// Settings: the typed value of every directive of redis.conf, for direct access by hot code:
+// Settings: the value of each directive of redis.conf as a typed member, for direct access by hot code:
 //
 //   if (used_bytes > settings.maxmemory) ...
 //
 // Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with the default of
-// Redis 7.2. The member `save` is empty instead: Config adds kDefaultSavePoints if a configuration file is read.
-// A member has the unit of its directive, which is noted here. directive.h parses, prints and checks values;
-// Config changes them.
+// Redis 7.2. The member `save` is empty instead: Config adds kDefaultSavePoints if a configuration file is read. A
+// member has the unit of its directive, which is noted here. directive.h parses, prints and checks values; Config
+// changes them.
 #pragma once
 
 #include <array>
@@ -46,16 +46,16 @@ enum class EvictionPolicy : uint8_t {
   kVolatileTtl,
 };
 
-// Bits of shutdown-on-sigint and shutdown-on-sigterm, which name options of SHUTDOWN.
+// Bits of shutdown-on-sigint and shutdown-on-sigterm. Each stands for an option of the command SHUTDOWN.
 inline constexpr uint32_t kShutdownDefault = 0;
 inline constexpr uint32_t kShutdownSave = 1;
 inline constexpr uint32_t kShutdownNoSave = 2;
 inline constexpr uint32_t kShutdownNow = 4;
 inline constexpr uint32_t kShutdownForce = 8;
 
-struct SavePoint {  // `save 3600 1`: save after 3600 s if 1 key changed
-  int64_t seconds;  // the period in which the changes are counted
-  int64_t changes;  // minimum number of changed keys
+struct SavePoint {  // `save 3600 1`: save when 3600 s have passed and there was 1 change
+  int64_t seconds;  // minimum time since the last save
+  int64_t changes;  // minimum number of changes since the last save
 
   bool operator==(const SavePoint&) const = default;
 };
@@ -64,16 +64,16 @@ inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300
 
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
 
-struct OutputBufferLimit {   // limits of the replies that wait for one client
-  uint64_t hard_bytes = 0;   // more than this closes the client; 0: no limit
-  uint64_t soft_bytes = 0;   // more than this for soft_seconds closes the client; 0: no limit
+struct OutputBufferLimit {   // limits for the unsent output of one client
+  uint64_t hard_bytes = 0;   // this many unsent bytes close the client; 0: no limit
+  uint64_t soft_bytes = 0;   // this many for longer than soft_seconds close the client; 0: no limit
   int64_t soft_seconds = 0;  // how long soft_bytes may be exceeded
 
   bool operator==(const OutputBufferLimit&) const = default;
 };
 using OutputBufferLimits = std::array<OutputBufferLimit, kOutputBufferClassCount>;
 
-struct PrimaryAddress {  // value of `replicaof`: the primary to replicate
+struct PrimaryAddress {  // value of `replicaof`: the address of the primary
   std::string host;
   int port;
 };
@@ -94,12 +94,12 @@ struct Settings : EncodingLimits {  // the values of all directives
   int io_threads = 1;                                      // without effect
   bool io_threads_do_reads = false;                        // without effect
   uint32_t maxclients = 10000;                             // number of clients at the same time
-  int max_new_connections_per_cycle = 10;                  // how many the event loop accepts in one turn
-  int max_new_tls_connections_per_cycle = 1;               // how many the event loop accepts in one turn
-  int64_t maxmemory_clients = 0;     // limit of all client buffers: bytes, or a negative percentage of maxmemory
-  std::string announce;              // an AnnouncedHost; empty: nodes announce their actual addresses
-  bool node_threads = false;         // each of `nodes` has its own thread
-  std::string nodes;                 // a NodeLayout; empty: a single server
+  int max_new_connections_per_cycle = 10;                  // connections that the event loop accepts per turn
+  int max_new_tls_connections_per_cycle = 1;               // TLS connections that the event loop accepts per turn
+  int64_t maxmemory_clients = 0;     // limit for the memory of all clients in bytes; -n: n % of maxmemory; 0: none
+  std::string announce;              // "HOST:{port}" that nodes announce to clients; empty: their actual addresses
+  bool node_threads = false;         // each node of `nodes` has its own thread
+  std::string nodes;                 // a NodeLayout such as "3x1"; empty: a single server
   int port = 6379;                   // kAutoPort: any free port; 0: no TCP
   int bound_port = 0;                // the port in use, set by the listener; not a directive
   std::string port_file;             // path of the file that receives the ports; empty: none
@@ -114,21 +114,21 @@ struct Settings : EncodingLimits {  // the values of all directives
   uint64_t tracking_table_max_keys = 1000000;       // keys that client-side caching remembers; 0: no limit
   std::string unixsocket;                           // path of the unix socket; empty: none
   std::string unixsocketgroup;                      // group of the file of the unix socket; empty: unchanged
-  uint32_t unixsocketperm = 0;                      // file mode bits; 0: according to umask
+  uint32_t unixsocketperm = 0;                      // file mode bits of the unix socket; 0: according to umask
 
   // Directives of the process: log, signals, protection, statistics.
   AclPubsubDefault acl_pubsub_default = AclPubsubDefault::kResetChannels;  // channels of new users: none or all
   std::string aclfile;                                                     // path of the file with users; empty: none
-  int64_t acllog_max_len = 128;                                            // entries of ACL LOG
+  int64_t acllog_max_len = 128;                                            // maximum number of entries of ACL LOG
   bool always_show_logo = false;                // the log shows the logo also without a terminal
   std::string bio_cpulist;                      // processors of background threads; empty: any
   int64_t busy_reply_threshold = 5000;          // milliseconds after which a script is busy: clients get BUSY
   bool crash_log_enabled = true;                // a crash writes a report to the log
   std::string debug_context;                    // text that crash reports show
   bool crash_memcheck_enabled = true;           // a crash report tests the memory
-  bool daemonize = false;                       // run in the background
+  bool daemonize = false;                       // the server runs in the background
   std::string dir;                              // absolute path of the folder for data files
-  Folder* folder = &ProcessFolder::Instance();  // the folder whose path is `dir`; other relative paths begin there
+  Folder* folder = &ProcessFolder::Instance();  // the folder `dir`, in which relative paths begin; not a directive
   bool disable_thp = true;                      // turns transparent huge pages off
   bool dynamic_hz = true;                       // more timer ticks with more clients
   Emulated emulate = Emulated::kNone;           // the version to imitate; kNone: all features of all versions
@@ -142,38 +142,38 @@ struct Settings : EncodingLimits {  // the values of all directives
   bool hide_user_data_from_log = false;   // log lines and crash reports contain no arguments of clients
   int hz = 10;                            // timer ticks per second, 1-500
   std::string ignore_warnings;            // without effect
-  int64_t latency_monitor_threshold = 0;  // milliseconds from which an event is recorded; 0: off
+  int64_t latency_monitor_threshold = 0;  // events of at least this many milliseconds are recorded; 0: off
   bool latency_tracking = true;           // the server keeps a latency histogram for each command
-  std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};  // those that INFO latencystats shows
-  std::vector<std::string> load;                                // absolute paths of files to load at startup
+  std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};  // percentiles of INFO latencystats
+  std::vector<std::string> load;                                // absolute paths of fixture files to load at startup
   std::string locale_collate;                                   // locale for SORT … ALPHA
   LogFormat log_format = LogFormat::kLegacy;                    // Redis' line format, or logfmt
   LogTimeFormat log_timestamp_format = LogTimeFormat::kLegacy;  // how log lines write the time
-  std::string logfile;                                          // path; empty: standard output
+  std::string logfile;                                          // path of the log; empty: standard output
   LogLevel loglevel = LogLevel::kNotice;                        // lines of lower levels are not logged
   OomScoreAdjust oom_score_adj = OomScoreAdjust::kOff;          // how oom_score_adj_values are used; kOff: not at all
   std::array<int, 3> oom_score_adj_values = {0, 200, 800};      // scores of a primary, a replica and a background child
-  std::string pidfile;                                          // path; empty: none
+  std::string pidfile;                                          // path of the file with the process ID; empty: none
   std::string proc_title_template = "{title} {listen-addr} {server-mode}";  // title of the process in ps
   PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;  // on replication errors
-  int ready_fd = 0;                                      // descriptor that receives the ports at readiness; 0: none
-  std::string requirepass;                               // password of the user `default`; empty: none
-  std::string record;                                    // file for the recorded traffic of connections; empty: none
-  std::optional<uint64_t> seed;                          // for equal random choices in each run; nullopt: random
-  std::string server_cpulist;                            // processors of the main threads; empty: any
-  bool set_proc_title = true;                            // the process changes its title in ps
-  uint32_t shutdown_on_sigint = kShutdownDefault;        // kShutdown… bits
-  uint32_t shutdown_on_sigterm = kShutdownDefault;       // kShutdown… bits
+  int ready_fd = 0;              // file descriptor that gets the ports when the server is ready; 0: none
+  std::string requirepass;       // password of the user `default`; empty: none
+  std::string record;            // path of the file that records the traffic of clients; empty: none
+  std::optional<uint64_t> seed;  // start value of random choices, for equal runs; nullopt: random
+  std::string server_cpulist;    // processors of the main threads; empty: any
+  bool set_proc_title = true;    // the process changes its title in ps
+  uint32_t shutdown_on_sigint = kShutdownDefault;        // kShutdown… bits: options of this shutdown
+  uint32_t shutdown_on_sigterm = kShutdownDefault;       // kShutdown… bits: options of this shutdown
   int shutdown_timeout = 10;                             // seconds that a shutdown waits for replicas
-  int64_t slowlog_log_slower_than = 10000;               // microseconds from which a command is slow; negative: off
-  int64_t slowlog_max_len = 128;                         // number of entries
-  int64_t commandlog_request_larger_than = 1024 * 1024;  // bytes from which a request is large; negative: off
-  int64_t commandlog_large_request_max_len = 128;        // number of entries
-  int64_t commandlog_reply_larger_than = 1024 * 1024;    // bytes from which a reply is large; negative: off
-  int64_t commandlog_large_reply_max_len = 128;          // number of entries
-  bool starts_empty = false;                             // ignores data sets in `dir`; not a directive
-  std::string start_dir;                          // working directory when the server was started; not a directive
-  Supervision supervised = Supervision::kNone;    // which supervisor gets reports: systemd or upstart
+  int64_t slowlog_log_slower_than = 10000;               // microseconds from which a command is logged; negative: off
+  int64_t slowlog_max_len = 128;                         // maximum number of entries of SLOWLOG
+  int64_t commandlog_request_larger_than = 1024 * 1024;  // bytes from which a request is logged; negative: off
+  int64_t commandlog_large_request_max_len = 128;        // maximum number of logged large requests
+  int64_t commandlog_reply_larger_than = 1024 * 1024;    // bytes from which a reply is logged; negative: off
+  int64_t commandlog_large_reply_max_len = 128;          // maximum number of logged large replies
+  bool starts_empty = false;                             // no data is loaded from `dir` at startup; not a directive
+  std::string start_dir;                          // working directory at the start of the server; not a directive
+  Supervision supervised = Supervision::kNone;    // to which supervisor the server reports: systemd or upstart
   bool syslog_enabled = false;                    // each log line is also sent to syslog
   int syslog_facility = 16 << 3;                  // a facility of <syslog.h>; this is LOG_LOCAL0
   std::string syslog_ident = "redis";             // name of the program in syslog
@@ -194,22 +194,22 @@ struct Settings : EncodingLimits {  // the values of all directives
   bool activedefrag = false;                        // without effect
   bool activerehashing = true;                      // without effect
   int databases = 16;                               // number of databases
-  uint64_t hll_sparse_max_bytes = 3000;             // larger HyperLogLogs become dense
+  uint64_t hll_sparse_max_bytes = 3000;             // bytes; larger HyperLogLogs become dense
   bool jemalloc_bg_thread = true;                   // without effect
   bool lazyfree_lazy_eviction = false;              // evicted values are freed in the background
   bool lazyfree_lazy_expire = false;                // expired values are freed in the background
   bool lazyfree_lazy_server_del = false;  // values that commands such as RENAME replace are freed in the background
   bool lazyfree_lazy_user_del = false;    // DEL frees values in the background, as UNLINK does
   bool lazyfree_lazy_user_flush = false;  // FLUSHALL and FLUSHDB without an option act as with ASYNC
-  bool import_mode = false;               // Valkey: another server fills this one; keys do not expire
+  bool import_mode = false;               // Valkey: another server imports data here; expired keys are not removed
   int lfu_decay_time = 1;                 // minutes after which an LFU counter is decremented
   int lfu_log_factor = 10;                // larger: LFU counters grow more slowly
   int list_compress_depth = 0;            // without effect
-  uint64_t maxmemory = 0;                 // bytes of memory; 0: no limit
+  uint64_t maxmemory = 0;                 // limit of used memory in bytes; 0: no limit
   int maxmemory_eviction_tenacity = 10;   // 0-100; larger: evictions may take longer
   EvictionPolicy maxmemory_policy = EvictionPolicy::kNoEviction;  // which keys are evicted when maxmemory is exceeded
-  int maxmemory_samples = 5;                                      // keys to choose from for each eviction
-  uint32_t notify_keyspace_events = 0;                            // kNotify… bits
+  int maxmemory_samples = 5;                                      // number of keys to choose from for each eviction
+  uint32_t notify_keyspace_events = 0;                            // kNotify… bits: which key events are published
 
   // Directives of persistence: RDB and AOF.
   bool aof_disable_auto_gc = false;               // old append-only files are kept
@@ -224,12 +224,12 @@ struct Settings : EncodingLimits {  // the values of all directives
   AppendFsync appendfsync = AppendFsync::kEverySecond;   // when the append-only file is synced
   bool appendonly = false;                               // changes are written to the append-only file
   int64_t auto_aof_rewrite_min_size = 64 * 1024 * 1024;  // bytes; a smaller file is not rewritten automatically
-  int auto_aof_rewrite_percentage = 100;                 // growth since the last rewrite that starts the next; 0: never
+  int auto_aof_rewrite_percentage = 100;                 // growth in percent that starts a rewrite; 0: never
   std::string bgsave_cpulist;                            // processors of the child that saves; empty: any
   std::string dbfilename = "dump.rdb";                   // name of the RDB file in `dir`
   int key_load_delay = 0;                                // microseconds to wait after each loaded key, for tests
-  int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;  // clients are served after this much of a file
-  bool no_appendfsync_on_rewrite = false;                           // no fsync while a child writes
+  int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;  // while loading, clients are served after this many
+  bool no_appendfsync_on_rewrite = false;                           // no fsync of the AOF while a child writes
   bool rdb_del_sync_files = false;         // RDB files that only replication needed are deleted
   int rdb_key_save_delay = 0;              // microseconds to wait after each saved key, for tests
   bool rdb_save_incremental_fsync = true;  // a save syncs its file repeatedly, not only at the end
@@ -243,60 +243,60 @@ struct Settings : EncodingLimits {  // the values of all directives
   // Directives of replication.
   std::string masterauth;                   // password for the primary; empty: none
   std::string masteruser;                   // user for the primary; empty: `default`
-  int min_replicas_max_lag = 10;            // seconds since the last acknowledgement of a good replica
-  int min_replicas_to_write = 0;            // fewer good replicas: writes are refused; 0: off
+  int min_replicas_max_lag = 10;            // a good replica has acknowledged within this many seconds
+  int min_replicas_to_write = 0;            // writes are refused if there are fewer good replicas; 0: off
   int64_t repl_backlog_size = 1024 * 1024;  // bytes of the replication backlog
   int64_t repl_backlog_ttl = 60 * 60;       // seconds until a backlog without replicas is freed; 0: never
   bool repl_disable_tcp_nodelay = false;    // links to replicas may delay small packets
   DisklessLoad repl_diskless_load = DisklessLoad::kDisabled;  // when a replica loads from the socket, without a file
   bool repl_diskless_sync = true;                             // a primary sends snapshots without writing a file
-  int repl_diskless_sync_delay = 5;                           // seconds to wait for more replicas
-  int repl_diskless_sync_max_replicas = 0;        // the transfer starts as soon as this number waits; 0: off
+  int repl_diskless_sync_delay = 5;                           // seconds to wait for more replicas before a transfer
+  int repl_diskless_sync_max_replicas = 0;        // the transfer starts when this many replicas wait; 0: off
   bool repl_rdb_channel = false;                  // without effect
   uint64_t replica_full_sync_buffer_limit = 0;    // bytes; without effect
-  int repl_ping_replica_period = 10;              // seconds between pings
+  int repl_ping_replica_period = 10;              // seconds between pings to replicas
   int repl_timeout = 60;                          // seconds without data after which a link is closed
-  std::string replica_announce_ip;                // empty: the actual address
-  int replica_announce_port = 0;                  // 0: the actual port
-  bool replica_announced = true;                  // Sentinels list this replica
+  std::string replica_announce_ip;                // address that this replica reports; empty: the actual one
+  int replica_announce_port = 0;                  // port that this replica reports; 0: the actual one
+  bool replica_announced = true;                  // false: Sentinels do not list this replica
   bool replica_ignore_command_errors = false;     // the link stays open if a command of the primary fails
   bool replica_ignore_disk_write_errors = false;  // false: a replica that cannot write its files aborts
   bool replica_ignore_maxmemory = true;           // a replica evicts no keys on its own
-  bool replica_lazy_flush = false;                // the old data is freed in the background
+  bool replica_lazy_flush = false;                // a full synchronisation frees the old data in the background
   int replica_priority = 100;                     // Sentinels prefer a lower number; 0: never promoted
   bool replica_read_only = true;                  // a replica refuses writes of clients
-  bool replica_serve_stale_data = true;           // a replica without its primary answers requests
-  std::optional<PrimaryAddress> replicaof;        // nullopt: this server is a primary
+  bool replica_serve_stale_data = true;           // a replica without a link to its primary answers requests
+  std::optional<PrimaryAddress> replicaof;        // the primary to replicate; nullopt: this server is a primary
 
   // Directives of cluster mode.
   bool cluster_allow_pubsubshard_when_down = true;  // sharded Pub/Sub works while the cluster is down
   bool cluster_allow_reads_when_down = false;       // reads work while the cluster is down
   bool cluster_allow_replica_migration = true;      // replicas may move to a primary that has none
-  int cluster_announce_bus_port = 0;                // 0: the actual port
-  std::string cluster_announce_client_ipv4;         // address to tell IPv4 clients; empty: none
-  std::string cluster_announce_client_ipv6;         // address to tell IPv6 clients; empty: none
-  std::string cluster_announce_hostname;            // empty: none
+  int cluster_announce_bus_port = 0;                // bus port that this node announces; 0: the actual one
+  std::string cluster_announce_client_ipv4;         // address of this node for IPv4 clients; empty: none
+  std::string cluster_announce_client_ipv6;         // address of this node for IPv6 clients; empty: none
+  std::string cluster_announce_hostname;            // host name that this node announces; empty: none
   std::string cluster_announce_human_nodename;      // name of this node in logs; empty: none
-  std::string cluster_announce_ip;                  // empty: the actual address
-  int cluster_announce_port = 0;                    // 0: the actual port
-  int cluster_announce_tls_port = 0;                // 0: the actual port
-  int64_t cluster_blacklist_ttl = 60;               // seconds that a forgotten node cannot return
+  std::string cluster_announce_ip;                  // address that this node announces; empty: the actual one
+  int cluster_announce_port = 0;                    // port that this node announces; 0: the actual one
+  int cluster_announce_tls_port = 0;                // TLS port that this node announces; 0: the actual one
+  int64_t cluster_blacklist_ttl = 60;               // seconds during which CLUSTER FORGET keeps a node away
   std::string cluster_config_file = "nodes.conf";   // file in which the node stores the cluster's state
   int cluster_databases = 1;                        // number of databases in cluster mode
   bool cluster_enabled = false;                     // this server is a node of a cluster
-  uint64_t cluster_link_sendbuf_limit = 0;          // bytes that wait in one link; 0: no limit
+  uint64_t cluster_link_sendbuf_limit = 0;          // maximum unsent bytes of a link of the cluster bus; 0: no limit
   int cluster_manual_failover_timeout = 5000;       // milliseconds after which a manual failover fails
-  int cluster_migration_barrier = 1;                // replicas that a primary keeps when others migrate
+  int cluster_migration_barrier = 1;                // replicas that a primary must keep when one migrates
   int64_t cluster_node_timeout = 15000;             // milliseconds after which an unreachable node is failing
   int64_t cluster_ping_interval = 0;  // milliseconds of silence before a ping; 0: half of cluster_node_timeout
   int cluster_port = 0;               // port of the cluster bus; 0: client port + 10000
-  ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;  // what redirections name
+  ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;  // how redirections name nodes
   bool cluster_replica_no_failover = false;       // this replica never starts an automatic failover
-  int cluster_replica_validity_factor = 10;       // older data excludes a replica: times cluster-node-timeout; 0: never
+  int cluster_replica_validity_factor = 10;       // no failover with data older than this × node timeout; 0: any age
   bool cluster_require_full_coverage = true;      // requests are refused while a slot has no owner
-  int cluster_slot_migration_log_max_len = 1000;  // entries
+  int cluster_slot_migration_log_max_len = 1000;  // maximum number of entries in the log of slot migrations
   bool cluster_slot_stats_enabled = false;        // requests and traffic of each slot are counted
-  int64_t slot_migration_max_failover_repl_bytes = 0;  // unsent bytes at which a slot may move; -1: any
+  int64_t slot_migration_max_failover_repl_bytes = 0;  // a slot moves if no more is unsent; -1: any
 
   // Directives of TLS.
   TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;  // whether clients need a certificate
@@ -306,21 +306,21 @@ struct Settings : EncodingLimits {  // the values of all directives
   std::string tls_ciphers;                                 // ciphers permitted up to TLSv1.2; empty: OpenSSL's
   std::string tls_ciphersuites;                            // ciphers permitted in TLSv1.3; empty: OpenSSL's
   std::string tls_client_cert_file;        // certificate for links to other servers; empty: tls_cert_file
-  std::string tls_client_key_file;         // its private key
-  std::string tls_client_key_file_pass;    // password of that key
+  std::string tls_client_key_file;         // private key of tls_client_cert_file
+  std::string tls_client_key_file_pass;    // password of tls_client_key_file
   bool tls_cluster = false;                // the cluster bus uses TLS
   std::string tls_dh_params_file;          // Diffie-Hellman parameters; empty: OpenSSL's
   std::string tls_key_file;                // private key of tls_cert_file
-  std::string tls_key_file_pass;           // password of that key
-  int tls_port = 0;                        // 0: no TLS
+  std::string tls_key_file_pass;           // password of tls_key_file
+  int tls_port = 0;                        // port for TLS; 0: no TLS
   bool tls_prefer_server_ciphers = false;  // this server's order of ciphers counts, not the client's
   std::string tls_protocols;               // for example "TLSv1.2 TLSv1.3"; empty: the default
   bool tls_replication = false;            // links to primaries, of Sentinels and of slot migrations use TLS
-  int tls_session_cache_size = 20 * 1024;  // maximum number of TLS sessions
-  int tls_session_cache_timeout = 300;     // seconds that a session can be resumed
+  int tls_session_cache_size = 20 * 1024;  // maximum number of TLS sessions that can be resumed
+  int tls_session_cache_timeout = 300;     // seconds during which a TLS session can be resumed
   bool tls_session_caching = true;         // clients may resume TLS sessions
 
-  // Returns the port to report where only one is possible: the plain port, or the TLS port if there is no plain port.
+  // Returns the port to report if only one can be reported: the plain port, or the TLS port if there is no plain port.
   int MainPort() const { return bound_port != 0 ? bound_port : tls_port; }  // the plain port, or else the TLS port
 };
 

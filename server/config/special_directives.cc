@@ -59,8 +59,8 @@ Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin /*origi
   return {};
 }
 
-// Returns the value of `port` for CONFIG GET. With `port auto`, it is the number of the port as soon as the server
-// listens, because clients need the number to connect.
+// Returns the value of `port` for CONFIG GET. If `port` is `auto` and the server already listens, this is the number of
+// the actual port, because clients need it to connect.
 std::string PortText(const Settings& settings) {
   if (settings.port != kAutoPort) return std::to_string(settings.port);
   return settings.bound_port > 0 ? std::to_string(settings.bound_port) : "auto";
@@ -82,11 +82,11 @@ Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin /*origi
 
 std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 
-// As in Redis, a list equal to the default is not written, even if the old file had a `bind` line.
+// Returns no line if the list equals the default. As in Redis, an old `bind` line is then removed.
 FileLines BindFileLines(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
   if (settings.bind.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
-  // A single word is quoted once more, because the reader of the line splits a single quoted word into words again.
+  // A single address is quoted once more, because the reader of the line splits a single quoted word into words again.
   const std::string words = JoinQuoted(settings.bind);
   return OneLine(name, settings.bind.size() == 1 ? QuotedIfNeeded(words) : words, LinePresence::kAlways);
 }
@@ -137,7 +137,7 @@ std::string SaveText(const Settings& settings) {
   return text;
 }
 
-// Returns a line even for an empty list, because a file without a `save` line means kDefaultSavePoints.
+// Returns a line even if there are no save points, because a file without a `save` line means kDefaultSavePoints.
 FileLines SaveFileLines(std::string_view name, const Settings& settings) {
   if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
   FileLines form;
@@ -193,7 +193,7 @@ std::string ClientOutputBufferLimitText(const Settings& settings) {
   return text;
 }
 
-// As in Redis, CONFIG GET returns "slave", but the file contains "replica".
+// As in Redis, CONFIG GET names the class of replicas "slave", but CONFIG REWRITE names it "replica".
 FileLines ClientOutputBufferLimitFileLines(std::string_view name, const Settings& settings) {
   FileLines form;
   const OutputBufferLimits defaults = Settings{}.client_output_buffer_limit;
@@ -277,8 +277,8 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
   return {};
 }
 
-// As in Redis, the letter 'A' replaces the letters of all classes in the text. It also hides 'n', although 'A' does not
-// include that class.
+// As in Redis, if all classes of events are on, the letter 'A' replaces their letters. The letter 'n' is then also left
+// out, although 'A' does not include its class.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
   std::string text;
@@ -390,8 +390,8 @@ FileLines EmulateFileLines(std::string_view name, const Settings& settings) {
 
 // --- load ---
 
-// Adds a file to `load`. Its path is relative to the directory where the server was started, even if `dir` differs, so
-// that tests find their fixtures.
+// Adds a fixture file to `load`. A relative path begins in the directory where the server was started, even if `dir`
+// differs, so that tests find their fixtures.
 Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
   if (words[0].empty()) {
     settings.load.clear();

@@ -1,4 +1,5 @@
-// Directives whose values have a special syntax, which is described above the functions of each directive.
+// Directives whose values have a special syntax, which is described above the three functions of each directive.
+// Assign… parses and stores a value, …Text prints it, and …FileLines returns its lines for CONFIG REWRITE.
 #pragma once
 
 #include <string>
@@ -9,92 +10,94 @@
 namespace respite::rows {
 
 // `port`: a number, or `auto` for any free port.
-Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string PortText(const Settings& settings);                                    // as CONFIG GET shows it
-FileLines PortFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+Objection AssignPort(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores `port`, or says why not
+std::string PortText(const Settings& settings);                                    // `port` as CONFIG GET shows it
+FileLines PortFileLines(std::string_view name, const Settings& settings);          // the line `port` of CONFIG REWRITE
 inline constexpr SpecialShape kPort{AssignPort, PortText, PortFileLines};
 
-// `bind`: addresses, separated by spaces. With an empty list, the server does not listen for TCP.
-Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string BindText(const Settings& settings);                                    // as CONFIG GET shows it
-FileLines BindFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+// `bind`: addresses to listen on, separated by spaces. With an empty list, the server does not listen for TCP.
+Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores `bind`, or says why not
+std::string BindText(const Settings& settings);                                    // `bind` as CONFIG GET shows it
+FileLines BindFileLines(std::string_view name, const Settings& settings);          // the line `bind` of CONFIG REWRITE
 inline constexpr SpecialShape kBind{AssignBind, BindText, BindFileLines};
 
 // `dir`: a path. The server changes to this directory immediately.
-Objection AssignDir(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string DirText(const Settings& settings);                                    // as CONFIG GET shows it
-FileLines DirFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+Objection AssignDir(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores `dir`, or says why not
+std::string DirText(const Settings& settings);                                    // `dir` as CONFIG GET shows it
+FileLines DirFileLines(std::string_view name, const Settings& settings);          // the line `dir` of CONFIG REWRITE
 inline constexpr SpecialShape kDir{AssignDir, DirText, DirFileLines};
 
-// `save`: pairs of a number of seconds and a number of changed keys, as in SavePoint; an empty text means never.
-Objection AssignSave(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
+// `save`: pairs of a number of seconds and a number of changes, as in SavePoint; an empty text means that the server
+// never saves automatically.
+Objection AssignSave(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores `save`, or says why not
 std::string SaveText(const Settings& settings);                                    // `save` as CONFIG GET shows it
-FileLines SaveFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+FileLines SaveFileLines(std::string_view name, const Settings& settings);          // the lines `save` of CONFIG REWRITE
 inline constexpr SpecialShape kSave{AssignSave, SaveText, SaveFileLines};
 
 // `client-output-buffer-limit`: for each client class, its name, hard limit, soft limit and soft seconds.
-Objection AssignClientOutputBufferLimit(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
+Objection AssignClientOutputBufferLimit(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores limits
 std::string ClientOutputBufferLimitText(const Settings& settings);                            // as CONFIG GET shows it
 FileLines ClientOutputBufferLimitFileLines(std::string_view name, const Settings& settings);  // for CONFIG REWRITE
 inline constexpr SpecialShape kClientOutputBufferLimit{AssignClientOutputBufferLimit, ClientOutputBufferLimitText,
                                                        ClientOutputBufferLimitFileLines};
 
 // `oom-score-adj-values`: three numbers, for a primary, a replica and a child process.
-Objection AssignOomScoreAdjValues(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string OomScoreAdjValuesText(const Settings& settings);                            // as CONFIG GET shows it
-FileLines OomScoreAdjValuesFileLines(std::string_view name, const Settings& settings);  // for CONFIG REWRITE
+Objection AssignOomScoreAdjValues(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores the value
+std::string OomScoreAdjValuesText(const Settings& settings);  // `oom-score-adj-values` as CONFIG GET shows it
+FileLines OomScoreAdjValuesFileLines(std::string_view name, const Settings& settings);  // lines for CONFIG REWRITE
 inline constexpr SpecialShape kOomScoreAdjValues{AssignOomScoreAdjValues, OomScoreAdjValuesText,
                                                  OomScoreAdjValuesFileLines};
 
 // `notify-keyspace-events`: a letter for each class of events to publish, for example "KEA"; an empty text means none.
-Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string NotifyKeyspaceEventsText(const Settings& settings);                            // as CONFIG GET shows it
-FileLines NotifyKeyspaceEventsFileLines(std::string_view name, const Settings& settings);  // for CONFIG REWRITE
+Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores the value
+std::string NotifyKeyspaceEventsText(const Settings& settings);  // `notify-keyspace-events` as CONFIG GET shows it
+FileLines NotifyKeyspaceEventsFileLines(std::string_view name, const Settings& settings);  // lines for CONFIG REWRITE
 inline constexpr SpecialShape kNotifyKeyspaceEvents{AssignNotifyKeyspaceEvents, NotifyKeyspaceEventsText,
                                                     NotifyKeyspaceEventsFileLines};
 
-// `replicaof`: host and port, or `no one`.
-Objection AssignReplicaof(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string ReplicaofText(const Settings& settings);                                    // as CONFIG GET shows it
-FileLines ReplicaofFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+// `replicaof`: host and port of the primary, or `no one`.
+Objection AssignReplicaof(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
+std::string ReplicaofText(const Settings& settings);                            // `replicaof` as CONFIG GET shows it
+FileLines ReplicaofFileLines(std::string_view name, const Settings& settings);  // lines for CONFIG REWRITE
 inline constexpr SpecialShape kReplicaof{AssignReplicaof, ReplicaofText, ReplicaofFileLines};
 
 // `latency-tracking-info-percentiles`: percentiles from 0 to 100, separated by spaces.
 Objection AssignLatencyTrackingInfoPercentiles(Settings& settings, ConfigWords words, ConfigOrigin origin);
 std::string LatencyTrackingInfoPercentilesText(const Settings& settings);  // as CONFIG GET shows it
 FileLines LatencyTrackingInfoPercentilesFileLines(std::string_view name,
-                                                  const Settings& settings);  // for CONFIG REWRITE
+                                                  const Settings& settings);  // the line of CONFIG REWRITE
 inline constexpr SpecialShape kLatencyTrackingInfoPercentiles{
     AssignLatencyTrackingInfoPercentiles, LatencyTrackingInfoPercentilesText, LatencyTrackingInfoPercentilesFileLines};
 
-// `exit-on-idle`: a duration, for example `30s`.
-Objection AssignExitOnIdle(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string ExitOnIdleText(const Settings& settings);                                    // as CONFIG GET shows it
-FileLines ExitOnIdleFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+// `exit-on-idle`: the time without clients after which the process ends, for example `30s`.
+Objection AssignExitOnIdle(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
+std::string ExitOnIdleText(const Settings& settings);  // `exit-on-idle` as CONFIG GET shows it
+FileLines ExitOnIdleFileLines(std::string_view name, const Settings& settings);  // lines for CONFIG REWRITE
 inline constexpr SpecialShape kExitOnIdle{AssignExitOnIdle, ExitOnIdleText, ExitOnIdleFileLines};
 
-// `emulate`: a version of Redis or Valkey, as in ParseEmulatedVersion; an empty text means none.
+// `emulate`: the version of Redis or Valkey to imitate, as in ParseEmulatedVersion; an empty text means none.
 Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
-std::string EmulateText(const Settings& settings);                                    // as CONFIG GET shows it
-FileLines EmulateFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+std::string EmulateText(const Settings& settings);                            // `emulate` as CONFIG GET shows it
+FileLines EmulateFileLines(std::string_view name, const Settings& settings);  // the line `emulate` of CONFIG REWRITE
 inline constexpr SpecialShape kEmulate{AssignEmulate, EmulateText, EmulateFileLines};
 
-// `load`: a file to load at startup. Each line adds one file, and an empty text removes all.
-Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string LoadText(const Settings& settings);                                    // as CONFIG GET shows it
-FileLines LoadFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+// `load`: a file with fixtures (data for tests) to load at startup. Each line adds one file, and an empty text removes
+// all.
+Objection AssignLoad(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores `load`, or says why not
+std::string LoadText(const Settings& settings);                                    // `load` as CONFIG GET shows it
+FileLines LoadFileLines(std::string_view name, const Settings& settings);          // the lines `load` of CONFIG REWRITE
 inline constexpr SpecialShape kLoad{AssignLoad, LoadText, LoadFileLines};
 
-// `ready-fd`: the file descriptor to which readiness is reported; 0 means none.
-Objection AssignReadyFd(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string ReadyFdText(const Settings& settings);                                    // as CONFIG GET shows it
-FileLines ReadyFdFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+// `ready-fd`: the file descriptor to which the server writes when it is ready; 0 means none.
+Objection AssignReadyFd(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
+std::string ReadyFdText(const Settings& settings);                            // `ready-fd` as CONFIG GET shows it
+FileLines ReadyFdFileLines(std::string_view name, const Settings& settings);  // the line `ready-fd` of CONFIG REWRITE
 inline constexpr SpecialShape kReadyFd{AssignReadyFd, ReadyFdText, ReadyFdFileLines};
 
-// `seed`: a number, or an empty text for no fixed seed.
-Objection AssignSeed(Settings& settings, ConfigWords words, ConfigOrigin origin);  // nullopt: stored
-std::string SeedText(const Settings& settings);                                    // as CONFIG GET shows it
-FileLines SeedFileLines(std::string_view name, const Settings& settings);          // for CONFIG REWRITE
+// `seed`: the start value (a number) of random choices, or an empty text for a random start value.
+Objection AssignSeed(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores `seed`, or says why not
+std::string SeedText(const Settings& settings);                                    // `seed` as CONFIG GET shows it
+FileLines SeedFileLines(std::string_view name, const Settings& settings);          // the line `seed` of CONFIG REWRITE
 inline constexpr SpecialShape kSeed{AssignSeed, SeedText, SeedFileLines};
 
 }  // namespace respite::rows

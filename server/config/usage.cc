@@ -8,7 +8,7 @@
 namespace respite {
 namespace {
 
-// Computes the FNV-1a hash of the text. Any other hash function would do.
+// Returns the FNV-1a hash of the text, for the build ID. Any other hash function would do.
 uint64_t Fingerprint(std::string_view text) {
   uint64_t hash = 0xcbf29ce484222325;
   for (char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001b3;
@@ -17,7 +17,7 @@ uint64_t Fingerprint(std::string_view text) {
 
 }  // namespace
 
-// The build ID depends only on versions, not on the time, so that builds are reproducible.
+// Returns the build ID. It depends only on versions, not on the time, so that builds are reproducible.
 std::string BuildId() {
   constexpr std::string_view kDigits = "0123456789abcdef";
   uint64_t rest = Fingerprint(std::string(kRespiteVersion) + '/' + std::string(kRedisVersion) + '/' + __VERSION__);

@@ -9,16 +9,17 @@
 
 namespace respite {
 
-// Parses an integer like C's strtoll: skips leading white space, and accepts a sign and leading zeros. As in Redis,
-// some directives use it, and read an empty text as 0. Numbers out of range are clamped.
+// Parses an integer as C's strtoll does: skips leading white space, and accepts a sign and leading zeros. Returns
+// nullopt if other characters follow. As in Redis, some directives accept such numbers, and an empty text as 0. Numbers
+// out of range are clamped.
 std::optional<int64_t> ParseLooseInteger(const std::string& text, int base = 10);  // as strtoll; nullopt: no number
 
-std::string FormatMemoryWithUnit(uint64_t bytes);  // in the largest unit without a remainder: "64mb"
+std::string FormatMemoryWithUnit(uint64_t bytes);  // "64mb": in the largest unit without a remainder
 
-Bytes TrimLine(Bytes line);  // removes blanks at both ends
+Bytes TrimLine(Bytes line);  // removes blanks and line ends at both ends
 
-std::string WorkingDirectory();  // of the process; empty if it was deleted
+std::string WorkingDirectory();  // of the process; empty if the directory was deleted
 
-std::string AbsolutePath(Bytes path);  // resolves a relative path, also leading "../", without asking the system
+std::string AbsolutePath(Bytes path);  // joins a relative path, also "../a", to the working directory
 
 }  // namespace respite
