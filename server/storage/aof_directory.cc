@@ -11,12 +11,13 @@ namespace respite {
 
 namespace {
 
-// The largest manifest that is read. Respite and Redis write no larger ones.
+// The maximum size of a manifest that is read. Respite and Redis write no larger ones.
 constexpr uint64_t kManifestBytesMax = 64 << 20;
 
 }  // namespace
 
-// A removed file that is still open. Closing it frees its space, which takes long for a large file.
+// A removed file that is still open. Closing it frees its disk space, which takes long for a large file, so another
+// thread does it.
 class AofDirectory::Removal final : public FileTask {
  public:
   explicit Removal(std::unique_ptr<File> file) : file_(std::move(file)) {}
@@ -79,7 +80,7 @@ bool AofDirectory::IsPartName(Bytes name) const {
   return digits > 0 && (suffix == ".base.rdb" || suffix == ".base.aof" || suffix == ".incr.aof");
 }
 
-// Unlike this server, Redis starts without keys if the manifest is missing, and overwrites the files.
+// Redis, unlike this server, starts without keys if the manifest is missing, and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
     return Step::kDone;
@@ -99,8 +100,8 @@ Step AofDirectory::CheckManifestIsThere() {
   return Step::kDone;
 }
 
-// Returns whether the single file of Redis before version 7 must be moved into the directory. As in Redis, this is also
-// so if the last upgrade was interrupted after the manifest was written.
+// Returns whether the single append-only file of Redis before version 7 must be moved into the directory. As in Redis,
+// it must also if the last upgrade was interrupted after the manifest was written.
 bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;
@@ -185,7 +186,8 @@ void AofDirectory::RemoveUncommittedFiles() {
   }
 }
 
-// Removes the files before their manifest entries, so that a crash leaves no file outside the manifest.
+// Removes first the files and then their manifest entries, so that a crash leaves no file that the manifest does not
+// list.
 void AofDirectory::RemoveHistory() {
   if (settings_.aof_disable_auto_gc || manifest_.history().empty()) return;
   for (const AofManifest::Part& part : manifest_.history()) {

@@ -1,6 +1,7 @@
-// AofDirectory: `appenddirname` with its manifest, the list of the files of the append-only file.
+// AofDirectory: the directory `appenddirname` with the files of the append-only file, and the manifest, which lists
+// these files.
 //
-// Commit first writes the new manifest to the disk; manifest() returns it only afterwards. The files that a manifest
+// Commit first writes a new manifest to the disk. Only afterwards manifest() returns it. The files that a manifest
 // names must be on the disk before the manifest is. Files of unknown origin that no manifest names are kept, and new
 // files never take their names. Errors are logged, with Redis' texts if Redis has the same error.
 #pragma once
@@ -19,74 +20,78 @@ namespace respite {
 
 enum class Step : uint8_t { kDone, kFailed };
 
-class AofDirectory {  // appenddirname: the files of the append-only file, and the manifest that lists them
+class AofDirectory {  // the directory appenddirname: files of the append-only file, and their manifest
  public:
   // `files`, `settings` and `log` must outlive this object.
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
-  // Waits until the background has finished removing files.
+  // Waits until all files are removed that another thread is removing.
   ~AofDirectory();
 
   enum class OldFile : uint8_t { kLeave, kTake };
-  // Reads the manifest and adopts it if it is valid; otherwise returns kFailed. Without a manifest there are no files.
-  // kTake also moves the single file of Redis before version 7 into the directory, if the manifest names no files.
+  // Reads the manifest from the disk. Returns kFailed if it is invalid. Without a manifest there are no files. kTake
+  // also moves the single append-only file of Redis before version 7 into the directory, if the manifest names no
+  // files.
   Step Read(OldFile old_file);  // reads the manifest; kFailed: it is invalid
-  // Returns kFailed if the manifest is missing, but non-empty files exist that it would name. In that case the manifest
-  // was lost, and an empty keyspace must not replace those files. Requires: Read.
+  // Returns kFailed if the manifest is missing, but files with content exist whose names are those of the append-only
+  // file. The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.
   Step CheckManifestIsThere();  // kFailed: the manifest is missing, although its files exist
   // Creates the directory, unless it exists.
   Step Make();  // creates the directory, unless it exists
-  // Locks the files of this manifest against other Respite servers, by a lock on `name`, the incremental in use.
-  // Releases the previous lock. Servers with another appendfilename may share the directory. Requires: the file exists.
-  Step Lock(const std::string& name);  // locks the files against other servers, by this one
-  void Unlock() { lock_.reset(); }     // ends Lock, so another server may use the files
+  // Keeps other Respite servers from using the files of this manifest, by a lock on the file `name`: the incremental
+  // that the server writes. Releases the lock on the previous incremental. Servers with another appendfilename may
+  // share the directory. Requires: the file exists.
+  Step Lock(const std::string& name);  // locks this incremental, so that no other server uses the files
+  void Unlock() { lock_.reset(); }     // ends Lock, so that another server may use the files
 
-  const AofManifest& manifest() const { return manifest_; }  // the list that is on the disk
-  AofManifest::Taken Taken() const;  // tests for names of existing files, which a new file must not take
-  Step SyncDirectory();              // fsync of the directory, after creations and renames of files
-  // Writes the manifest to the disk. After kFailed the disk may have the old or the new manifest, so keep the files of
-  // both manifests until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory was called.
-  Step Commit(AofManifest next);  // writes the manifest to the disk; kFailed: the disk may have the old or the new one
-  // Remembers files of a manifest that could not be committed. The next successful Commit removes those that its
+  const AofManifest& manifest() const { return manifest_; }  // the manifest that is on the disk
+  AofManifest::Taken Taken() const;  // returns a function that tells whether a file of this name exists
+  Step SyncDirectory();              // fsync of the directory, after files were created or renamed
+  // Replaces the manifest on the disk by `next`. After kFailed the disk may have the old or the new manifest, so keep
+  // the files of both manifests until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory
+  // was called.
+  Step Commit(AofManifest next);  // replaces the manifest on the disk; kFailed: that may have happened or not
+  // Remembers files of a manifest whose Commit has failed. The next successful Commit removes those of them that its
   // manifest does not name.
-  void RemoveAfterNextCommit(std::vector<std::string> names);  // the next Commit removes those it does not list
-  // Removes files that a rewrite has replaced: their names now, their content in the background. Then removes them from
-  // the manifest. Does nothing if aof-disable-auto-gc is set.
+  void RemoveAfterNextCommit(std::vector<std::string> names);  // for files of a failed Commit
+  // Removes the files that a rewrite has replaced, and then their entries in the manifest. A file's name is removed
+  // now, its content in the background. Does nothing if aof-disable-auto-gc is set.
   void RemoveHistory();  // removes replaced files, unless aof-disable-auto-gc is set
-  // Removes a file of the directory if it exists: its name now, its content in the background.
+  // Removes a file of the directory if it exists. Removes its name now, and its content in the background.
   void RemoveInBackground(const std::string& name);  // removes the name now, the content in the background
   void RemoveTemporaries();                          // removes temporary files left by a crash; requires the lock
-  // Returns the temporary name of a new base.
+  // Returns the name that a new base file has until it is complete.
   std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }  // of a new base
-  // Frees the objects of background removals that have finished.
-  void Tidy();  // frees what background removals that have ended leave in memory
+  // Destroys the Removal objects whose background work has finished.
+  void Tidy();  // destroys the Removal objects that have finished
 
   std::string PathOf(Bytes name) const {  // path of the file, relative to `dir`
     return settings_.appenddirname + "/" + std::string(name);
   }
-  // Returns the size of base and incrementals in bytes. If the size of a file cannot be read, fails and logs its name.
-  Result<uint64_t, IoError> TotalBytes() const;  // size of base and incrementals; fails if one is missing
-  Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size of this file; fails if it cannot be read
+  // Returns the size of the base and all incrementals in bytes. If the size of a file cannot be read, fails and logs
+  // its name.
+  Result<uint64_t, IoError> TotalBytes() const;  // size of all files of the manifest; fails if one is missing
+  Result<uint64_t, IoError> FileSize(const std::string& name) const;  // in bytes; fails if it cannot be read
 
  private:
-  class Removal;  // a file whose content another thread is removing
+  class Removal;  // a file whose content another thread removes
 
-  std::optional<AofManifest> ReadManifest() const;  // empty if there is no file; nullopt: invalid
-  bool ShouldTakeOldFile() const;                   // the one file of Redis before version 7 must be moved here
-  bool IsPartName(Bytes name) const;                // a base or an incremental has such a name
+  std::optional<AofManifest> ReadManifest() const;  // an empty manifest if there is no file; nullopt: it is invalid
+  bool ShouldTakeOldFile() const;                   // the single file of Redis before version 7 must be moved here
+  bool IsPartName(Bytes name) const;                // a base or an incremental may have this name
   void RemoveUncommittedFiles();                    // removes the files of RemoveAfterNextCommit
-  Step UseOldFileAsBase();                          // moves the file of Redis before version 7 here
-  Step Refuse(const std::string& text) const {      // logs the reason; returns kFailed
+  Step UseOldFileAsBase();                          // moves the single file of Redis before version 7 here
+  Step Refuse(const std::string& text) const {      // logs the text; returns kFailed
     log_.Warning(text);
     return Step::kFailed;
   }
 
-  FileSystem& files_;                               // does the work on the files
-  const Settings& settings_;                        // gives appenddirname and appendfilename
-  Logger& log_;                                     // gets the errors
-  AofManifest manifest_;                            // the manifest that is on the disk
-  std::unique_ptr<File> lock_;                      // keeps the lock of locked_name_; null: none
-  std::string locked_name_;                         // the incremental that lock_ locks
-  std::vector<std::string> uncommitted_files_;      // the next successful Commit removes those it does not list
+  FileSystem& files_;                           // does the work on the files
+  const Settings& settings_;                    // gives appenddirname and appendfilename
+  Logger& log_;                                 // gets the errors
+  AofManifest manifest_;                        // the manifest that is on the disk
+  std::unique_ptr<File> lock_;                  // keeps the lock of locked_name_; null: none
+  std::string locked_name_;                     // the incremental that lock_ locks
+  std::vector<std::string> uncommitted_files_;  // files of RemoveAfterNextCommit; the next Commit removes unlisted ones
   std::vector<std::unique_ptr<Removal>> removals_;  // files that are being removed in the background
 };
 

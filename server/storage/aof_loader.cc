@@ -218,7 +218,8 @@ bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   if (done) return true;
   NoteFailure(part, record, done.error());
   if (!record.command.Spec().selects_database) return true;
-  // A SELECT has failed. The records that follow must not run in the previously selected database.
+  // A SELECT has failed. Loading ends, because the commands that follow must not run in the previously selected
+  // database.
   Fail(StrCat("Fatal error: the append only file ", part.name,
               " selects a database that this server does not have (databases ", services_.data.dataset.keyspace.Count(),
               ")"));
@@ -266,8 +267,8 @@ AofLoader::Outcome AofLoader::HandleEndOfRecords(const Part& part, const AofRead
   }
 }
 
-// Truncates the file if its last record, at `offset`, is incomplete. Fails if complete records follow: then the length
-// of a record is damaged, and the records after it must not be lost.
+// Truncates the file if its last record (a command), at `offset`, is incomplete. Fails if complete records follow,
+// because then the length of a record is damaged, and the records after it must not be lost.
 AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t offset) {
   const uint64_t cut = group_ ? group_->offset : offset;
   const LaterRecord later = FindLaterRecord(part.file, offset, part.bytes);
@@ -297,7 +298,7 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
                 "server.");
   }
   services_.env.log.Warning("!!! Warning: short read while loading the AOF file " + part.name + "!!!");
-  // Unlike this server, Redis truncates the file first, and then refuses to start.
+  // Refuses before anything is truncated. Redis truncates the file first, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
   services_.env.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
   const IoError error = services_.storage.aof.TruncateLastIncremental(part.name, offset);

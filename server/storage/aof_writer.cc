@@ -35,7 +35,8 @@ AofWriter::~AofWriter() { AwaitSync(); }
 
 void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   if (IsOpen()) {
-    // One thread does all file tasks in order. So when a later sync is done, the sync of the old file is done too.
+    // One thread does all background file tasks in order. So when a later sync is done, the sync of the old file is
+    // done too.
     closings_.push_back(std::make_unique<Closing>(std::move(file_), written_bytes_ != synced_bytes_));
     parts_.files.RunInBackground(*closings_.back());
   }
@@ -160,7 +161,7 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
             "it starts.  ftruncate: " +
             IoErrorText(error));
       }
-      // The part that was written could not be removed, so it stays in the file. Only the rest must be written.
+      // The part that was written could not be removed, so it stays in the file. The next attempt writes only the rest.
       bytes_ += progress.bytes;
       written_bytes_ += progress.bytes;
       buffer_.erase(0, progress.bytes);
@@ -195,8 +196,8 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
 }
 
 IoError AofWriter::SyncNow() {
-  // Waits for running syncs, for two reasons. Earlier files must be on the disk first, and the system reports a failed
-  // sync only once.
+  // Waits for running syncs, for two reasons: data of earlier files must be on the disk first, and the system reports a
+  // failed sync only once.
   if (!closings_.empty() || sync_.IsPending()) AwaitSync();
   synced_at_ms_ = parts_.pace.NowMs();
   const IoError error = file_->Sync();

@@ -48,8 +48,8 @@ Step AppendOnlyFile::Prepare() {
   return Step::kDone;
 }
 
-// Locks the last incremental file. Its lock protects all files against other Respite servers. A missing file is no
-// error here, because loading reports it.
+// Locks the last incremental file, which protects all files against other Respite servers. A missing file is no error
+// here, because loading reports it.
 Step AppendOnlyFile::LockFiles() {
   const auto& incrementals = directory_.manifest().incrementals();
   if (incrementals.empty()) return Step::kDone;
@@ -58,8 +58,8 @@ Step AppendOnlyFile::LockFiles() {
   return directory_.Lock(name);
 }
 
-// Creates the incremental before the base, so that there is a manifest before any file has content. Otherwise a crash
-// could leave a base with content but without a manifest, which would stop the next start (CheckManifestIsThere).
+// Creates the incremental before the base, so that a manifest exists before any file has content. Otherwise a crash
+// could leave a base with content but without a manifest. The next start would then fail (CheckManifestIsThere).
 Step AppendOnlyFile::Begin(uint64_t base_bytes) {
   const bool is_first = directory_.manifest().IsEmpty();
   if (directory_.manifest().incrementals().empty()) {
@@ -92,7 +92,7 @@ Step AppendOnlyFile::CreateFirstBase() {
   return directory_.SyncDirectory() == Step::kDone ? directory_.Commit(std::move(next)) : Step::kFailed;
 }
 
-// Commits the manifest before the first byte is written, since propagated commands must not be in a file outside the
+// Commits the manifest before the first byte is written, because a file with propagated commands must be in the
 // manifest.
 Step AppendOnlyFile::CreateIncremental(const char* moment) {
   AofManifest next = directory_.manifest();
@@ -149,8 +149,8 @@ IoError AppendOnlyFile::FlushAndSync() {
   return writer_.SyncNow();
 }
 
-// Truncates the incremental file only in state kOn. In state kAwaitsBase the manifest does not name that file yet, so
-// it is not loaded after a crash anyway.
+// Truncates the incremental file only in state kOn. In state kAwaitsBase the manifest does not name that file yet, so a
+// server that starts after the crash does not load it anyway.
 IoError AppendOnlyFile::SimulateCrash(AppendFsync policy) {
   const State before = std::exchange(state_, State::kOff);
   parts_.data.journals.Detach(*this);
@@ -206,7 +206,7 @@ void AppendOnlyFile::TurnOff() {
   if (IsRewriting()) parts_.child_processes.Kill();
 }
 
-// Drops the commands since the fork, which are useless, because their base was not completed.
+// Drops the commands since the fork. They are useless, because the base that they need was not completed.
 void AppendOnlyFile::DropTemporaryIncremental() {
   parts_.data.journals.Detach(*this);
   if (!writer_.IsOpen()) return;
@@ -224,8 +224,8 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (IsRewriting()) return RewriteStart::kAlreadyRuns;
   if (!parts_.child_processes.Busy() && parts_.current_execution.MayBlock()) return StartRewrite();
   is_rewrite_scheduled_ = true;
-  // As in Redis, the delay after failed automatic rewrites does not apply to a rewrite that a client has requested. So
-  // the count of failures starts again.
+  // Starts the count of failures again. As in Redis, the delay after failed rewrites does not apply to a rewrite that a
+  // client has requested.
   consecutive_failures_ = 0;
   return RewriteStart::kScheduled;
 }

@@ -1,5 +1,5 @@
-// ChildProcesses: starts and kills the one child that the server may have. Reports the child's end to the part that
-// started it, and its progress to INFO.
+// ChildProcesses: starts and kills the only child process that the server may have. Calls a function of the part that
+// started the child when it has ended, and gives its progress to INFO.
 #pragma once
 
 #include <functional>
@@ -22,31 +22,31 @@ class ChildProcesses {  // starts, polls and kills the one child (RDB save, AOF 
   };
   ChildProcesses(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
 
-  // Starts a child. Returns its process ID, or an errno on failure. When the child has ended, Poll or Kill calls
-  // `ended`. Requires: !Busy().
+  // Starts a child that runs `job`. Returns its process ID, or an errno on failure. When the child has ended, Poll or
+  // Kill calls `ended`. Requires: !Busy().
   Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended, int output = -1);  // its pid, or an errno
   bool Busy() const { return work_.has_value(); }                                                // a child runs
   bool Does(ChildWork work) const { return work_ == work; }  // a child runs and does this work
 
-  // Calls the handler of a child that has ended. Called by the timer.
-  void Poll();  // called by the timer: calls the handler of a child that has ended
-  // Kills the child, if there is one, and calls its handler. Cost: waits until the child has ended.
+  // If the child has ended, calls its handler `ended`. Called by the timer.
+  void Poll();  // called by the timer: if the child has ended, calls its handler
+  // Kills the child, if one runs, and calls its handler `ended`. Cost: waits until the child has ended.
   void Kill();  // kills any child, waits for its end and calls its handler
 
-  struct Figures {            // values of the current child for INFO; zeros if none runs
+  struct Figures {            // progress of the current child for INFO; zeros if none runs
     ChildProgress progress;   // what the child has reported
-    uint64_t keys_total = 0;  // number of keys that the child must save
-    int64_t cow_age_s = 0;    // seconds since cow_bytes was measured
+    uint64_t keys_total = 0;  // number of keys in all databases at the fork
+    int64_t cow_age_s = 0;    // seconds since progress.cow_bytes was measured
   };
-  Figures CurrentFigures() const;  // values of the current child, for INFO
+  Figures CurrentFigures() const;  // progress of the current child, for INFO
 
  private:
   const Parts parts_;              // other parts of the server that this class uses
-  Forker& forker_;                 // creates and kills the child
+  Forker& forker_;                 // forks and kills the child
   std::optional<ChildWork> work_;  // what the child does; nullopt: none runs
   pid_t pid_ = 0;                  // process ID of the child that was started last
-  EndHandler ended_;               // called when the child has ended
-  uint64_t keys_total_ = 0;        // number of keys when the last child started
+  EndHandler ended_;               // the function to call when the child has ended
+  uint64_t keys_total_ = 0;        // number of keys in all databases at the last fork
 };
 
 }  // namespace respite

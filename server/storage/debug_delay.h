@@ -5,7 +5,7 @@
 
 namespace respite {
 
-// Sleeps for `us` µs. The timer signal of scripts (SIGRTMIN) does not shorten the sleep; other signals do, as in Redis.
+// Sleeps for `us` µs. A signal ends the sleep early, as in Redis, except the timer signal of scripts (SIGRTMIN).
 void SleepUs(int64_t us);  // sleeps this many microseconds, unless a signal ends the sleep
 
 // Sleeps for `delay_us` µs. A negative number -n means a sleep of 1 µs on every n-th call.

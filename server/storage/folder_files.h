@@ -1,4 +1,5 @@
-// FolderFiles: resolves relative paths in a Folder, so that each of several servers in one process has its own folder.
+// FolderFiles: a file system that resolves relative paths in a Folder, so that each of several servers in one process
+// has its own folder.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace respite {
 
-class FolderFiles final : public FileSystem {  // a file system whose relative paths belong to a Folder
+class FolderFiles final : public FileSystem {  // a file system in which relative paths begin in a Folder
  public:
   // `files` and `folder` must outlive this object.
   FolderFiles(FileSystem& files, const Folder& folder) : files_(files), folder_(folder) {}
@@ -18,7 +19,7 @@ class FolderFiles final : public FileSystem {  // a file system whose relative p
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override {
     return files_.Open(folder_.Resolve(path), mode);
   }
-  IoError Rename(const std::string& from, const std::string& to) override {
+  IoError Rename(const std::string& from, const std::string& to) override {  // both paths may be relative
     return files_.Rename(folder_.Resolve(from), folder_.Resolve(to));
   }
   IoError Remove(const std::string& path) override { return files_.Remove(folder_.Resolve(path)); }
@@ -35,7 +36,7 @@ class FolderFiles final : public FileSystem {  // a file system whose relative p
 
  private:
   FileSystem& files_;     // does the work on the resolved paths
-  const Folder& folder_;  // the folder to which relative paths belong
+  const Folder& folder_;  // the folder in which relative paths begin
 };
 
 }  // namespace respite

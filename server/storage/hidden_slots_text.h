@@ -1,9 +1,10 @@
-// Hidden slots in files and streams: slots whose keys this server holds but does not own yet. So replicas and restarted
-// servers know that they must hide these keys. As an auxiliary field of an RDB file:
+// Hidden slots in files and replication streams. A hidden slot is being imported: this server holds its keys, but does
+// not own the slot yet. The text tells replicas and restarted servers that they must hide these keys from clients. As
+// an auxiliary field of an RDB file:
 //
 //   name SP first-last { SP first-last } { ";" … }
 //
-// As requests in journals:
+// As requests in the append-only file and the replication stream:
 //
 //   CLUSTER SYNCSLOTS HIDE NAME name SLOTSRANGE first last { first last }
 //   CLUSTER SYNCSLOTS REVEAL NAME name
@@ -18,12 +19,12 @@ namespace respite {
 
 inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
 
-std::string HiddenSlotsText(const HiddenSlots& hidden);  // "one 0-2 7-7;two 9-9": the value of kHiddenSlotsAux
-void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // the reverse; adds the slots to `hidden`
+std::string HiddenSlotsText(const HiddenSlots& hidden);  // "one 0-2 7-7;two 9-9", for the RDB field kHiddenSlotsAux
+void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // parses that text, and adds the slots to `hidden`
 
-std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);  // the arguments of CLUSTER SYNCSLOTS HIDE
-std::string HideRequests(const HiddenSlots& hidden);                     // one request HIDE for each name, in RESP
-std::vector<std::string> RevealRequest(Bytes name);                      // the arguments of CLUSTER SYNCSLOTS REVEAL
+std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);  // CLUSTER SYNCSLOTS HIDE: hides these slots
+std::string HideRequests(const HiddenSlots& hidden);                     // in RESP: a request HIDE for each name
+std::vector<std::string> RevealRequest(Bytes name);  // CLUSTER SYNCSLOTS REVEAL: shows slots that HIDE hid
 
 std::string SlotRangesText(const SlotSet& slots);  // the ranges of the slots, such as "0-5 7-7"
 

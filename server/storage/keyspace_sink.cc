@@ -23,8 +23,8 @@ namespace respite {
 
 namespace {
 
-// Time limit for all libraries together. Each library has its own limit, but a primary could send any number of
-// libraries.
+// Time limit for all function libraries of an RDB together. Each library has its own limit, but a primary could send
+// any number of libraries.
 constexpr int64_t kAllLibrariesMs = 10'000;
 
 constexpr uint64_t kEmptyKeysLogged = 10;
@@ -91,7 +91,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
   }
 }
 
-// Uses two passes: the first prefetches the memory that the second needs.
+// Stores the keys in two passes: the first prefetches the memory that the second needs.
 Result<Done> KeyspaceSink::OnEntries(int db, std::span<RdbEntry> entries) {
   Database& data = target_.keyspace[db];
   for (const RdbEntry& loaded : entries) data.PrefetchBucket(data.Hash(loaded.entry->Key()));

@@ -1,4 +1,4 @@
-// RdbContents: the contents and format of an RDB file, as the directives say.
+// RdbContents: decides, by the directives, what an RDB file contains and which format it has.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ struct History;
 class Keyspace;
 class MemoryGauge;
 
-// What an RDB file is for. kFunctions: a snapshot that contains functions but no keys.
+// What an RDB file is for. kSnapshot: a dump, or a snapshot for replicas. kAofBase: the base of an append-only file.
+// kFunctions: a snapshot that contains functions but no keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
 
 class RdbContents {  // decides what an RDB file contains, and its format, by the directives
@@ -33,12 +34,13 @@ class RdbContents {  // decides what an RDB file contains, and its format, by th
 
   RdbContent Source(RdbPurpose purpose) const;  // the keys, functions and metadata to save
   RdbSaveOptions Options() const;               // how WriteRdb writes: format, checksum and fsync, by the directives
-  // Returns false while a replica lacks its primary's data. Its data may then be empty, or only what clients wrote to a
-  // writable replica, so the existing file is better. Only a command of an operator saves such data.
-  bool IsWorthSaving() const;  // false: a replica without its primary's data, so keep the old file
-  // Returns the progress callback of WriteRdb. The callback reports to `reporter` (may be null) and sleeps as
-  // rdb-key-save-delay says.
-  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // WriteRdb calls it
+  // Returns whether the data may replace the dump file. It may not while this server is a replica without its primary's
+  // data: the data may then be empty, or only what clients wrote to a writable replica. Only a command of an operator
+  // saves such data.
+  bool IsWorthSaving() const;  // false: a replica without its primary's data, so the old file stays
+  // Returns a callback for WriteRdb, which calls it with the number of written keys. It reports them to `reporter` (may
+  // be null) and sleeps as rdb-key-save-delay says.
+  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // for WriteRdb
 
  private:
   const Parts parts_;  // other parts of the server that this class uses

@@ -1,4 +1,5 @@
-// Loads RDB files into the keyspace: at startup, for DEBUG RELOAD, and as the base of an append-only file.
+// Loads RDB files into the keyspace: at startup, for DEBUG RELOAD, as the base of an append-only file, as a fixture
+// (data for tests), and on a replica that has received the snapshot of its primary as a file.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +20,24 @@ enum class LoadOutcome : uint8_t {
   kStopped,  // the server must stop
 };
 
-struct RdbLoadResult {       // how loading an RDB ended
+struct RdbLoadResult {       // how loading an RDB has ended
   LoadOutcome outcome;       // whether it was loaded, was absent, failed, or was stopped
   uint64_t offset;           // position of the first byte after the RDB
   std::string failure = {};  // the reason, if `outcome` is kFailed
 };
 
-// Loads the RDB in `file` from `offset` on. `name` is for the log. Requires: loading().IsActive(). After a failure, the
-// keys that were loaded before the failure remain.
+// Loads the RDB that begins at `offset` in `file`. `name` is for the log. Requires: loading().IsActive(). After a
+// failure, the keys that were loaded before it remain.
 RdbLoadResult LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
                       const RdbLoadOptions& options);
 
 // Loads the RDB file at `path`, or returns kAbsent if there is none. If the file cannot be opened, logs the reason.
-// `holder` is passed to Loading::Begin.
+// `holder` is the client whose command loads (may be null); see Loading::Begin.
 RdbLoadResult LoadRdbFile(const Services& services, const std::string& path, const RdbLoadOptions& options,
                           const Session* holder = nullptr);
 
-// Loads the dump file of the server. `holder` is passed to Loading::Begin.
+// Loads the server's dump file (dbfilename). `holder` is the client whose command loads (may be null); see
+// Loading::Begin.
 LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, const Session* holder = nullptr);
 
 }  // namespace respite

@@ -59,7 +59,7 @@ void Shutdown::FinishShutdownIfReady() {
 
 Shutdown::Outcome Shutdown::End(uint32_t flags) {
   if (followers_ != nullptr) followers_->LogLaggingReplicas();
-  // An incompletely loaded keyspace must not replace the complete file.
+  // Saves nothing while data is being loaded, because the incomplete data must not replace the complete file.
   if (parts_.loading.IsActive()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   const Outcome outcome = SaveBeforeExit(flags);
   if (outcome == Outcome::kFailed) {
@@ -95,9 +95,10 @@ void Shutdown::Continue() {
   if (!waits && Begin(flags) == Outcome::kFailed) HandleCancellation();
 }
 
-// Starts the first rewrite if it does not run yet, and kills a snapshot child. Returns whether the shutdown must wait
-// for the rewrite. It must because without a base the append-only file has no data, and a service manager sends SIGTERM
-// only once. If the rewrite fails, Begin refuses, as after a failed save.
+// If `appendonly yes` was set but the first base is not complete, starts the rewrite that writes it. Kills a snapshot
+// child for this. Returns whether the shutdown must wait for the rewrite. Without a base the append-only file has no
+// data, and a service manager sends SIGTERM only once. If the rewrite fails, Begin refuses the shutdown, as after a
+// failed save.
 bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;
@@ -146,7 +147,8 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   }
   if (SyncAppendOnlyFile(flags) == Outcome::kFailed) return Outcome::kFailed;
   if (!MustSave(flags)) return Outcome::kStopping;
-  // A signal is not an operator's order to save this data: its flags come from a directive (shutdown-on-sigterm).
+  // A shutdown by signal does not count as an operator's request to save, because its flags come from a directive
+  // (shutdown-on-sigterm).
   const bool is_requested = (flags & kShutdownSave) != 0 && signal_ == 0;
   if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) {
     parts_.env.log.Warning("Nothing is saved: " + parts_.env.settings.dbfilename + " is left to another server.");
@@ -160,8 +162,8 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
   parts_.env.log.Notice("Saving the final RDB snapshot before exiting.");
   TellStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
-  // Save also fails if it finds that another server has locked the dump. In that case this server leaves the dump to
-  // the other one.
+  // Save also fails if another server has locked the dump. In that case the dump is left to that server, and this
+  // server stops without saving.
   if (parts_.snapshots.LeavesDumpToOtherServer() && !is_requested) return Outcome::kStopping;
   return Refuse(flags, "Error trying to save the DB");
 }

@@ -39,12 +39,13 @@ constexpr Bytes kTemporarySuffix = ".rdb";
 
 std::string TemporaryName(pid_t pid) { return StrCat(kTemporaryPrefix, pid, kTemporarySuffix); }
 
-// Returns the process that owns this temporary file; 0 if no temporary file has such a name.
+// Returns the ID of the process that writes a temporary RDB file of this name, or 0 if temporary files have other
+// names.
 pid_t OwnerOf(Bytes name) {
   if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return 0;
   name.remove_prefix(kTemporaryPrefix.size());
   name.remove_suffix(std::min(kTemporarySuffix.size(), name.size()));
-  // A snapshot of the primary is received into temp-<seconds>.<pid>.rdb.
+  // The snapshot that a replica receives from its primary has the name temp-<seconds>.<pid>.rdb.
   const size_t dot = name.find('.');
   if (dot != Bytes::npos && dot != 0 && name.find_first_not_of("0123456789") == dot) {
     name.remove_prefix(dot + 1);
@@ -54,7 +55,7 @@ pid_t OwnerOf(Bytes name) {
   return error == std::errc() && end == name.data() + name.size() && pid > 0 ? pid : 0;
 }
 
-// Counts a zombie as dead, because its parent may never reap it.
+// Returns whether this process is running. Counts a zombie as dead, because its parent may never reap it.
 bool IsAlive(pid_t pid) {
   if (pid == getpid()) return false;  // an earlier process had this ID: this process has written nothing yet
   if (kill(pid, 0) != 0) return errno != ESRCH;
@@ -102,7 +103,7 @@ Snapshots::Outcome Snapshots::StartBackgroundSave() {
   return Outcome::kDone;
 }
 
-// Writes a temporary file and renames it to `path`. The child of a background save also runs this.
+// Writes the data to a temporary file and renames the file to `path`. The child of a background save also runs this.
 bool Snapshots::Write(const std::string& path, ChildReporter* reporter) {
   FileSystem& files = parts_.files;
   const std::string temporary = TemporaryName(getpid());
@@ -143,8 +144,8 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
   return false;
 }
 
-// Locks the RDB file. Does so again before each save, because the file may have been replaced, or dbfilename or dir may
-// have changed. If there is no file, there is nothing to lock.
+// Locks the RDB file `path`, or keeps it unlocked if it does not exist. Must be called again before each save, because
+// the file may have been replaced, or dbfilename or dir may have changed.
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
   auto lock = parts_.files.Lock(path);
@@ -274,7 +275,8 @@ void Snapshots::SaveIfDue() {
   const uint64_t changes = parts_.keyspace_stats.dirty;
   const int64_t elapsed_ms = parts_.env.clock.MonotonicMs() - last_save_ms_;
   for (const SavePoint& point : parts_.env.settings.save) {
-    // Saves as soon as the time has passed. Unlike this server, Redis compares whole seconds and saves a second later.
+    // Saves as soon as the time has passed. Redis, unlike this server, compares whole seconds and saves up to a second
+    // later.
     if (changes < static_cast<uint64_t>(point.changes) || elapsed_ms <= point.seconds * 1000) continue;
     if (LeavesDumpToOtherServer() || !parts_.contents.IsWorthSaving()) return;
     parts_.env.log.Notice(StrCat(point.changes, " changes in ", point.seconds, " seconds. Saving..."));

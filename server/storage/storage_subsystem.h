@@ -1,5 +1,5 @@
-// StorageSubsystem: the append-only file, the snapshots and the loading of a node, and the shutdown, which saves the
-// data.
+// StorageSubsystem: the parts of a node that save and load its data: the append-only file, the snapshots, the loading,
+// and the shutdown.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace respite {
 
-class StorageHealth final : public Durability {  // says whether writes must be refused, and why
+class StorageHealth final : public Durability {  // says whether writes must be refused, because of a failed save
  public:
   struct Parts {                 // other parts of the server that this class uses
     const AppendOnlyFile& aof;   // its errors refuse writes
@@ -25,7 +25,7 @@ class StorageHealth final : public Durability {  // says whether writes must be 
   };
   explicit StorageHealth(const Parts& parts) : parts_(parts) {}
 
-  std::optional<Trouble> FindPersistenceTrouble() const override {  // why writes are refused; nullopt: they are not
+  std::optional<Trouble> FindPersistenceTrouble() const override {  // why writes are refused; nullopt: accepted
     if (parts_.snapshots.MustRefuseWrites()) return Trouble{Trouble::Place::kSnapshot, kNoError};
     const auto error = parts_.aof.writer().WriteOrSyncError();
     if (!error) return std::nullopt;
@@ -38,7 +38,7 @@ class StorageHealth final : public Durability {  // says whether writes must be 
 };
 
 struct StorageSubsystem {  // the files of a node: append-only file, snapshots, loading, shutdown
-  // `files` has the append-only file and snapshots. It may be a file system that fails when a test demands it (TEST
+  // `files` is the file system with the append-only file and the snapshots. In tests it may fail on demand (TEST
   // FAULT).
   StorageSubsystem(const Services& services, FileSystem& files, Forker& forker);
   StorageSubsystem(const StorageSubsystem&) = delete;
@@ -49,8 +49,8 @@ struct StorageSubsystem {  // the files of a node: append-only file, snapshots, 
   AppendOnlyFile aof;              // the append-only file
   Snapshots snapshots;             // saves RDB files
   Loading loading;                 // the state while data is loaded
-  Shutdown shutdown;               // ends the server
-  StorageHealth health;            // says why writes must be refused
+  Shutdown shutdown;               // saves the data and stops the server
+  StorageHealth health;            // says whether writes must be refused
 };
 
 }  // namespace respite
