@@ -34,7 +34,7 @@ class ClientFaults final : public Timers::Source {  // delays requests and repli
   void SetReplyFault(Session& session, ReplyFault fault);  // sets what happens to the running request's reply
   // If the running request has a fault, holds back the part of its reply that is written so far. Called for a request
   // that is not finished and continues in a later Turn.
-  void HoldPartialReply(Session& session, size_t reply_start);  // the reply begins at `reply_start` of the output
+  void HoldPartialReply(Session& session, size_t reply_start);  // holds back the output from `reply_start` on
   // Applies the fault that SetReplyFault has set, now that the reply is complete. Requires: session.fault_state exists.
   void ApplyPendingFault(Session& session, size_t reply_start);  // applies the fault to the complete reply
 

@@ -22,7 +22,7 @@ struct Session;
 
 class ClientMemory {  // closes the largest clients above maxmemory-clients
  public:
-  static constexpr size_t kMinLimitBytes = 128 * 1024;  // lowest limit: below it, no client could raise it again
+  static constexpr size_t kMinLimitBytes = 128 * 1024;  // lowest limit: with less, no client could raise it again
 
   struct Parts {  // the objects that ClientMemory uses; its constructor gets them
     const Env& env;

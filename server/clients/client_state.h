@@ -203,7 +203,7 @@ class OutputAccount {  // statistics of one session's output; emulates the size 
 class MemoryPlace {  // where ClientMemory stores a session, and with which size
  private:
   friend class ClientMemory;
-  static constexpr int16_t kNoClass = -1;  // the session may not be closed, or is not measured
+  static constexpr int16_t kNoClass = -1;  // size_class_ of a session that may not be closed or is not measured
 
   size_t counted_bytes_ = 0;       // the session's share of ClientMemory::total_bytes_
   uint32_t place_ = 0;             // index of the session in the vector classes_[size_class_]

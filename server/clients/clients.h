@@ -39,7 +39,7 @@ class Clients {  // owns the sessions of all clients
   }
 
   size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // input of clients that have not logged in
-  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // sets the client's part of it
+  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // sets this client's UnauthenticatedBytes
     unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
     session.unauthenticated_bytes = bytes;
   }
@@ -139,7 +139,7 @@ class TimerFrequency {  // hz: timer ticks per second; grows with the number of 
 };
 
 template <class Visit>
-void Clients::VisitNext(size_t count, Visit&& visit) {
+void Clients::VisitNext(size_t count, Visit&& visit) {  // visits the next `count` sessions, round robin
   for (size_t left = std::min(count, sessions_.size()); left > 0; --left) {
     auto next = sessions_.upper_bound(last_visited_id_);
     if (next == sessions_.end()) next = sessions_.begin();

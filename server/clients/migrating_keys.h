@@ -37,11 +37,11 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
   void Remove(const Place& place) { lines_.Remove(place); }                    // the transfer has ended
 
   // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
-  bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: until a transfer ends
+  bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: it must wait for a transfer
                  std::span<const Bytes> arguments);
   // Marks the keys that a script's command writes as changed. Scripts cannot be paused, so they may change a key while
   // it is being sent.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // for a script's command
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // marks its keys as changed
   void AddPaused(const Session& session);  // notes a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
   // list.

@@ -1,5 +1,5 @@
-// Pause: pauses clients (CLIENT PAUSE, until a given time) and pauses of writes by the server itself. RemovalRule: says
-// whether expired or evicted keys may be removed now; during a pause, for example, they may not.
+// Pause: CLIENT PAUSE, which pauses commands until a given time, and the pauses of writes by the server itself.
+// RemovalRule: says whether expired or evicted keys may be removed now; during a pause, for example, they may not.
 #pragma once
 
 #include <cstdint>

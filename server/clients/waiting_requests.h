@@ -48,7 +48,7 @@ struct BlockCondition {  // what a blocking command waits for
   ValueType type = ValueType::kList;  // keys of another type do not end the wait
   int64_t timeout_ms = 0;             // how long the client waits; 0: no timeout
   Loss loss = Loss::kIgnored;         // kTold: deletion of a key, or another type, also wakes it
-  Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // after the timeout
+  Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // reply after the timeout
   bool for_disk = false;                // WAITAOF: runs again when more of the append-only file is on disk
   bool can_be_unblocked = true;         // CLIENT UNBLOCK may end the wait
   std::vector<std::string> words = {};  // the arguments to run again, if they differ from the request

@@ -52,8 +52,7 @@ bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: not a
   return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
 }
 
-// Returns the name under which the client has named the directive, its primary name or its alias, spelled as in the
-// table.
+// Returns the name that the client has given, the primary name or the alias of the directive, spelled as in the table.
 std::string_view NameInTable(const Directive& directive, Bytes given) {
   return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
 }
@@ -178,8 +177,7 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
 }
 
 // Sets Redis' default save points, which users with a configuration file or a container expect. Not called with
-// `--test`, or without any configuration, because without save points the server writes no RDB file that its next run
-// would find.
+// `--test`, or without any configuration. Such a server saves nothing on its own, so its next run finds no RDB file.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());

@@ -37,7 +37,7 @@ class Config {  // the settings of a running server, and their changes
   using Hook = std::function<std::optional<std::string>()>;
   using NamesAndValues = std::vector<std::pair<std::string, std::string>>;
 
-  struct SetContext {  // what decides whether a client may set a protected directive, or any while loading
+  struct SetContext {                  // where a CONFIG SET comes from, and whether data is being loaded
     bool connection_is_local = false;  // the client uses loopback or a unix socket
     bool is_loading = false;           // a dataset is being loaded
   };
@@ -66,7 +66,7 @@ class Config {  // the settings of a running server, and their changes
   const Settings& settings() const { return settings_; }  // the current values of all directives
 
   // Makes this object the configuration of a Sentinel that runs in this process and saves its state in `file`.
-  void BecomeSentinel(std::string file);  // `file`: absolute path of its sentinel.conf
+  void BecomeSentinel(std::string file);  // for a Sentinel; `file`: absolute path of sentinel.conf
   // Reads the `sentinel …` lines again from the present sentinel.conf. Returns the error if that file is invalid.
   std::optional<StartupError> ReadSentinelLines();  // reads sentinel.conf again; returns the error, or nullopt
 
@@ -90,8 +90,8 @@ class Config {  // the settings of a running server, and their changes
   // fixed at start.
   NamesAndValues ChangedPairs(const NamesAndValues& pairs) const;  // the pairs that Set would change
 
-  // Sets all these directives, or none. If a value or a hook fails, restores all values, and calls the hooks that had
-  // run a second time. Then throws a Refusal with the whole error reply.
+  // Sets all these directives, or none. If a value or a hook fails, restores all values, and calls the hooks that have
+  // already run once more, with these values. Then throws a Refusal with the whole error reply.
   void Set(const NamesAndValues& pairs, SetContext context);  // for CONFIG SET; throws Refusal
 
   void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;  // for CONFIG REWRITE; throws Refusal
@@ -132,7 +132,7 @@ class Config {  // the settings of a running server, and their changes
   void WarnAboutSettingsWithoutEffect();              // adds one note with the names of settings without effect
   void WarnAboutUnsortedOomScores();                  // adds a note if oom-score-adj-values do not increase
   bool IsDataConfigured() const;                      // whether `dir`, `dbfilename` or `appendonly` was set
-  std::optional<StartupError> CheckExitWithParent();  // returns an error if daemonize is also set
+  std::optional<StartupError> CheckExitWithParent();  // returns an error if exit-with-parent and daemonize are set
   std::optional<StartupError> CheckSentinels(const CommandLine& line) const;  // an error if settings forbid Sentinels
 
   Settings settings_;  // the current values of all directives

@@ -74,7 +74,7 @@ class ConfigReader {  // reads configuration lines into Settings
   using Outcome = Result<Done, StartupError>;
 
   Outcome ReadLine(ConfigLine& line);                                         // reads a line of any kind
-  Outcome ReadDirective(const Directive& directive, const ConfigLine& line);  // assigns the value
+  Outcome ReadDirective(const Directive& directive, const ConfigLine& line);  // parses the value and stores it
   Outcome ReadOther(ConfigLine& line);          // reads a line that is no directive: `user`, `include` …
   Outcome ReadSentinel(ConfigLine& line);       // keeps a `sentinel …` line for the Sentinel
   Outcome ReadUnknown(const ConfigLine& line);  // returns an error, unless the line may be ignored

@@ -24,7 +24,7 @@ struct NodeLayout {                      // value of the directive `nodes`, for 
   static Result<NodeLayout, std::string> Parse(Bytes text);  // returns the layout, or what is wrong
 
   int Count() const { return primaries * (1 + replicas); }  // number of nodes, including replicas
-  std::optional<int> PrimaryOf(int node) const {            // the node that it replicates; nullopt: it is a primary
+  std::optional<int> PrimaryOf(int node) const {            // the primary of `node`; nullopt: `node` is a primary
     return node < primaries ? std::nullopt : std::optional(node % primaries);
   }
   // FirstSlot and LastSlot return the range of hash slots that a primary owns. All primaries have equal shares, rounded

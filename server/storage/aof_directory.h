@@ -60,7 +60,7 @@ class AofDirectory {  // the directory appenddirname: files of the append-only f
   void RemoveInBackground(const std::string& name);  // removes the name now, the content in the background
   void RemoveTemporaries();                          // removes temporary files left by a crash; requires the lock
   // Returns the name that a new base file has until it is complete.
-  std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }  // of a new base
+  std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }  // for a new base file
   // Destroys the Removal objects whose background work has finished.
   void Tidy();  // destroys the Removal objects that have finished
 
@@ -70,7 +70,7 @@ class AofDirectory {  // the directory appenddirname: files of the append-only f
   // Returns the size of the base and all incrementals in bytes. If the size of a file cannot be read, fails and logs
   // its name.
   Result<uint64_t, IoError> TotalBytes() const;  // size of all files of the manifest; fails if one is missing
-  Result<uint64_t, IoError> FileSize(const std::string& name) const;  // in bytes; fails if it cannot be read
+  Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size in bytes; fails if it cannot be read
 
  private:
   class Removal;  // a file whose content another thread removes
@@ -91,7 +91,7 @@ class AofDirectory {  // the directory appenddirname: files of the append-only f
   AofManifest manifest_;                        // the manifest that is on the disk
   std::unique_ptr<File> lock_;                  // keeps the lock of locked_name_; null: none
   std::string locked_name_;                     // the incremental that lock_ locks
-  std::vector<std::string> uncommitted_files_;  // files of RemoveAfterNextCommit; the next Commit removes unlisted ones
+  std::vector<std::string> uncommitted_files_;  // files to remove after the next Commit, unless its manifest lists them
   std::vector<std::unique_ptr<Removal>> removals_;  // files that are being removed in the background
 };
 

@@ -70,9 +70,9 @@ class AofLoader {  // loads the append-only file: the base, then the incremental
   // or the server must stop.
   bool Run(const Part& part, const RequestBatch& batch);  // runs the commands; false: loading must end
   Loading::Order ReportProgress(uint64_t bytes);  // tells Loading how many bytes are loaded; kStop: loading must end
-  // Called after commands that may be slow, such as scripts: reports progress if the last report is 100 ms ago. Reports
-  // that depend on loaded bytes would come too late.
-  void ReportIfSlow(const Record& record);  // reports progress, if the last report was 100 ms ago
+  // Called after commands that may be slow, such as scripts: reports progress if the last report was at least 100 ms
+  // ago. Reports that depend on loaded bytes would come too late.
+  void ReportIfSlow(const Record& record);  // reports progress, if the last report was at least 100 ms ago
   // Finds the command that had the name arguments[0] before rename-command. Returns `found`, the command that has the
   // name now, if no renamed command had the name.
   const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments, const Command* found) const;

@@ -56,7 +56,7 @@ class AppendOnlyFile final : public Journal {  // the append-only file (appendon
   Step Begin(uint64_t base_bytes);                              // after loading: turns the append-only file on
   AofDirectory& directory() { return directory_; }              // the list of its files
   const AofDirectory& directory() const { return directory_; }  // the list of its files
-  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // cuts off its damaged end
+  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // truncates it to `bytes` bytes
 
   // --- Propagated commands
 
@@ -88,17 +88,17 @@ class AppendOnlyFile final : public Journal {  // the append-only file (appendon
 
   // --- For INFO
 
-  State state() const { return state_; }               // kAwaitsBase: turned on, and the first rewrite has not ended
+  State state() const { return state_; }               // kAwaitsBase: on, but the first rewrite has not ended
   bool IsOn() const { return state_ != State::kOff; }  // kAwaitsBase counts as on
   AofWriter& writer() { return writer_; }              // writes to the last incremental
   const AofWriter& writer() const { return writer_; }  // writes to the last incremental
   uint64_t TotalBytes() const { return closed_bytes_ + writer_.FileBytes(); }  // size of all files (aof_current_size)
   uint64_t BaseBytes() const { return base_bytes_; }  // aof_base_size: after the last rewrite, or of the loaded base
   bool IsRewriting() const;                           // a child rewrites the append-only file now
-  bool IsRewriteScheduled() const { return is_rewrite_scheduled_; }  // Cron will start one
+  bool IsRewriteScheduled() const { return is_rewrite_scheduled_; }  // true: Cron will start a rewrite
   int64_t LastRewriteSeconds() const { return last_rewrite_s_; }     // duration, also of a failed one; -1: none yet
   int64_t CurrentRewriteSeconds() const;  // how long the current rewrite has run; -1: none runs
-  bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }  // also true before the first
+  bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }  // also true before the first rewrite
   uint64_t RewriteCount() const { return rewrite_count_; }  // successful rewrites since the start or CONFIG RESETSTAT
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // rewrites failed in a row; a reset sets 0
   uint64_t LastCowBytes() const { return last_cow_bytes_; }               // copy-on-write memory of the last rewrite
@@ -118,7 +118,7 @@ class AppendOnlyFile final : public Journal {  // the append-only file (appendon
   Step LockFiles();        // locks the last incremental, which protects all files; kDone if there is none
   Step CreateFirstBase();  // writes a base at startup if there are no files yet
   Step CreateIncremental(const char* moment);  // adds a new incremental and writes to it; `moment` is for the log
-  Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // writes to this file from now on
+  Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // opens this file to append to it
   Step StartIncremental();      // before the fork of a rewrite: opens the file for later commands
   RewriteStart StartRewrite();  // starts a rewrite in a child now
   bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes the data; `reporter` may be null
@@ -126,7 +126,7 @@ class AppendOnlyFile final : public Journal {  // the append-only file (appendon
   void HandleOutcome(const ChildEnd& end);                           // installs the child's new base, or removes it
   void DropTemporaryIncremental();  // kAwaitsBase: removes the file with the commands since the fork
   Step InstallNewBase();            // makes the child's file the base in the manifest
-  Step RenameInto(const std::string& from, const std::string& to, const char* what);  // `what` is for the log
+  Step RenameInto(const std::string& from, const std::string& to, const char* what);  // renames; `what` is for the log
   void NoteFailure();                                                                 // counts a failed rewrite
   bool CheckBackoff();                   // true: failures delay the next rewrite now; starts and ends the delay
   bool HasGrownEnoughToRewrite() const;  // as auto-aof-rewrite-percentage and -min-size say
@@ -134,7 +134,7 @@ class AppendOnlyFile final : public Journal {  // the append-only file (appendon
   const Parts parts_;                     // other parts of the server that this class uses
   AofDirectory directory_;                // keeps the list of the files
   AofWriter writer_;                      // writes to the last incremental
-  State state_ = State::kOff;             // kAwaitsBase: turned on, and the first rewrite has not ended
+  State state_ = State::kOff;             // kAwaitsBase: on, but the first rewrite has not ended
   bool is_rewrite_scheduled_ = false;     // Cron starts a rewrite as soon as no child runs and no delay is left
   bool must_turn_back_on_ = false;        // TurnBackOn has failed, and Cron must retry it
   uint64_t closed_bytes_ = 0;             // size of all files except the current incremental

@@ -64,7 +64,7 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
 
   // Sets a function that reports status texts to the operator (systemd). It is called with an empty text when a
   // shutdown begins, and with texts as it proceeds.
-  void OnStatus(std::function<void(const std::string&)> handler) {  // sets what gets status texts
+  void OnStatus(std::function<void(const std::string&)> handler) {  // sets the receiver of status texts
     tell_status_ = std::move(handler);
   }
 
@@ -95,7 +95,7 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   void DelayForReplicas(uint32_t flags);           // pauses writes, and waits until replicas have the whole stream
   void FinishShutdownIfReady();                    // stops if the replicas have the whole stream or the time is up
   Outcome End(uint32_t flags);                     // saves what must be saved, and stops the server
-  void AnswerWaitingClients();                     // sends an error to the clients that wait for a failed shutdown
+  void AnswerWaitingClients();  // the shutdown failed or was aborted: sends an error to clients that wait for it
   Outcome SaveBeforeExit(uint32_t flags);  // kills children, syncs the append-only file, saves an RDB file if required
   Outcome SyncAppendOnlyFile(uint32_t flags);        // syncs the append-only file; kFailed: the server must not stop
   Outcome Refuse(uint32_t flags, const char* what);  // logs an error; returns kFailed, or kStopping with FORCE

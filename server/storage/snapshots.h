@@ -42,14 +42,14 @@ class Snapshots {  // saves the data as the RDB file: SAVE, BGSAVE and save poin
   // Writes the RDB file while all clients wait. Errors are logged. Requires: no snapshot is running. Cost: O(data set).
   Outcome Save();                      // SAVE: writes the RDB file while all clients wait
   Outcome StartBackgroundSave();       // BGSAVE: starts a child that saves; requires that no child runs
-  std::string BackgroundPath() const;  // path of the file that the last background save wrote, from the present `dir`
+  std::string BackgroundPath() const;  // path of the last background save's file, even if dbfilename or `dir` changed
   // Makes a finished snapshot from the primary the dump: renames the file `path` to dbfilename. Returns false on
   // failure, which is logged.
   bool InstallAsDump(const std::string& path);  // renames a primary's finished snapshot to dbfilename; false: failed
   // Removes the dump after it was used for a synchronisation. Keeps it unless rdb-del-sync-files is set and the server
   // saves neither snapshots nor an append-only file.
   void RemoveSyncFile();  // removes the dump after a synchronisation, if rdb-del-sync-files permits
-  void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }              // the last background save's file
+  void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }  // for the last background save's file
   void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }  // called after background saves
   void Schedule() { is_save_scheduled_ = true; }  // Cron starts a background save when no child runs
   // Cancels a scheduled background save. Must be called when the data that it should have saved is lost.
@@ -96,7 +96,7 @@ class Snapshots {  // saves the data as the RDB file: SAVE, BGSAVE and save poin
 
  private:
   bool Write(const std::string& path, ChildReporter* reporter);                // writes the RDB file; false: failed
-  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes it; false: failed
+  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes the file; false: failed
   // Locks the RDB file `path` for this server. Returns false if another running server has locked it, so that it must
   // not be written. Returns true also if the file does not exist yet.
   bool Lock(const std::string& path);                         // locks the RDB file; false: another server has locked it

@@ -61,7 +61,7 @@ class Permissions {  // checks whether users may run requests, and logs refusals
   // all users except the default user. In dialects with acl_load_keeps_clients (Redis from 7.4, Valkey from 8.0), users
   // that `text` also has lose only some sessions: those with a subscription that the new permissions forbid. If a line
   // is invalid, changes nothing and returns the error.
-  std::optional<std::string> LoadAclLines(Bytes text, const std::string& path, const Session* running);  // or the error
+  std::optional<std::string> LoadAclLines(Bytes text, const std::string& path, const Session* running);  // ACL LOAD
 
  private:
   void Note(AclLogEntry entry, const Session& client);                  // counts a refusal, and adds it to the ACL log

@@ -52,7 +52,7 @@ class User {  // an ACL user: passwords and permissions
   std::optional<const char*> ApplyToUser(Bytes rule, AclPubsubDefault pubsub);  // "on" …; nullopt: it is for a selector
   const char* ApplyPassword(Bytes rule);  // applies ">secret", "#hash", "resetpass" …; returns null, or the error
   const char* AddSelector(Bytes rules);   // adds the selector "(~a +get)"; returns null, or the error
-  const char* AddPassword(const Digest& digest);  // adds its hash; returns null, or the error: too many passwords
+  const char* AddPassword(const Digest& digest);  // adds the hash of a password; returns null, or: too many passwords
   void Reset(AclPubsubDefault pubsub);            // makes it a user that is off, without passwords or permissions
   void UpdateIsUnlimited() { is_unlimited_ = selectors_.front().IsUnlimited(); }  // after each change of the rules
 
