@@ -65,10 +65,10 @@ struct ClientSubsystem {  // all components that deal with clients
   LateBound<RequestRunner> runner;     // runs blocked requests again: the Executor, which ExecutionSubsystem attaches
   CurrentExecution current_execution;  // the command that runs now
   Role role;                           // primary or replica
-  WatchedKeys watched_keys;
-  MigratingKeys migrating_keys;  // keys that MIGRATE is sending
-  BlockedClients blocked;        // clients in BLPOP, XREAD BLOCK, WAIT …
-  Tracking tracking;
+  WatchedKeys watched_keys;            // keys that clients WATCH
+  MigratingKeys migrating_keys;        // keys that MIGRATE is sending
+  BlockedClients blocked;              // clients in BLPOP, XREAD BLOCK, WAIT …
+  Tracking tracking;                   // client-side caching
   KeyEventListeners key_event_listeners;  // listeners of TEST JOURNAL and TEST LINT
   ChangeDispatcher changes;               // tells all components of changed keys
   Users users;                            // all ACL users

@@ -20,16 +20,16 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   static constexpr int64_t kNever = INT64_MAX;  // no time: only the owner opens the barrier
 
   struct Hold {                 // the owner of a barrier, and when it opens
-    uint64_t owner = 0;         // id for Open
+    uint64_t owner = 0;         // id of the fault rule, for Open
     int64_t until_ms = kNever;  // monotonic time when the barrier opens
   };
   // Adds a barrier, which holds back all output after the next `place` unsent bytes until the hold ends. Requires:
   // `place` is not before an existing barrier.
   void AddHold(size_t place, Hold hold, int64_t now_ms);  // holds back the output after `place` unsent bytes
   struct Trickle {                                        // output that is sent slowly
-    uint64_t owner = 0;
-    size_t bytes = 0;    // how much output after the barrier is sent slowly
-    int64_t per_second;  // bytes per second, more than 0
+    uint64_t owner = 0;                                   // id of the fault rule, for Open
+    size_t bytes = 0;                                     // how much output after the barrier is sent slowly
+    int64_t per_second;                                   // bytes per second, more than 0
   };
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // slows the output after `place` unsent bytes
   // Ends the output: what comes after the next `place` unsent bytes is never sent. HasReachedEnd tells when those bytes

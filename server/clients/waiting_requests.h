@@ -57,15 +57,15 @@ struct BlockCondition {  // what a blocking command waits for
 struct BlockedClient {                               // a blocked session, and the request to run again
   static constexpr int64_t kNoDeadline = INT64_MAX;  // deadline_ms of a client that waits without a timeout
 
-  Session* session;  // the session that is blocked
-  const Command* command;
+  Session* session;                // the session that is blocked
+  const Command* command;          // the command that runs again
   std::vector<std::string> words;  // of the request that runs again, with the command's name
   ValueType type;
   BlockCondition::Loss loss;
-  BlockCondition::Answer answer;
-  bool for_disk;
-  bool can_be_unblocked;
-  int64_t deadline_ms = kNoDeadline;                                    // monotonic time when the timeout passes
+  BlockCondition::Answer answer;      // writes the reply after the timeout
+  bool for_disk;                      // WAITAOF: runs again when more of the append-only file is on disk
+  bool can_be_unblocked;              // CLIENT UNBLOCK may end the wait
+  int64_t deadline_ms = kNoDeadline;  // monotonic time when the timeout passes
   std::vector<KeyQueues<BlockedClient*>::Place> places;                 // positions in the queues of its keys
   std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // positions in BlockedClients::deletion_queues_
 
@@ -149,7 +149,7 @@ class Transaction {  // the commands that a session queued since MULTI, and the 
 };
 
 template <class Visit>
-void Transaction::ForEach(Visit&& visit) const {
+void Transaction::ForEach(Visit&& visit) const {  // calls visit(command, arguments) in order
   std::vector<Bytes> words;
   for (const Block& block : blocks_) {
     size_t word = 0;

@@ -54,8 +54,8 @@ enum class WhenEmpty : uint8_t { kKept, kUnset };  // kUnset: an empty text mean
 
 struct ChoiceName {  // a permitted value of a directive with a fixed list of values
   std::string_view name;
-  int value;  // a value of the enumeration in Settings
-  VersionMark since = {};
+  int value;               // a value of the enumeration in Settings
+  VersionMark since = {};  // first versions that have this value
 };
 
 // When CONFIG REWRITE writes a line. kAlways: always; it adds the line if the file has none. kIfMentioned: only to
@@ -128,7 +128,7 @@ struct Directive {  // a row in the table of directives
 
 // Parses the words and stores the value in `settings`. Returns nullopt on success, or why the value is refused. After a
 // refusal the stored value is unspecified, so assign to a copy of the settings.
-Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);
+Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it
 
 std::string ValueText(const Directive& directive, const Settings& settings);  // the value as CONFIG GET shows it
 

@@ -33,8 +33,8 @@ class OwnFolder final : public Folder {  // a folder of one server, other than t
   explicit OwnFolder(std::string path) : path_(std::move(path)) {}
 
   std::string Path() const override { return path_; }
-  std::optional<std::string> Enter(const std::string& path) override;
-  std::string Resolve(const std::string& path) const override;
+  std::optional<std::string> Enter(const std::string& path) override;  // changes to `path`; returns the error
+  std::string Resolve(const std::string& path) const override;         // puts the folder before a relative path
 
  private:
   std::string path_;

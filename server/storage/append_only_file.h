@@ -38,11 +38,11 @@ class AppendOnlyFile final : public Journal {  // the append-only file (appendon
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    FileSystem& files;  // the file system of the server
-    Dataset& data;      // the data to save, and where propagated commands come from
-    const CurrentExecution& current_execution;
-    ChildProcesses& child_processes;  // runs the rewrites
-    const RdbContents& contents;      // which data and format the RDB of a new base has
+    FileSystem& files;                          // the file system of the server
+    Dataset& data;                              // the data to save, and where propagated commands come from
+    const CurrentExecution& current_execution;  // the command that runs now
+    ChildProcesses& child_processes;            // runs the rewrites
+    const RdbContents& contents;                // which data and format the RDB of a new base has
   };
   explicit AppendOnlyFile(const Parts& parts);
 

@@ -28,7 +28,7 @@ class FolderFiles final : public FileSystem {  // a file system in which relativ
   Result<std::vector<std::string>, IoError> List(const std::string& path) override {
     return files_.List(folder_.Resolve(path));
   }
-  Kind KindOf(const std::string& path) override { return files_.KindOf(folder_.Resolve(path)); }
+  Kind KindOf(const std::string& path) override { return files_.KindOf(folder_.Resolve(path)); }  // resolves the path
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override {
     return files_.Lock(folder_.Resolve(path));
   }

@@ -28,7 +28,7 @@ struct RdbLoadResult {       // how loading an RDB has ended
 
 // Loads the RDB that begins at `offset` in `file`. `name` is for the log. Requires: loading().IsActive(). After a
 // failure, the keys that were loaded before it remain.
-RdbLoadResult LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,
+RdbLoadResult LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,  // loads an RDB
                       const RdbLoadOptions& options);
 
 // Loads the RDB file at `path`, or returns kAbsent if there is none. If the file cannot be opened, logs the reason.
