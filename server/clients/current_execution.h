@@ -33,8 +33,8 @@ struct CurrentExecution {             // the command that runs now; only the Exe
   int64_t NowUs() const { return last_us; }                           // monotonic, cached at the last command
   int64_t NowMs() const { return last_us / 1000; }                    // monotonic, cached at the last command
   int64_t WallMs() const { return (wall_base_us + last_us) / 1000; }  // UNIX time, cached
-  // Returns whether a push (a publication or an invalidation) to this session must wait until its running command ends,
-  // so that the push is not sent inside the reply. As in Redis, SUBSCRIBE and similar commands do not defer pushes,
+  // Returns whether a push (a publication or an invalidation) to this session must wait until its running command ends.
+  // Otherwise the push would be sent inside the reply. As in Redis, SUBSCRIBE and similar commands do not defer pushes,
   // because their replies are messages themselves.
   bool DefersPushes(const Session& to) const {  // true: a push to `to` waits until its command ends
     constexpr uint32_t kAnswersWithPushes = kPubSub | kNoScript;

@@ -90,8 +90,8 @@ class Config {  // the settings of a running server, and their changes
   // fixed at start.
   NamesAndValues ChangedPairs(const NamesAndValues& pairs) const;  // the pairs that Set would change
 
-  // Sets all these directives, or none. If a value or a hook fails, restores all values, and calls the hooks that have
-  // already run once more, with these values. Then throws a Refusal with the whole error reply.
+  // Sets all these directives, or none. If a value or a hook fails, restores all values, and calls those hooks again
+  // that have already run. Then throws a Refusal with the whole error reply.
   void Set(const NamesAndValues& pairs, SetContext context);  // for CONFIG SET; throws Refusal
 
   void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;  // for CONFIG REWRITE; throws Refusal

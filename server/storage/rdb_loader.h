@@ -1,5 +1,5 @@
-// Loads RDB files into the keyspace: at startup, for DEBUG RELOAD, as the base of an append-only file, as a fixture
-// (data for tests), and on a replica that has received the snapshot of its primary as a file.
+// Loads RDB files into the keyspace: at startup, for DEBUG RELOAD, as the base of an append-only file, and as a fixture
+// (data for tests). Also loads the snapshot that a replica has received from its primary as a file.
 #pragma once
 
 #include <cstdint>
