@@ -60,7 +60,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
 
 // Decides whether expired or evicted keys may be removed now. They may not while clients or writes are paused, while
 // import-mode imports data into a primary, or after the server has stopped. While a slow script or loading is in
-// progress, the answer is "later". On a replica they may not either, except as described at Cause.
+// progress, the answer is kLater. On a replica they may not either, except as described at Cause.
 class RemovalRule final : public KeyRemovalPermission {  // says whether keys may be expired or evicted now
  public:
   // The kind of removal that a RemovalRule decides on. kExpiry: removal of expired keys, which a replica leaves to its
