@@ -35,7 +35,7 @@ struct ClientIdentity {            // what the client has told about itself; emp
   std::string name;                // set by CLIENT SETNAME or HELLO
   std::string lib_name;            // name of the client library, set by CLIENT SETINFO
   std::string lib_version;         // version of the client library, set by CLIENT SETINFO
-  bool follows_redirects = false;  // CLIENT CAPA redirect: a replica may send -REDIRECT to its primary
+  bool follows_redirects = false;  // CLIENT CAPA redirect: a replica may answer -REDIRECT with its primary's address
 };
 
 // Checks a name or another text of CLIENT SETNAME, HELLO or CLIENT SETINFO. As in Redis, the text after a NUL byte is

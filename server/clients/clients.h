@@ -1,5 +1,5 @@
-// Clients: owns all sessions, by id. Also has lists of the sessions for which work is left at the end of the Turn (a
-// pass of the event loop).
+// Clients: owns the sessions of all clients, by id. Also has lists of the sessions for which work is left at the end of
+// the Turn (a pass of the event loop).
 #pragma once
 
 #include <algorithm>

@@ -41,7 +41,7 @@ struct Replica {  // what a primary knows about one of its replicas
   int64_t waits_since_ms = 0;  // real elapsed time (Pace) when it began to wait for the start of a snapshot
 
   int64_t sent_to = 0;       // replication offset up to which the stream was sent; the rest waits in the backlog
-  size_t waiting_bytes = 0;  // bytes of the stream that wait until the snapshot was sent; count as output
+  size_t waiting_bytes = 0;  // bytes of the stream that wait until the replica has its snapshot; count as output
 
   uint64_t sent_bytes = 0;      // bytes that the replica's socket has accepted
   int64_t sent_at_ms = 0;       // real elapsed time (Pace) when the timer last saw that the output was not stuck

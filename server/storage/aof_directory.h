@@ -69,7 +69,7 @@ class AofDirectory {  // the directory appenddirname: files of the append-only f
   }
   // Returns the size of the base and all incrementals in bytes. If the size of a file cannot be read, fails and logs
   // its name.
-  Result<uint64_t, IoError> TotalBytes() const;  // size of all files of the manifest; fails if one is missing
+  Result<uint64_t, IoError> TotalBytes() const;  // size of base and incrementals in bytes; fails if one is missing
   Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size in bytes; fails if it cannot be read
 
  private:
