@@ -140,7 +140,8 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   unidentified_links_.erase(self);
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  // If no connection to a node can be made, the time until it is PFAIL begins to run, as if a PING was sent now.
+  // A node to which no connection can be made must become PFAIL, too. So its silence counts from now, as if this node
+  // had just sent a PING.
   if (node.link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
   if (node.link == self) node.link = nullptr;
   if (node.inbound_link == self) node.inbound_link = nullptr;

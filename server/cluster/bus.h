@@ -41,7 +41,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void DropOutboundLink(ClusterNode& node);                // closes the link that this node opened
   void DropInboundLink(ClusterNode& node);                 // closes the link that the node opened
   void DropBothLinks(ClusterNode& node);                   // closes the links in both directions
-  void BindInboundLink(BusLink& link, ClusterNode& node);  // for an accepted link; replaces the former one of this node
+  void BindInboundLink(BusLink& link, ClusterNode& node);  // `node` has opened `link`; closes its older one
   // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit,
   // and are also closed if the node is still unknown after 15 seconds.
   void CloseLinksOverLimit();  // closes links with too many unsent bytes (cluster-link-sendbuf-limit)
@@ -53,7 +53,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // Sends on the link that this node opened. Does nothing if there is no such link, or if it is not connected yet.
   void Send(ClusterNode& node, const BusPacket& packet);
   void Flush();  // sends the queued bytes of all links
-  // From now on nothing is sent, not even packets that Send has queued before.
+  // Stops sending forever. Packets that Send has queued before are not sent either.
   void Mute() { is_mute_ = true; }
   void Broadcast(const BusPacket& packet);  // sends to all nodes with a link, except nodes in handshake
   // Like the Broadcast above, but sends only to nodes for which `wanted` returns true.
@@ -62,7 +62,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
   const Counts& sent() const { return sent_; }            // how many packets were sent since the start
   const Counts& received() const { return received_; }    // how many packets were received since the start
-  uint64_t over_limit_link_count() const {                // how many links were closed for too many unsent bytes
+  uint64_t over_limit_link_count() const {                // how many links cluster-link-sendbuf-limit has closed
     return over_limit_link_count_;
   }
   // Visits the links of known nodes, in both directions.
@@ -75,17 +75,17 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   Filter filter;  // which received packets are dropped; set by DEBUG
 
   // The functions of BusLink::Owner.
-  void OnOpened(BusLink& link) override;               // tells the user, if this node opened it
+  void OnOpened(BusLink& link) override;               // tells the user that its connection is made
   void OnData(BusLink& link) override;                 // records when the node was last heard
   void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and handles it
   void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // Flush will send it
   void OnClosed(BusLink& link, const std::string& reason) override;                        // forgets the link
   // The functions of Network::Acceptor.
-  void OnAccepted(std::unique_ptr<Link> link) override;  // another node has connected: makes a link
+  void OnAccepted(std::unique_ptr<Link> link) override;  // makes a BusLink for a node that has connected
 
  private:
   void SendBytes(BusLink& link, PacketType type, Bytes bytes);  // sends an encoded packet
-  void CloseUnknownLinksOverLimit();  // closes links of unknown nodes that are too full or too old
+  void CloseUnknownLinksOverLimit();  // closes links of unknown nodes: too many unsent bytes, or too old
   const SlotSet& MySlots() const;     // slots of this node or its primary; O(1) while nothing has changed
 
   const ClusterCore& core_;

@@ -20,7 +20,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     virtual void OnOpened(BusLink& link) = 0;  // the link is connected
     virtual void OnData(BusLink& link) = 0;    // some bytes have arrived; called before OnPacket
     // One whole packet has arrived, and `bytes` is its content. The owner may close the link in this call.
-    virtual void OnPacket(BusLink& link, Bytes bytes) = 0;  // a whole packet has arrived; may Close
+    virtual void OnPacket(BusLink& link, Bytes bytes) = 0;  // a whole packet has arrived; may close the link
     virtual void OnUnsent(BusLink& link) = 0;  // Send has queued the first bytes: the owner must call Flush later
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; the owner drops it
   };
@@ -44,7 +44,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     is_open_ = false;
     node = nullptr;
   }
-  bool IsOpen() const { return is_open_; }            // it is connected
+  bool IsOpen() const { return is_open_; }            // the connection is made
   Direction direction() const { return direction_; }  // which of the two nodes has connected
   // Queues the packet until the next Flush. Requires: the link is open.
   void Send(Bytes packet) {
@@ -52,7 +52,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     unsent_.append(packet);
   }
   void Flush();  // sends what Send has queued
-  size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }  // not sent yet
+  size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }  // here and in link_
   size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }     // memory of the link
   std::string PeerIp() const { return IpOf(link_->PeerAddress()); }                            // IP of the other node
   std::string LocalIp() const { return IpOf(link_->LocalAddress()); }  // IP of this end of the link
@@ -71,12 +71,12 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
  private:
   // Removes the port and brackets of "127.0.0.1:7000" or "[::1]:7000".
   static std::string IpOf(const std::string& address);
-  size_t HandleWholePackets(Bytes bytes);  // handles those at the front of `bytes`; returns their total size
+  size_t HandleWholePackets(Bytes bytes);  // handles the whole packets at the front of `bytes`; returns their bytes
 
   Owner& owner_;               // handles the events of the link
   const Direction direction_;  // which of the two nodes has connected
   std::unique_ptr<Link> link_;
-  bool is_open_ = false;  // bytes can be sent
+  bool is_open_ = false;  // the connection is made: bytes can be sent
   std::string received_;  // the beginning of an incomplete packet
   std::string unsent_;    // whole packets that Flush will send
 };

@@ -34,8 +34,8 @@ class Writer {
     StoreBig<Number>(bytes.data(), value);
     out_.append(bytes.data(), bytes.size());
   }
-  // Writes the text as a field of `bytes` bytes. Cuts it if it is too long, and fills the field with zeros, at least
-  // one.
+  // Writes the text as a field of `bytes` bytes. Cuts a text that is too long. Fills the rest of the field with zero
+  // bytes, at least one.
   void PutText(Bytes text, size_t bytes) {
     text = text.substr(0, bytes - 1);
     out_.append(text);
@@ -63,7 +63,7 @@ class Reader {
   Number Get() {
     return LoadBig<Number>(Take(sizeof(Number)).data());
   }
-  // Reads a field of `bytes` bytes, and returns its text up to the first zero.
+  // Reads a field of `bytes` bytes, and returns its text up to the first zero byte.
   std::string GetText(size_t bytes) {
     const Bytes text = Take(bytes);
     return std::string(text.substr(0, text.find('\0')));
@@ -85,7 +85,7 @@ void PutExtension(std::string& out, ExtensionType type, Bytes content) {
   writer.PutZeros(Aligned(content.size()) - content.size());
 }
 
-// Writes the text with a terminating zero.
+// Writes the text with a terminating zero byte.
 void PutTextExtension(std::string& out, ExtensionType type, const std::string& text) {
   PutExtension(out, type, Bytes(text.c_str(), text.size() + 1));
 }
@@ -162,7 +162,7 @@ GossipEntry GetGossip(Reader& reader) {
   return entry;
 }
 
-// Stores an extension in `extensions`. Returns the reason if its content is invalid for its type. Ignores unknown
+// Stores an extension in `extensions`. Returns the reason if the content is invalid for the type. Ignores unknown
 // types.
 std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t type, Bytes content) {
   const auto ends = [](Bytes text) { return text.find('\0') != Bytes::npos; };

@@ -69,7 +69,7 @@ struct PacketHeader {  // the beginning of every packet
   SlotSet slots;               // slots of the sender or, if it is a replica, of its primary
   NodeId primary;              // null if the sender is a primary
   std::string ip;              // empty: use the address of the connection
-  bool is_cluster_ok = false;  // the sender serves requests
+  bool is_cluster_ok = false;  // cluster_state of the sender: it serves requests
   uint8_t message_flags = 0;   // kPaused, kForcesVote, kHasExtensions
 };
 
@@ -81,7 +81,7 @@ struct GossipEntry {  // what a packet says of another node
   uint16_t port = 0;
   uint16_t bus_port = 0;
   uint16_t flags = 0;
-  uint16_t other_port = 0;
+  uint16_t other_port = 0;  // TLS port if `port` is TCP, and the reverse; 0: none
 };
 
 // Optional fields of PING, PONG and MEET. They follow the gossip entries. Redis has them since version 7.0.
@@ -102,17 +102,17 @@ struct PingBody {                   // the content of PING, PONG and MEET
   std::vector<GossipEntry> gossip;  // what the sender says of other nodes
   PingExtensions extensions;        // optional fields
 };
-struct FailBody {  // names a node that has failed
+struct FailBody {  // the content of FAIL: names a node that has failed
   NodeId id;
 };
 struct PublishBody {    // the content of PUBLISH and SPUBLISH between nodes
   std::string channel;  // the pub/sub channel
   std::string message;  // the published message
 };
-struct UpdateBody {  // who owns slots, for a node with old knowledge
-  uint64_t config_epoch = 0;
-  NodeId id;
-  SlotSet slots;
+struct UpdateBody {           // the content of UPDATE: tells an outdated node who owns slots
+  uint64_t config_epoch = 0;  // the epoch with which the owner claims the slots
+  NodeId id;                  // the owner
+  SlotSet slots;              // all slots of the owner
 };
 struct EmptyBody {};  // for packets that have only a header
 
@@ -120,7 +120,7 @@ struct BusPacket {                              // a message of the cluster bus
   static constexpr size_t kPreambleBytes = 8;   // enough to read the length
   static constexpr size_t kHeaderBytes = 2256;  // encoded size of the header, with the preamble
   static constexpr size_t kGossipBytes = 104;   // encoded size of one GossipEntry
-  // A longer packet is invalid, and the link that brings it is closed.
+  // Maximum packet size in bytes. A longer packet is invalid, and the link that brings it is closed.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
   // A packet with a larger epoch is dropped. Each election takes the next epoch, so an epoch near the end of the range
   // would leave no room for elections. No cluster reaches this value by counting.
@@ -129,11 +129,11 @@ struct BusPacket {                              // a message of the cluster bus
   PacketHeader header;  // type, sender and what the sender says of itself
   std::variant<EmptyBody, PingBody, FailBody, PublishBody, UpdateBody> body;
 
-  std::string Encode() const;  // the bytes to send
+  std::string Encode() const;  // returns the bytes to send
   // Reads a packet. Fails with the reason, for the log, if the packet is invalid. Ignores unknown extensions and the
   // body of a kModule packet.
   static Result<BusPacket, std::string> Decode(Bytes bytes);  // from the bytes of one packet; fails with the reason
-  static std::optional<uint32_t> LengthOf(Bytes preamble);    // packet size; nothing: invalid. Requires: kPreambleBytes
+  static std::optional<uint32_t> LengthOf(Bytes preamble);    // size of the packet that begins so; nothing: invalid
 };
 
 }  // namespace respite

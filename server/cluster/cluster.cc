@@ -101,7 +101,7 @@ void Cluster::ReadSettings() {
 }
 
 // Sets or clears the flag "nofailover" of this node. A replica with this flag does not try to replace a failed primary.
-// So other replicas ignore it when they compute their own rank.
+// So other replicas do not count it when they compute their rank.
 void Cluster::UpdateNoFailoverFlag() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
@@ -161,9 +161,9 @@ void Cluster::PingRandomNode() {
   if (oldest != nullptr) gossip_.Ping(*oldest);
 }
 
-// Tells all nodes that this node follows another primary, at most once per second. In Redis, the other nodes learn that
-// from the next PING, up to half a node timeout later. Until then they take a former primary that returns from a
-// network partition for a primary.
+// Tells all nodes that this node follows another primary, at most once per second. In Redis, the other nodes learn this
+// from the next PING, up to half a node timeout later. Until then, a former primary that returns from a network
+// partition still counts as a primary.
 void Cluster::AnnounceNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
@@ -179,8 +179,8 @@ void Cluster::CheckNode(ClusterNode& node) {
   const int64_t now_ms = clock_.NowMs();
   const int64_t half_ms = core_.TimeoutMs() / 2;
   const bool is_open = node.link != nullptr && node.link->IsOpen();
-  // If a PING stays unanswered on an old connection, a new connection may help: the other end may not know the old one
-  // any more.
+  // If a PING stays unanswered on an old connection, a new connection may help: the other node may have lost the old
+  // connection.
   const bool is_stuck = node.link != nullptr && now_ms - node.link->born_ms > core_.TimeoutMs() &&
                         node.ping_sent_ms != 0 && now_ms - node.ping_sent_ms > half_ms &&
                         now_ms - node.data_received_ms > half_ms;
@@ -218,8 +218,8 @@ void Cluster::SaveNow() {
   }
 }
 
-// Saves nodes.conf. If that fails, the server ends, and this node sends nothing more. Otherwise it would forget at its
-// restart what it has told other nodes.
+// Saves nodes.conf. If that fails, the server ends, and this node sends nothing more. So the node tells other nodes
+// nothing that it would not know after a restart.
 void Cluster::Save(ClusterHost::Durably durably) {
   if (!core_.host.Save(*view_, durably)) bus_.Mute();
 }
@@ -334,7 +334,7 @@ ClusterNode* Cluster::HandleAnswerFromNode(BusLink& link, ClusterNode* sender, c
   ClusterNode& node = *link.node;
   if (node.Is(kNodeHandshake)) return EndHandshake(node, sender, link, header);
   if (node.id == header.sender) return sender;
-  // The sender is not `node`, so another node uses the address of `node` now.
+  // The sender has another id than `node`, so another node uses the address of `node` now.
   core_.log.Debug("PONG contains mismatching sender ID about node " + node.id.String());
   node.Set(kNodeNoAddress);
   node.address = {};
@@ -352,8 +352,8 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
     gossip_.Remove(node);
     return nullptr;
   }
-  // Refuses an invalid id. Also refuses the random placeholder id of another node in handshake, which the sender may
-  // have read in a packet or reply.
+  // Refuses an invalid id. Also refuses the random placeholder id of another node in handshake: the sender may have
+  // read that id in a packet or reply.
   if (!header.sender.IsValid() || view_->Find(header.sender) != nullptr) return nullptr;
   view_->Rename(node, header.sender);
   core_.log.Debug("Handshake with node " + node.id.String() + " completed.");

@@ -42,7 +42,7 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   // not wait for packets of other nodes first.
   void TrustNodesFile() { health_.TrustNodesFile(); }  // nodes.conf agrees with all nodes: no wait before serving
   // Listens on the bus, and takes the role that nodes.conf names. Returns the reason if the bus cannot listen.
-  std::optional<std::string> Start();  // listens on the bus, and connects later; returns the reason if it cannot listen
+  std::optional<std::string> Start();  // listens on the bus, and takes its role; returns the reason if it cannot listen
   void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
   bool IsConnectedToAllNodes() const;  // the links to all nodes with an address are open
   void Tick();                         // does the periodic work; called ten times a second
@@ -50,11 +50,11 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   void SaveAndSend();   // does the work of EndTurn in the middle of a long turn, without telling the host
   void ReadSettings();  // takes changed directives that this node announces, such as its address
 
-  // --- Commands of operators (CLUSTER …). The caller has checked that they are possible.
+  // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed now.
 
-  bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // false: invalid address
+  bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // CLUSTER MEET; false: invalid
   void Forget(ClusterNode& node);  // CLUSTER FORGET: removes the node, and ignores its id for a while
-  bool HasForgotten(const NodeId& id) { return gossip_.IsForgotten(id); }  // the id must not be added again yet
+  bool HasForgotten(const NodeId& id) { return gossip_.IsForgotten(id); }  // CLUSTER FORGET removed it recently
   void Replicate(ClusterNode& primary);         // CLUSTER REPLICATE: follows `primary`, which is another node
   void AddSlots(const SlotSet& slots);          // CLUSTER ADDSLOTS: this node owns them now
   void DeleteSlots(const SlotSet& slots);       // CLUSTER DELSLOTS: they have no owner now
@@ -62,16 +62,16 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: this replica replaces its primary
   // Claims slots that another node owns, after their keys were moved to this node.
-  uint64_t TakeSlots(const SlotSet& slots);  // claims them with a new epoch, which it returns
+  uint64_t TakeSlots(const SlotSet& slots);  // claims the slots with a new epoch; returns that epoch
   // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Its claim with
   // the same epoch arrives on the bus later. If this node does not know node `id`, the slots get no owner for now, and
   // their keys are deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // node `id` owns `taken` now
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: forgets all nodes and slots; kHard also changes the id
-  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: it has the largest epoch
+  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: it has the largest epoch already
   void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this node's epoch
-  int CountFailureReports(ClusterNode& node) { return failure_detector_.CountReports(node); }  // made by primaries
+  int CountFailureReports(ClusterNode& node) { return failure_detector_.CountReports(node); }  // that it is down
   void SaveNow();                                               // saves nodes.conf, if it has changed
   void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH to all nodes, SPUBLISH to those of this shard
 
@@ -80,7 +80,9 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   Bus& bus() { return bus_; }
   const Bus& bus() const { return bus_; }
   int pfail_count() const { return failure_detector_.pfail_count(); }  // nodes that were PFAIL at the last tick
-  PortChoice port_choice() const { return core_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp; }
+  PortChoice port_choice() const {                                     // which port stands first in nodes.conf
+    return core_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
+  }
 
   // The functions of Bus::User.
   void OnLinkConnected(BusLink& link) override;                    // sends the first packet on the link
@@ -88,27 +90,30 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
 
  private:
   void Save(ClusterHost::Durably durably);
-  ClusterNode* IdentifySender(BusLink& link, const PacketHeader& header);       // null: the sender is not known
-  void UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& header);  // from a packet of the sender
-  void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet);  // answers and applies it
-  void LearnMyIp(const BusLink& link);  // takes the local address of the link as this node's, unless announced
-  void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // after its MEET, if unknown
+  ClusterNode* IdentifySender(BusLink& link, const PacketHeader& header);       // finds the node; null: unknown
+  void UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& header);  // of the sender, from a packet
+  void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet);  // replies, and applies it
+  void LearnMyIp(const BusLink& link);  // takes the link's local IP as this node's, without cluster-announce-ip
+  void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // an unknown node sent MEET
   // Handles a packet that arrives on a link that this node opened. Checks that the expected node has sent it; if that
   // node is in handshake, ends the handshake. Returns the sender, or null if the rest of the packet must be ignored.
-  ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);  // null: other id
-  // Ends the handshake with `node`: gives it the id from its answer, and returns it. If a node with this id exists
-  // already (`known`, otherwise null), removes `node` instead and updates the address of `known`. Then, and also if the
-  // id is invalid, returns null: the rest of the packet must be ignored.
-  ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known, const BusLink& link, const PacketHeader& header);
+  ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);  // null: ignore
+  // Ends the handshake with `node`. `known` is the node that already has the id of the answer; null: there is none.
+  //   a new id:        gives `node` the id, and returns `node`
+  //   a known node:    removes `node`, updates the address of `known`, and returns null
+  //   an invalid id:   returns null
+  // After null, the caller must ignore the rest of the packet.
+  ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known,  // returns `node`, or null: ignore the rest
+                            const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // records when the node has answered, and clears PFAIL
-  void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);  // if the sender has moved
-  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records primary or replica, and of whom
-  // Called for each packet in which this node's primary says that it follows this node. When the primary has said so
-  // for cluster-node-timeout, this node takes over its slots, provided that this node has all data.
-  void HandlePrimaryFollowingMe();  // this node's primary says that it is this node's replica: takes over in time
+  void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);  // records a new address
+  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records the role that the sender reports
+  // Called for each packet in which this node's primary claims to be a replica of this node. When the primary has
+  // claimed so for cluster-node-timeout, this node takes over the primary's slots, if this node has all data.
+  void HandlePrimaryFollowingMe();  // the primary claims to be a replica of this node: takes over after a while
   void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows that one's primary
-  NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;  // listening address
-  void HandleOtherPacket(ClusterNode& sender, const BusPacket& packet);              // any but PING, PONG, MEET
+  NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;  // where it listens
+  void HandleOtherPacket(ClusterNode& sender, const BusPacket& packet);              // except PING, PONG, MEET
   void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
   void AnnounceNewPrimary();          // tells all nodes, before the next PING, if this replica follows another primary
   void CheckNode(ClusterNode& node);  // pings it when due; marks a silent node PFAIL; drops a stuck link
@@ -129,8 +134,8 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   ReplicaMigration migration_;               // moves this replica to a primary without replicas
   ClusterHealth health_;                     // decides cluster_state
   int64_t tick_count_ = 0;                   // number of calls of Tick
-  int64_t primary_follows_me_since_ms_ = 0;  // when the primary first said that it follows this node; 0: it does not
-  uint64_t told_version_ = 0;                // the version of the view that the host was last told of
+  int64_t primary_follows_me_since_ms_ = 0;  // since when the primary claims to follow this node; 0: it does not
+  uint64_t told_version_ = 0;                // version of the view at the last OnTopologyChanged
   NodeId announced_primary_;                 // the primary of this node that other nodes were last told; null: none
   int64_t primary_announced_at_ms_ = 0;      // BusClock time at which announced_primary_ was told
 };

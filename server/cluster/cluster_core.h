@@ -21,11 +21,11 @@ namespace respite {
 // The time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so this clock
 // starts with the time of the wall clock. After that, a Pace (a clock that never goes back) measures how much time
 // passes.
-class BusClock {  // UNIX time that never goes back: the time of the cluster's records
+class BusClock {  // UNIX time that never goes back, for packets and timeouts of the cluster bus
  public:
   BusClock(const Pace& pace, int64_t wall_ms) : pace_(pace), origin_ms_(wall_ms - pace.NowMs()) {}
 
-  int64_t NowMs() const { return origin_ms_ + pace_.NowMs(); }
+  int64_t NowMs() const { return origin_ms_ + pace_.NowMs(); }  // milliseconds since 1970; never goes back
 
  private:
   const Pace& pace_;
@@ -34,7 +34,7 @@ class BusClock {  // UNIX time that never goes back: the time of the cluster's r
 
 // The interface from the cluster to the server around it: data, role and clients. ServerClusterHost implements it; the
 // simulation in tests has an implementation without data.
-class ClusterHost {  // what the cluster needs of its server
+class ClusterHost {  // the server around a cluster node: its data, role and clients
  public:
   virtual ~ClusterHost() = default;
 
@@ -45,8 +45,8 @@ class ClusterHost {  // what the cluster needs of its server
   // the primary's offset.
   virtual bool IsLinked() const = 0;      // this replica receives its primary's stream
   virtual int64_t DataAgeMs() const = 0;  // time since this replica was last in step with its primary
-  virtual bool HasWholeData() const = 0;  // data is a state of the primary's history; false: it must not be elected
-  virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;  // becomes a replica
+  virtual bool HasWholeData() const = 0;  // the data is complete; false: this replica must not be elected
+  virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;  // replicates that server
   virtual void Promote() = 0;                                                      // this server becomes a primary
 
   // --- Data and clients.
@@ -55,7 +55,7 @@ class ClusterHost {  // what the cluster needs of its server
   virtual bool HasKeys() const = 0;                // any database has a key
   // Deletes the keys of the slot, immediately or after a long task (see RunNowOrAfterLongTask). Does nothing if this
   // node owns or imports the slot in `view` at that time.
-  virtual void DeleteKeysInSlot(int slot, const ClusterView& view) = 0;  // now or later, unless it is owned again
+  virtual void DeleteKeysInSlot(int slot, const ClusterView& view) = 0;  // unless this node owns or imports the slot
   virtual void DeleteAllKeys() = 0;                                      // deletes the keys of all databases
   // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. The bus is served
   // during these two, but the data must not change, so the task then runs after them.

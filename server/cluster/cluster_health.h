@@ -12,12 +12,12 @@ class ClusterHealth {  // decides cluster_state: whether this node serves reques
  public:
   explicit ClusterHealth(ClusterCore& core) : core_(core), born_ms_(core.NowMs()) {}
 
-  // Decides whether the cluster serves requests (cluster_state). Called after changes, and with each tick while
-  // requests are not served. Cost: O(nodes + slots).
+  // Decides whether this node serves requests (cluster_state). Called after changes, and with each tick while requests
+  // are not served. Cost: O(nodes + slots).
   void UpdateClusterState();  // sets is_ok of the view (cluster_state)
-  // Declares that nodes.conf agrees with what all nodes believe. So a primary that starts does not wait for packets of
-  // other nodes.
-  void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // agrees with all nodes: no wait before serving
+  // Declares that nodes.conf agrees with what all nodes believe. So a primary serves requests from the start, and does
+  // not wait for packets of other nodes first.
+  void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // a primary then serves requests from the start
 
  private:
   bool IsCovered() const;    // each slot has an owner that is not FAIL

@@ -86,8 +86,8 @@ std::optional<std::string> ClusterMode::Start() {
   return std::nullopt;
 }
 
-// On a primary, claims slots that have loaded keys and no owner. If another node owns a slot that has keys here, its
-// keys came while it moved to this node. So the slot is marked as importing again.
+// On a primary, claims slots that have loaded keys and no owner. A slot with loaded keys that another node owns is
+// marked as importing, because it was probably moving to this node when the server stopped.
 void ClusterMode::ClaimSlotsOfLoadedKeys() {
   ClusterView& view = cluster_->view();
   if (view.me().IsReplica()) return;
@@ -109,7 +109,7 @@ void ClusterMode::ClaimSlotsOfLoadedKeys() {
 }
 
 // Sets `replicaof` to the primary that nodes.conf names. The role must be known before the data is loaded, because a
-// replica keeps expired keys while it loads. It may also continue the replication from the state in the file.
+// replica keeps expired keys while it loads, and may continue the replication from the state in the file.
 void ClusterMode::SetReplicaofFromNodesFile() {
   const ClusterNode* primary = cluster_->view().me().primary;
   if (primary == nullptr || !primary->HasAddress()) return;
@@ -144,8 +144,8 @@ void ClusterMode::EndTurn() {
   slot_stats_->ResetSlotsOfOtherShards(cluster_->view());
 }
 
-// If this node no longer serves the keys of a blocked request, runs the request again, which redirects it like a new
-// one.
+// Runs each blocked request again if this node no longer serves its keys. The client then gets MOVED or another error,
+// as for a new request.
 void ClusterMode::RedirectBlockedClients() {
   std::vector<Session*> leaving;
   services_.clients.registry.ForEach([&](Session& session) {

@@ -18,7 +18,7 @@ class ServerClusterHost;
 struct Services;
 class SlotStats;
 
-class ClusterMode {  // makes this server a node if cluster-enabled is set
+class ClusterMode {  // makes this server a cluster node if cluster-enabled is set
  public:
   ClusterMode(const Services& services, uint64_t random_seed);
   ~ClusterMode();
@@ -28,19 +28,19 @@ class ClusterMode {  // makes this server a node if cluster-enabled is set
   // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
   // reason. Requires: cluster-enabled.
   Result<std::string, std::string> ReadNodesFile();  // the content; fails with the reason
-  // Whom the content of nodes.conf speaks for. kOwn: it is what this node believed. kAgreed: all nodes are known to
-  // agree.
+  // How far the content of nodes.conf can be trusted. kOwn: this node has written it, and others may know better.
+  // kAgreed: all nodes are known to agree with it.
   enum class Belief : uint8_t { kOwn, kAgreed };
   // Takes `nodes_text` as the content of nodes.conf, and from now on refuses requests for slots of other nodes. Returns
   // the reason if that failed. Requires: ReadNodesFile has succeeded; the server listens for clients.
-  std::optional<std::string> OpenWith(const std::string& nodes_text, Belief belief);  // takes the text as nodes.conf
+  std::optional<std::string> OpenWith(const std::string& nodes_text, Belief belief);  // makes this server a node
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
   // Returns the reason if that failed.
-  std::optional<std::string> Open();  // returns the reason if it failed
+  std::optional<std::string> Open();  // in cluster mode, opens nodes.conf; returns the reason if it failed
   // Listens on the cluster bus, takes the role that nodes.conf names, and claims slots that have loaded keys but no
   // owner. The next tick connects to the other nodes. Returns the reason if the bus cannot listen. Requires: the data
   // was loaded.
-  std::optional<std::string> Start();  // joins the bus, and takes the role in nodes.conf; returns the reason if not
+  std::optional<std::string> Start();  // joins the bus with the role in nodes.conf; returns the reason if it failed
 
   void Close();  // the server ends: leaves the bus, and unlocks nodes.conf
 

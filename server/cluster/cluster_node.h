@@ -27,8 +27,8 @@ struct NodeAddress {  // addresses of a node; a port is 0 if there is none
 // Family of the address from which a client connects.
 enum class IpFamily : uint8_t { kIpv4, kIpv6 };
 
-struct ClusterNode {      // what this node knows of a node
-  struct FailureReport {  // a primary has reported that it does not reach this node
+struct ClusterNode {      // what this server knows of one node of the cluster, itself included
+  struct FailureReport {  // a report of a primary that it does not reach the node
     NodeId reporter;      // the primary that has reported it
     int64_t at_ms;        // BusClock time of the report
   };
@@ -48,12 +48,12 @@ struct ClusterNode {      // what this node knows of a node
   int slot_count = 0;                  // number of slots that the node owns; maintained by ClusterView
 
   int64_t born_ms = 0;                 // BusClock time at which this node added the node
-  int64_t ping_sent_ms = 0;            // when the PING was sent that waits for its PONG; 0: none waits
+  int64_t ping_sent_ms = 0;            // BusClock time of the PING that has no PONG yet; 0: none
   int64_t pong_received_ms = 0;        // when the last PONG arrived
   int64_t data_received_ms = 0;        // when anything last arrived from the node
   int64_t failed_at_ms = 0;            // BusClock time at which the node became FAIL
   int64_t voted_at_ms = 0;             // when this node last voted for a replica of this primary
-  int64_t orphaned_at_ms = 0;          // since when this primary has no working replica; 0: it has one, or never had
+  int64_t orphaned_at_ms = 0;          // since when this primary is orphaned (ReplicaMigration); 0: it is not
   int64_t offset = 0;                  // replication offset that the node last reported
   int64_t offset_at_ms = 0;            // BusClock time at which the node reported `offset`
   uint64_t gossiped_in = 0;            // number of the last packet whose gossip described the node
@@ -76,8 +76,8 @@ struct ClusterNode {      // what this node knows of a node
     return announced.empty() ? address.ip : announced;
   }
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }  // id and name, for the log
-  // Returns the number of replicas that may replace this primary, without counting `one`.
-  int OtherElectableReplicaCount(const ClusterNode& one) const {  // replicas that may replace this primary
+  // Returns the number of replicas that may replace this primary, other than `one`.
+  int OtherElectableReplicaCount(const ClusterNode& one) const {  // replicas, other than `one`, that may be promoted
     int count = 0;
     for (const ClusterNode* replica : replicas) {
       count += replica == &one || replica->Is(kNodeFailed) || replica->Is(kNodeNoFailover) ? 0 : 1;

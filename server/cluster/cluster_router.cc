@@ -18,8 +18,8 @@ constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same 
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
-// Errors for a node that sends slots to this node. Its requests are applied without the usual checks, like those of a
-// primary. So requests are refused if it is not known in advance which keys they change.
+// Errors for a node that sends slots to this node. The requests of that node are applied without the usual checks, like
+// those of a primary. So a request is refused if it does not name the keys that it changes.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
 constexpr char kKeylessWriteOfSource[] = "ERR A node that sends slots may only write to keys of its slots";
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
@@ -35,9 +35,9 @@ bool IsAsking(const Request& request) {
   return request.command->Is(kAsking) || request.session.cluster_options.asking != ClientClusterState::Asking::kNo;
 }
 
-// Advances the state of ASKING. ASKING applies to the next request with everything that this request runs (a script).
-// If that request begins a transaction, ASKING applies to the whole transaction. A blocked request that runs again
-// still counts as the same request.
+// Advances the state of ASKING, which applies to the client's next request and to the script that the request runs. If
+// the request is MULTI, ASKING applies to the whole transaction. A blocked request that runs again does not count as
+// another request.
 void AdvanceAsking(Session& session) {
   using Asking = ClientClusterState::Asking;
   Asking& asking = session.cluster_options.asking;

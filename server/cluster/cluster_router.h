@@ -23,46 +23,47 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   explicit ClusterRouter(const Parts& parts) : parts_(parts) {}
 
   void Check(const Request& request) const override;  // throws MOVED, ASK or another Refusal if not served here
-  std::optional<int> CheckInScript(const Request& request) const override;  // as Check; returns the slot; nothing: none
+  std::optional<int> CheckInScript(const Request& request) const override;  // like Check; returns the keys' slot
   std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const override;  // of its keys
 
   bool IsServedHere(const Request& request) const;  // this node serves all keys of the request
 
-  // Returns the address or name by which clients are told of a node (cluster-preferred-endpoint-type). Returns nothing
-  // for unknown-endpoint: clients then use the address to which they have connected.
+  // Returns the IP address or host name of a node for replies to clients (cluster-preferred-endpoint-type). Returns
+  // nothing for unknown-endpoint: clients then use the address to which they have connected.
   std::optional<std::string> EndpointFor(const Session& session, const ClusterNode& node) const;  // IP or host name
-  static const std::string& IpFor(const Session& session, const ClusterNode& node);  // fits the client's address family
+  static const std::string& IpFor(const Session& session, const ClusterNode& node);  // IPv4 or IPv6, like the client's
   static int PortFor(const Session& session, const ClusterNode& node);  // for clients; the TLS port for a TLS client
 
  private:
   struct RequestedKeys {  // which keys a request needs
     int db = 0;
-    int slot = -1;                          // the slot of the first key; -1: no keys
-    Bytes first_key = {};                   // the first key of the request
-    bool has_many = false;                  // the request has several different keys
-    bool has_no_keys = false;               // the arguments that have a slot are no keys, for example channels
-    bool is_channel = false;                // the request names channels of sharded pub/sub
-    bool crosses_slots = false;             // the keys are in several slots
-    bool joins_dbs = false;                 // a key moves between databases
-    const SlotSet* imports = nullptr;       // slots that the session imports; null: none
+    int slot = -1;                     // the slot of the first key; -1: no keys
+    Bytes first_key = {};              // the first key of the request
+    bool has_many = false;             // the request has several different keys
+    bool has_no_keys = false;          // the arguments that choose the slot are not keys but, for example, channels
+    bool is_channel = false;           // the request names channels of sharded pub/sub
+    bool crosses_slots = false;        // the keys are in several slots
+    bool joins_dbs = false;            // the request moves or copies a key to another database
+    const SlotSet* imports = nullptr;  // slots that this session sends to this node; null: none
     bool has_keys_outside_imports = false;  // some keys are in slots that are not in `imports`
-    int missing_count = 0;                  // number of absent keys; counted only while the slot moves
-    int existing_count = 0;                 // number of keys that exist; counted only while the slot moves
+    int missing_count = 0;                  // requested keys that do not exist; counted only while the slot moves
+    int existing_count = 0;                 // requested keys that exist; counted only while the slot moves
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };
   struct Way {                          // where a request is served
-    Verdict verdict = Verdict::kHere;   // here, elsewhere, or why nowhere
+    Verdict verdict = Verdict::kHere;   // served here, by `node`, or not at all
     const ClusterNode* node = nullptr;  // target of kAsk and kMoved
     int slot = -1;
   };
 
   bool IsServedByFastPath(const Request& request) const;  // one key, in a slot of this node that does not move
   Way Find(const Request& request) const;
-  void AddKeysOf(RequestedKeys& requested_keys, const Command& command, std::span<const Bytes> arguments) const;
-  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // notes a key that the request needs
+  void AddKeysOf(RequestedKeys& requested_keys,  // adds all keys and channels of a command
+                 const Command& command, std::span<const Bytes> arguments) const;
+  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds a key of the request
   bool Exists(int db, Bytes key) const;                         // the key exists and has not expired
-  int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;  // db after a SELECT
-  Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;   // cluster_state is fail
+  int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;  // after SELECT
+  Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;   // cluster_state:fail
   // Decides where a request for a slot that migrates or is imported is served. Returns nothing if the request is
   // treated like one for any other slot.
   std::optional<Way> DecideForMovingSlot(const Request& request, const RequestedKeys& requested_keys) const;

@@ -34,7 +34,7 @@ std::vector<Name> DrawNames(const NodeLayout& layout, Random& random) {
   return names;
 }
 
-// Returns what node `mine` knows when a new cluster starts. Each primary gets its own epoch, as after an election, so
+// Returns what the node with index `mine` knows when a new cluster starts. Each primary gets an epoch of its own, so
 // that no two primaries claim slots with the same epoch.
 std::unique_ptr<ClusterView> NewView(const NodeLayout& layout, const Members& members, const std::vector<Name>& names,
                                      size_t mine) {

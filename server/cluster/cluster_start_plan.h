@@ -1,6 +1,6 @@
 // ClusterStartPlan: makes the texts of nodes.conf for all nodes of a cluster that start together in one process. So the
 // nodes need not find each other. For a new cluster, the texts also define the slots, roles and epochs. For an existing
-// cluster, they are the existing texts, with the addresses that the nodes have now.
+// cluster, they are the texts of the nodes' files, with the addresses that the nodes have now.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 namespace respite {
 
 struct ClusterStartPlan {  // makes the nodes.conf texts of nodes that start together as one cluster
-  struct Member {          // a node of the layout
+  struct Member {          // a node that starts
     NodeAddress address;   // where the node listens now
     std::string text;      // content of its nodes.conf; empty if there is none
   };

@@ -35,13 +35,15 @@ class ClusterView {  // what this node knows of its cluster
   void Remove(ClusterNode& node);                    // forgets the node; its slots have no owner then
   void Rename(ClusterNode& node, const NodeId& id);  // gives the node another id, which no node has yet
   // Returns the nodes, sorted by id.
-  const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }  // all, by id
+  const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }  // by id
   // Returns the nodes without order, for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
   void MarkAsPrimary(ClusterNode& node);                        // records that the node is a primary
-  void MarkAsReplica(ClusterNode& node, ClusterNode* primary);  // `primary` is null if it is unknown
+  void MarkAsReplica(ClusterNode& node, ClusterNode* primary);  // null: its primary is unknown
   // Returns the primary of a replica, if it is known. Returns any other node itself.
-  ClusterNode& PrimaryOf(ClusterNode& node) { return node.primary == nullptr ? node : *node.primary; }
+  ClusterNode& PrimaryOf(ClusterNode& node) {  // the primary of a known replica; otherwise `node` itself
+    return node.primary == nullptr ? node : *node.primary;
+  }
   size_t KnownNodeCount() const { return nodes_.size(); }  // includes this node and nodes in handshake
 
   // --- Slots.
@@ -51,20 +53,20 @@ class ClusterView {  // what this node knows of its cluster
   SlotSet TakeLostSlots() {                   // slots that any owner has lost since the last call
     return std::exchange(lost_slots_, {});
   }
-  SlotSet SlotsOf(const ClusterNode& node) const;  // the slots that it owns
+  SlotSet SlotsOf(const ClusterNode& node) const;  // the slots that the node owns
   // Returns whether the node owns these slots and no others. Cost: O(kSlotCount / 64), plus O(slots.Count()) if the
   // node owns the same number of slots.
-  bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // these slots and no others
+  bool OwnsExactly(const ClusterNode& node, const SlotSet& slots) const;  // the node owns these slots and no others
   void DropSlotsOf(ClusterNode& node);  // leaves the slots of the node without an owner
-  // Slots that move. Each slot is mapped to the other node of the move: the one that gets it, or the one that gives it.
+  // Maps each moving slot to the other node of the move: to the target of a migration, or to the source of an import.
   using Moves = std::map<int, ClusterNode*>;
-  const Moves& migrating() const { return migrating_; }                        // slots with the nodes that get them
-  const Moves& importing() const { return importing_; }                        // slots with the nodes that give them
-  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }    // its target; null: none
-  ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // its source; null: none
-  void SetMigrating(int slot, ClusterNode* target) { Put(migrating_, slot, target); }  // null: stops it
-  void SetImporting(int slot, ClusterNode* source) { Put(importing_, slot, source); }  // null: stops it
-  bool HasMovingSlots() const { return !migrating_.empty() || !importing_.empty(); }   // migrating or importing
+  const Moves& migrating() const { return migrating_; }  // slots that leave this node, with their targets
+  const Moves& importing() const { return importing_; }  // slots that come here, with their sources
+  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }  // the target node; null: does not migrate
+  ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // the source node; null: not imported
+  void SetMigrating(int slot, ClusterNode* target) { Put(migrating_, slot, target); }  // null: ends it
+  void SetImporting(int slot, ClusterNode* source) { Put(importing_, slot, source); }  // null: ends it
+  bool HasMovingSlots() const { return !migrating_.empty() || !importing_.empty(); }   // any slot moves
   void StopSlotMoves() {  // ends the migrations and imports of all slots
     migrating_.clear();
     importing_.clear();
@@ -87,11 +89,11 @@ class ClusterView {  // what this node knows of its cluster
 
   // --- Changes since the last Take… call.
 
-  enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before any node is told of the change
+  enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before other nodes are told of the change
   void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // requests a save of nodes.conf
-  Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }        // kNo: WantSave was not called
-  void WantHealthCheck() { wants_health_check_ = true; }                    // requests a check of cluster_state
-  bool TakeHealthCheckRequest() { return std::exchange(wants_health_check_, false); }  // WantHealthCheck was called
+  Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }  // the most urgent request since the last call
+  void WantHealthCheck() { wants_health_check_ = true; }              // requests a check of cluster_state
+  bool TakeHealthCheckRequest() { return std::exchange(wants_health_check_, false); }  // since the last call
   uint64_t version() const { return version_; }  // grows with every change that clients can learn
   void RecordChange() { ++version_; }            // called after a change that clients can learn
 
@@ -101,7 +103,7 @@ class ClusterView {  // what this node knows of its cluster
     return found == moves.end() ? nullptr : found->second;
   }
   static void Put(Moves& moves, int slot, ClusterNode* node);
-  void LeavePrimary(ClusterNode& node);  // the node is not a replica of its primary any more
+  void LeavePrimary(ClusterNode& node);  // removes the node from its primary's replicas
   bool HasReplicas() const;              // any primary has a replica
 
   std::map<NodeId, std::unique_ptr<ClusterNode>> nodes_;  // all known nodes, by id
@@ -109,8 +111,8 @@ class ClusterView {  // what this node knows of its cluster
   ClusterNode* me_;
   std::array<ClusterNode*, kSlotCount> owners_{};  // the owner of each slot; null: none
   SlotSet lost_slots_;                             // slots that any owner has lost since TakeLostSlots
-  Moves migrating_;                                // the nodes that get slots, by slot
-  Moves importing_;                                // the nodes that give slots, by slot
+  Moves migrating_;                                // target nodes of migrating slots, by slot
+  Moves importing_;                                // source nodes of imported slots, by slot
   Save save_ = Save::kNo;
   bool wants_health_check_ = false;  // WantHealthCheck was called
   uint64_t version_ = 0;             // number of changes that clients can learn

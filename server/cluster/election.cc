@@ -22,15 +22,15 @@ bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
   if (parts_.manual_failover.CanStartElection()) return true;
-  // An election replaces a failed primary even if a manual failover waits for that primary.
+  // A manual failover that still waits for the failed primary does not prevent this election.
   return me.primary->Is(kNodeFailed) && !parts_.core.settings.cluster_replica_no_failover;
 }
 
 bool Election::IsDataTooOld() const {
   const Settings& settings = parts_.core.settings;
   if (settings.cluster_replica_validity_factor == 0 || parts_.manual_failover.CanStartElection()) return false;
-  // When a primary fails, a node timeout passes before that is noticed. The data of the replica ages in this time,
-  // which does not count here.
+  // The failure of a primary is noticed only after a node timeout. The age that the data gains in this time does not
+  // count.
   const int64_t age_ms = std::max<int64_t>(parts_.core.host.DataAgeMs() - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;
@@ -75,7 +75,7 @@ void Election::ScheduleVoteRequest() {
   if (is_manual) Continue();
 }
 
-// Delays the request for votes further if more replicas than before have a larger offset than this one.
+// Delays the request for votes further if more replicas than before have a larger offset than this replica.
 void Election::UpdateRankAndDelay() {
   const int rank = Rank();
   if (rank <= rank_) return;

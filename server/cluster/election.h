@@ -19,7 +19,7 @@
 
 namespace respite {
 
-class Election {  // the votes by which a replica replaces its failed primary
+class Election {  // requests and counts the votes by which a replica replaces its failed primary
  public:
   struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
@@ -39,13 +39,13 @@ class Election {  // the votes by which a replica replaces its failed primary
   void TakeOver();                            // replaces the primary without asking for votes
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
-  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // sends this node's vote, or refuses
+  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // votes for it, or refuses
 
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
   bool IsElectionNeeded() const;  // the primary is FAIL and failover is allowed, or a manual failover can continue
-  bool IsDataTooOld() const;      // older than cluster-replica-validity-factor allows
+  bool IsDataTooOld() const;      // the data is older than cluster-replica-validity-factor allows
   void ScheduleVoteRequest();     // decides when votes will be requested
   // Returns how many other replicas of the same primary have a larger offset, without those that have the flag
   // "nofailover".
@@ -53,9 +53,9 @@ class Election {  // the votes by which a replica replaces its failed primary
   void UpdateRankAndDelay();  // before the vote request: waits longer if more replicas have more data now
   void Ask();
   void Win();
-  void LogObstacle(Obstacle obstacle);  // logs why there is no promotion yet; repeats that only after a while
+  void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet, each reason once per 10 s
   int64_t VoteTimeoutMs() const;        // time in which the votes must arrive
-  std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: no reason
+  std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: no refusal
 
   const Parts parts_;                 // the arguments of the constructor
   int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested; 0: none planned or under way

@@ -56,7 +56,8 @@ void FailureDetector::MarkFailedIfMajority(ClusterNode& node) {
   if (CountReports(node) + own < parts_.core.view.Majority()) return;
   parts_.core.log.Notice("Marking node " + node.LogName() + " as failing (quorum reached).");
   MarkFailed(node);
-  // A node that receives FAIL need not wait for reports itself, so all nodes of one partition agree immediately.
+  // Tells the result to all nodes. They need not wait for the reports of the primaries themselves, so all nodes of one
+  // network partition agree immediately.
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kFail);
   packet.body = FailBody{node.id};

@@ -19,8 +19,8 @@ constexpr size_t kMinEntries = 3;
 constexpr int64_t kMinHandshakeMs = 1000;
 constexpr int64_t kClockDriftMs = 500;
 constexpr int kMaxHandshakes = 1000;  // maximum that other nodes may cause
-// How many nodes this node learns of from other nodes, and how many ids it forgets for them. Commands of an operator
-// may exceed these limits.
+// Limits for what other nodes can make this node do: add nodes, and forget ids of nodes. Commands of an operator may
+// exceed these limits.
 constexpr size_t kMaxNodes = 10'000;
 constexpr size_t kMaxForgotten = 1000;
 
@@ -97,7 +97,7 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
     node.gossiped_in = composed_packet_count_;
     chosen.push_back(&node);
   }
-  // Adds all nodes that are PFAIL, because they become FAIL only when a majority of the primaries reports them.
+  // Adds all nodes that are PFAIL: a node becomes FAIL only when a majority of the primaries has reported it.
   for (const ClusterNode* node : all) {
     const bool is_told = node != receiver && (node->flags & (kNodeHandshake | kNodeNoAddress)) == 0;
     if (node->Is(kNodeSuspect) && is_told) chosen.push_back(node);
@@ -201,16 +201,16 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
       parts_.failure_detector.WithdrawFailureReport(node, sender);
     }
   }
-  // If the sender has heard a PONG from `node` more recently than this node has, this node takes over the time of that
-  // PONG, and need not send a PING to `node` yet.
+  // If the sender has received a PONG from `node` more recently than this node, this node takes over the time of that
+  // PONG, and so sends its next PING to `node` later.
   if (!fails && !node.IsFailing() && node.ping_sent_ms == 0 && node.reports.empty()) {
     const int64_t pong_ms = int64_t{entry.pong_received_s} * 1000;
     if (pong_ms <= parts_.core.NowMs() + kClockDriftMs && pong_ms > node.pong_received_ms) {
       node.pong_received_ms = pong_ms;
     }
   }
-  // If the sender reaches `node` and this node does not, `node` may have moved, so this node takes the sender's address
-  // for it.
+  // If the sender reaches `node` and this node does not, `node` may have moved. So this node takes over the address of
+  // `node` that the sender knows.
   const NodeAddress address = AddressOf(entry);
   const bool has_address = (entry.flags & kNodeNoAddress) == 0 && address.bus_port != 0 && NormalIp(address.ip);
   const bool has_moved = address.ip != node.address.ip || address.bus_port != node.address.bus_port ||
@@ -222,8 +222,8 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
   parts_.core.view.RecordChange();
 }
 
-// Adds a node that a member of the cluster describes. The new node's own packets will later tell its primary and its
-// slots.
+// Adds a node that another node has described in its gossip. The primary and the slots of the new node become known
+// later, from its own packets.
 void Gossip::AddGossipedNode(const GossipEntry& entry) {
   if (parts_.core.view.KnownNodeCount() >= kMaxNodes) return;
   const bool is_replica = (entry.flags & kNodeReplica) != 0;

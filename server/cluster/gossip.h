@@ -1,5 +1,6 @@
 // Gossip: lets nodes learn of each other and stay in touch. Each PING and PONG describes some other nodes; a MEET
-// makes the receiver trust the sender. Forgotten nodes are not learned again for cluster-blacklist-ttl.
+// makes the receiver trust the sender. A node that CLUSTER FORGET has removed is not added again for
+// cluster-blacklist-ttl.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
   bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET: begins a handshake; false: invalid address
-  void BeginHandshakeAfterMeet(const NodeAddress& address);  // with an unknown node, unless too many are under way
+  void BeginHandshakeAfterMeet(const NodeAddress& address);  // handles MEET, unless too many are under way
   // Begins a handshake: adds the node at this address, whose id is not known yet, with a random id. Returns null if a
   // handshake with this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);  // null: under way already
@@ -33,7 +34,8 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   // Makes a PING, PONG or MEET for `receiver`, which also describes some other nodes.
   BusPacket ComposePing(PacketType type, const ClusterNode* receiver);  // a PING, PONG or MEET with gossip
   void Ping(ClusterNode& node, PacketType type = PacketType::kPing);
-  // kAll: all nodes. kSiblings: only the replicas of the same primary, which compare their offsets before an election.
+  // Receivers of a PONG. kAll: all nodes. kSiblings: only the replicas of the same primary, which compare their offsets
+  // before an election.
   enum class To : uint8_t { kAll, kSiblings };
   void BroadcastPong(To whom);  // sends a PONG to all nodes, or to the replicas of the same primary
   void AnnounceMyself();        // sends all nodes a PONG about this node only
@@ -44,16 +46,16 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   // --- Forgetting.
 
   void Forget(ClusterNode& node, int64_t for_ms);  // removes the node, and ignores its id for this time
-  bool IsForgotten(const NodeId& id);              // the node must not be added again yet
+  bool IsForgotten(const NodeId& id);              // CLUSTER FORGET has removed this id recently
   void Remove(ClusterNode& node);                  // removes the node, and closes its links
 
  private:
-  std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // whom a packet to it describes
-  GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // what a packet says of the node
-  PingExtensions MyExtensions();  // its own names, shard and client addresses, and the nodes that it has forgotten
-  void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);  // applies what is said of another node
-  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);  // applies gossip
-  void AddGossipedNode(const GossipEntry& entry);         // adds a node that was not known yet
+  std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // for a packet to `receiver`
+  GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // describes the node
+  PingExtensions MyExtensions();  // names, shard and client addresses of this node, and the nodes that it has forgotten
+  void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);                    // about another node
+  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);  // from gossip
+  void AddGossipedNode(const GossipEntry& entry);         // adds a node that only other nodes know so far
   NodeAddress AddressOf(const GossipEntry& entry) const;  // the address of the described node
 
   const Parts parts_;                             // the arguments of the constructor

@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ManualFailover {  // CLUSTER FAILOVER, on the primary and on the replica
+class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the replica
  public:
   struct Parts {  // the arguments of the constructor
     ClusterCore& core;
@@ -28,7 +28,7 @@ class ManualFailover {  // CLUSTER FAILOVER, on the primary and on the replica
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);                                  // begins a manual failover on this replica
   void ReceivePauseRequest(const ClusterNode& replica);   // handles MFSTART of a replica of this node
-  void ReceivePrimaryOffset(const PacketHeader& header);  // learns the offset at the pause from its primary
+  void ReceivePrimaryOffset(const PacketHeader& header);  // learns at which offset its primary has paused
   void Reset();                                           // ends the failover, and the pause of writes
   // Called by the timer. Ends the failover after its timeout. Allows the election (CanStartElection) once this replica
   // has reached the offset at which its primary paused.
@@ -39,7 +39,9 @@ class ManualFailover {  // CLUSTER FAILOVER, on the primary and on the replica
   // was CLUSTER FAILOVER FORCE.
   bool CanStartElection() const { return IsUnderWay() && can_start_election_; }  // this replica may request votes now
   // Returns whether this primary has paused writes for `replica`, and must send its offset to that replica soon.
-  bool IsRequestedBy(const ClusterNode& replica) const { return IsUnderWay() && replica.id == replica_; }  // as primary
+  bool IsRequestedBy(const ClusterNode& replica) const {  // this primary has paused writes for `replica`
+    return IsUnderWay() && replica.id == replica_;
+  }
 
  private:
   void PauseFor(ClusterNode& replica);  // as primary: pauses writes, and tells the replica the offset

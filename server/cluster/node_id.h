@@ -15,7 +15,7 @@ namespace respite {
 
 class NodeId {  // id of a node or shard: 40 hexadecimal digits
  public:
-  static constexpr size_t kLength = 40;  // hexadecimal digits
+  static constexpr size_t kLength = 40;  // characters (hexadecimal digits)
 
   // Makes the null id, which names no node.
   NodeId() = default;
@@ -37,7 +37,7 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
     return id;
   }
 
-  bool IsNull() const { return bytes_[0] == '\0'; }           // no id
+  bool IsNull() const { return bytes_[0] == '\0'; }           // names no node
   bool IsValid() const { return Parse(Text()).has_value(); }  // has only hexadecimal digits; an id from the bus may not
   Bytes Text() const { return {bytes_.data(), kLength}; }
   std::string String() const { return std::string(Text()); }  // the 40 digits

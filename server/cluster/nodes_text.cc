@@ -86,7 +86,8 @@ std::string LineOf(const ClusterView& view, const ClusterNode& node, NodesFormat
 
 // --- Reading.
 
-// A parsed line of nodes.conf. References to other nodes are not resolved, because their lines may come later.
+// A parsed line of nodes.conf. Ids of other nodes are not looked up yet, because the lines of these nodes may come
+// later.
 struct Line {
   NodeId id;
   Bytes address;
@@ -182,7 +183,7 @@ bool TakeAddress(ClusterNode& node, Bytes text, PortChoice choice) {
   const auto port = ParsePort(ports.substr(0, at));
   if (!port) return false;
   (choice == PortChoice::kTls ? node.address.tls_port : node.address.tcp_port) = *port;
-  // Files of Redis before version 4 contain no bus port.
+  // Files of Redis before version 4 contain no bus port; it is the port + 10000.
   const auto bus =
       at == Bytes::npos ? static_cast<uint16_t>(*port + kBusPortDistance) : ParsePort(ports.substr(at + 1));
   if (bus) node.address.bus_port = *bus;
@@ -317,8 +318,7 @@ Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, Por
     }
     if (node == nullptr) node = &view->Add(line.id, line.flags);
     node->flags = line.flags;
-    // Clears flags that a node cannot have in its own view: it does not decide whether it has failed, and needs no
-    // MEET.
+    // Clears flags that a node cannot have in its own view. For example, a node never considers itself failed.
     if (node->IsMyself()) {
       for (NodeFlag flag : {kNodeSuspect, kNodeFailed, kNodeHandshake, kNodeMeet, kNodeNoAddress}) node->Clear(flag);
     }

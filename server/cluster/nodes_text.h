@@ -19,10 +19,10 @@
 namespace respite {
 
 std::string FlagsText(const ClusterNode& node);                           // for example "myself,master,fail?"
-std::string SlotsText(const ClusterView& view, const ClusterNode& node);  // its slots, for example "0-5460 5462"
+std::string SlotsText(const ClusterView& view, const ClusterNode& node);  // the node's slots, for example "0-5460 5462"
 
-// Which port of a node stands first in its line: the TLS port if the bus (for nodes.conf) or the asking client uses
-// TLS.
+// Which port of a node stands first in its line. It is the TLS port if TLS is used by the bus (in nodes.conf), or by
+// the client that asks (in replies).
 enum class PortChoice : uint8_t { kTcp, kTls };
 // kFile: the lines of nodes.conf. kClient: the lines for clients, without the fields that only nodes need.
 enum class NodeForm : uint8_t { kFile, kClient };
@@ -33,7 +33,7 @@ struct NodesFormat {  // how the lines for nodes are written
 };
 std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);  // the line for this node
 // Returns the lines for all nodes except those that have one of the flags `without_flags`. Cost: O(nodes + slots).
-std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t without_flags);
+std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t without_flags);  // a line per node
 std::string NodesFileText(const ClusterView& view, PortChoice port);  // the content of nodes.conf
 
 // Parses the content of nodes.conf. Draws random shard ids for nodes without one. Fails with the reason.

@@ -1,5 +1,5 @@
-// ReplicaMigration: gives a primary that has lost all its replicas one of the replicas of another primary. The other
-// primary must have the most replicas, and keep as many as cluster-migration-barrier says.
+// ReplicaMigration: moves a replica to a primary that has no working replica. The replica comes from a primary that has
+// the most replicas, and that keeps at least cluster-migration-barrier others.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class ReplicaMigration {  // moves a spare replica to a primary that has lost its own
+class ReplicaMigration {  // moves a spare replica to a primary that has no working replica
  public:
   struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
@@ -22,10 +22,10 @@ class ReplicaMigration {  // moves a spare replica to a primary that has lost it
   void Continue();  // called by the timer: moves this replica to a primary without replicas, if it is its turn
 
  private:
-  static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that has lost all its replicas
+  static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that lacks a working replica
   // Returns whether the primary, without `replica`, still has enough replicas that may replace it
   // (cluster-migration-barrier).
-  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // it keeps enough others
+  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // leaves enough others
   // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas that
   // any primary has.
   bool IsMyTurnToMove(int max_replicas) const;  // this replica is the one that must move

@@ -113,8 +113,8 @@ bool ServerClusterHost::IsLinked() const { return services_.replication.role().i
 
 bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.history.IsWhole(); }
 
-// Makes this server a replica. If it already follows this primary, with the same history, nothing changes; but if the
-// link is waiting before its next attempt to connect, it connects now.
+// Makes this server a replica. If it already follows this primary with the same history, nothing changes, except that a
+// delayed attempt to connect is made immediately.
 void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
   RunNowOrAfterLongTask([this, ip, port, owner] {
     const auto& now = services_.env.settings.replicaof;
@@ -149,7 +149,7 @@ void ServerClusterHost::DeleteKeysInSlot(int slot, const ClusterView& view) {
   RunNowOrAfterLongTask([this, slot, &view] { DeleteKeysInSlotNow(slot, view); });
 }
 
-// Deletes the keys of a slot in all databases, unless this node owns or imports the slot again.
+// Deletes the keys of a slot in all databases, unless this node owns or imports the slot now.
 void ServerClusterHost::DeleteKeysInSlotNow(int slot, const ClusterView& view) {
   if (view.Owner(slot) == &view.me() || view.ImportingFrom(slot) != nullptr) return;
   for (int db = 0; db < services_.data.dataset.keyspace.Count(); ++db) DeleteKeysInSlotNow(db, slot);

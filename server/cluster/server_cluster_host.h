@@ -13,7 +13,7 @@ namespace respite {
 
 struct Services;
 
-class ServerClusterHost final : public ClusterHost {  // connects the cluster to its server
+class ServerClusterHost final : public ClusterHost {  // gives a cluster node access to its server
  public:
   explicit ServerClusterHost(const Services& services) : services_(services) {}
 
@@ -26,31 +26,31 @@ class ServerClusterHost final : public ClusterHost {  // connects the cluster to
   int64_t DataAgeMs() const override;  // time since this replica was last in step with its primary
   bool IsLinked() const override;      // this replica receives its primary's stream
   bool HasWholeData() const override;  // the data is a state of the primary's history
-  void Follow(const std::string& ip, int port, History::Owner owner) override;  // becomes a replica
+  void Follow(const std::string& ip, int port, History::Owner owner) override;  // replicates that server
   void Promote() override;                                                      // becomes a primary
   bool HasKeysInSlot(int slot) const override;                                  // any database has a key of this slot
   bool HasKeys() const override;                                                // any database has a key
-  void DeleteKeysInSlot(int slot, const ClusterView& view) override;            // now, or after a long task
+  void DeleteKeysInSlot(int slot, const ClusterView& view) override;            // immediately, or after a long task
   void DeleteAllKeys() override;                                                // deletes the keys of all databases
   void RunNowOrAfterLongTask(std::function<void()> task) override;              // later if a long task runs
   void PauseWrites() override;                                         // pauses writes of clients until ResumeWrites
   void ResumeWrites() override;                                        // ends PauseWrites
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes it to this server's clients
-  void OnTopologyChanged() override { has_topology_changed_ = true; }  // for TakeTopologyChange
+  void OnTopologyChanged() override { has_topology_changed_ = true; }  // see TakeTopologyChange
   bool Save(const ClusterView& view, Durably durably) override;        // replaces nodes.conf; false: it failed
 
   void FinishSave();  // called by the timer: a second after Save, makes sure that the new file is on disk
   // Returns whether the topology has changed since the last call. If it has, blocked clients may now wait for keys that
   // another node serves.
-  bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }  // since the last call
+  bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }  // since its last call
 
  private:
-  void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // in all databases, unless the slot has returned
-  void DeleteKeysInSlotNow(int db, int slot);                   // the keys of a slot in one database
+  void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // in all databases, unless the slot is owned again
+  void DeleteKeysInSlotNow(int db, int slot);                   // deletes the keys of a slot in one database
   std::string Path() const;
-  IoError Write(const std::string& text, Durably durably);  // replaces nodes.conf by the text; `durably`: synced
-  IoError SyncRename();                                     // makes the rename of nodes.conf durable
-  bool StopServerOnError(IoError error);                    // if `error` is an error, ends the server and returns false
+  IoError Write(const std::string& text, Durably durably);  // makes `text` the content of nodes.conf
+  IoError SyncRename();                   // syncs the folder, so that a crash does not undo the rename of nodes.conf
+  bool StopServerOnError(IoError error);  // if `error` is an error, ends the server and returns false
 
   const Services& services_;
   std::unique_ptr<File> lock_;

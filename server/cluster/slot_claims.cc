@@ -22,8 +22,8 @@ bool SlotClaims::OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t 
   const ClusterView& view = parts_.core.view;
   const ClusterNode* owner = view.Owner(slot);
   if (owner == &claimant) return false;
-  // While an operator imports the slot into this node, the slot stays with its source until CLUSTER SETSLOT ends the
-  // import. But a replica of the source may take the source's place.
+  // While an operator imports the slot into this node, the source stays the owner until CLUSTER SETSLOT ends the
+  // import. But a replica of the source may replace the source.
   const ClusterNode* source = view.ImportingFrom(slot);
   if (source != nullptr && source->shard != claimant.shard) return false;
   return owner == nullptr || view.disclaimed_slots.Has(slot) || owner->config_epoch < epoch;
@@ -58,9 +58,9 @@ void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const
     view.WantHealthCheck();
   });
   UpdateDisclaimedSlots(claimant, claimed);
-  // If this node's primary (or this node, as a primary) has lost its last slot, this node becomes a replica of the node
-  // that got the slot. Without cluster-allow-replica-migration, it does so only if that node has no slots of others, so
-  // that it has replaced the primary. In this way a failed primary that was replaced returns to its shard.
+  // If this node's primary (or this node, as a primary) has lost its last slot, this node becomes a replica of the
+  // claimant. Without cluster-allow-replica-migration, it does so only if the claimant has no other slots, because the
+  // claimant has then replaced the primary. In this way a failed primary returns to its shard as a replica.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());

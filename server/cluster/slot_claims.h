@@ -19,17 +19,17 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   };
   explicit SlotClaims(const Parts& parts) : parts_(parts) {}
 
-  void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // applies what it claims for its shard
-  void ApplyUpdate(const UpdateBody& update);  // handles UPDATE: another node owns slots that this node claims
+  void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // applies the slots that the sender claims
+  void ApplyUpdate(const UpdateBody& update);  // handles UPDATE: another node owns slots that this node has claimed
 
   bool BumpEpoch();  // takes a new largest epoch without election; false: this node has the largest
 
  private:
-  void AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);  // assigns those it wins
-  bool OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const;        // true: this claim wins
-  void UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed);  // slots owned, but not claimed
-  void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);  // tells it of slots that it has lost
-  void ResolveEpochCollision(const ClusterNode& sender);  // equal epochs: the smaller id takes a new one
+  void AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);  // if its claim wins
+  bool OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const;        // the claim wins
+  void UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed);         // owned, but not claimed
+  void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);              // if it claims lost slots
+  void ResolveEpochCollision(const ClusterNode& sender);  // if the epochs are equal, the smaller id takes a new one
 
   const Parts parts_;  // the arguments of the constructor
 };

@@ -80,8 +80,8 @@ void SlotStats::CountQueuedCommand(const FinishedCall& call) {
   ++queued_commands_.count;
 }
 
-// Called for the commands of a transaction or script first. Then it is called for EXEC or EVAL, with the time and the
-// reply of all these commands.
+// Called first for each command of a transaction or script, and then for EXEC or EVAL, with the time and the reply of
+// all these commands.
 void SlotStats::OnCall(const FinishedCall& call) {
   RecordSlot(router_.SlotOf(call.command, call.words).value_or(kNoSlot));
   if (call.depth != 0) {

@@ -19,7 +19,7 @@ class SlotRouter;
 
 class SlotStats final : public CallObserver, public Journal {  // counters for CLUSTER SLOT-STATS
  public:
-  struct Figures {           // the cost of one slot
+  struct Figures {           // the counts of one slot
     uint64_t cpu_us = 0;     // microseconds that the calls took
     uint64_t bytes_in = 0;   // bytes of requests, each counted as an array of bulk strings
     uint64_t bytes_out = 0;  // bytes of replies, messages of shard channels, and the stream to replicas
@@ -32,7 +32,7 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
   void Reset() { figures_.clear(); }  // sets all counts to 0
   // Resets the counts of slots of other shards, so that they start from 0 if the slots come to this shard. Cost:
   // O(slots), if anything was counted.
-  void ResetSlotsOfOtherShards(ClusterView& view);  // sets their counts to 0
+  void ResetSlotsOfOtherShards(ClusterView& view);  // sets the counts of these slots to 0
   Figures Of(int slot) const { return figures_.empty() ? Figures{} : figures_[static_cast<size_t>(slot)]; }
 
   // The functions of CallObserver and Journal.
@@ -48,17 +48,17 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
     uint64_t count = 0;  // number of commands
   };
 
-  Figures& FiguresOf(int slot);                       // allocates the figures of all slots at the first call
+  Figures& FiguresOf(int slot);                       // the counts of a slot; allocates those of all slots at first
   void CountQueuedCommand(const FinishedCall& call);  // adds a command inside EXEC to queued_commands_
-  void RecordSlot(int slot);                          // of the call under way: sets its slot, or kManySlots
-  void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // counts its bytes
+  void RecordSlot(int slot);                          // records the slot of one command of the call that runs
+  void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // counts sent bytes
   void StartObserving();                                                // begins to observe calls, changes and messages
-  void StopObserving();                                                 // ceases, and forgets the call under way
+  void StopObserving();                                                 // stops observing, but keeps figures_
 
   const Services& services_;
   const SlotRouter& router_;
   bool is_on_ = false;
-  std::vector<Figures> figures_;  // the cost of each slot; empty: nothing was counted
+  std::vector<Figures> figures_;  // the counts of each slot; empty: nothing was counted
   // These three fields describe the client's call that is under way.
   int slot_ = kNoSlot;           // the slot of the call's keys; or kNoSlot, or kManySlots
   Queued queued_commands_;       // commands of the transaction under way
