@@ -24,8 +24,8 @@ enum class ConnectError : uint8_t { kNoAddress, kNoAnswer, kNoTls };
 
 class Tls;
 
-// One TCP connection, with or without TLS. If a kept connection fails other than by a timeout, the other side may have
-// closed it.
+// One TCP connection, with or without TLS. The other side may close a connection that is kept for the next MIGRATE.
+// Send or ReadLine then fails, but HasTimedOut returns false.
 class MigrateLink {  // one blocking connection to another server
  public:
   // Connects to a server within `timeout_ms`, without TLS if `tls` is null. Fails with the reason.
@@ -53,7 +53,7 @@ class MigrateLink {  // one blocking connection to another server
   std::string received_;        // the beginning of an incomplete line
 };
 
-class MigrateLinks {  // kept connections to other servers, at most one for each
+class MigrateLinks {  // connections kept for the next MIGRATE, at most one for each host and port
  public:
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;  // an unused connection is closed after this time

@@ -31,7 +31,7 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
 
   // Begins the transfer on a connection on which the database `selected_db` is selected, and forgets earlier answers.
   std::string Begin(int64_t selected_db);       // returns the requests that must be sent before Restores()
-  Bytes Restores() const { return restores_; }  // the RESTORE requests
+  Bytes Restores() const { return restores_; }  // the RESTORE requests for all keys
   void TakeAnswer(Bytes line);                  // handles the next answer, without its line end. Requires: !IsOver()
   bool IsOver() const { return key_answers_.size() == keys_.size(); }  // all answers have arrived
 
@@ -40,7 +40,7 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
     return key_index < key_answers_.size() && key_answers_[key_index] == Answer::kAccepted;
   }
   const std::string& Error() const { return error_; }  // first error of the other server, without '-'; empty: none
-  int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }  // database selected now
+  int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }  // on the connection
 
  private:
   enum class Answer : uint8_t { kAccepted, kRefused };
@@ -49,7 +49,7 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
   const int64_t db_;
   const Bytes restore_;  // RESTORE or RESTORE-ASKING
   std::vector<std::string> keys_;
-  std::string restores_;                 // the RESTORE requests
+  std::string restores_;                 // the RESTORE requests for all keys
   size_t preliminary_answer_count_ = 0;  // number of answers to come before the first answer to a RESTORE
   std::string earlier_error_;            // the error of AUTH or SELECT; counts as the error of each key
   std::vector<Answer> key_answers_;      // the answers so far: for the first keys, in the order of the keys

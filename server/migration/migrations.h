@@ -8,7 +8,7 @@
 // has ended. If the client has gone when the transfer ends, the keys that have arrived are still deleted. A transfer
 // that ends while writes are paused is finished after the pause.
 //
-// Inside EXEC and scripts MIGRATE is one atomic step with the other commands, and uses the blocking MigrateLink.
+// Inside EXEC and scripts, MIGRATE must be atomic with the other commands. There it uses the blocking MigrateLink.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ struct MigrateOutcome {                                  // the result of a tran
 // Deletes keys that the other server has stored now, and adds their deletion to `effect`.
 void DeleteArrivedKeys(const Services& services, DbView& db, Propagation& effect, const std::vector<std::string>& keys);
 
-class Migrations final : public Timers::Source {  // MIGRATE that does not block other clients
+class Migrations final : public Timers::Source {  // transfers of MIGRATE that do not block other clients
  public:
-  struct Order {  // what MIGRATE was called with
+  struct Order {  // the arguments of MIGRATE
     std::string host;
     std::string port;
     bool uses_tls;       // the connection uses TLS
@@ -53,17 +53,17 @@ class Migrations final : public Timers::Source {  // MIGRATE that does not block
     bool copies;         // COPY: the keys also stay here
     MigrateProtocol talk;
   };
-  static constexpr size_t kMaxLinks = 64;     // used and unused; from then on, a new link replaces an unused one
+  static constexpr size_t kMaxLinks = 64;     // from this number on, a new link replaces an unused one
   static constexpr int64_t kIdleMs = 10'000;  // an unused link is closed after this time
 
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // else MIGRATE blocks
+  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // else MIGRATE is blocking
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
-  void Start(const Session& session, const Command& command, Order order);  // begins its transfer
-  std::optional<MigrateOutcome> TakeOutcome(const Session& session);        // nothing: its transfer has not ended
+  void Start(const Session& session, const Command& command, Order order);  // begins a transfer
+  std::optional<MigrateOutcome> TakeOutcome(const Session& session);        // nothing: its transfer still runs
 
   void EndTurn();  // finishes the transfers that have ended
   // The functions of Timers::Source, for timeouts.
@@ -85,7 +85,7 @@ class Migrations final : public Timers::Source {  // MIGRATE that does not block
   void HandleAllAnswers(Channel& channel);         // ends the transfer, after which the link is unused
   void HandleLostLink(Channel& channel);           // fails its transfer, or tries it once more if no key was answered
   void RestartTimer(Migration& migration) const;   // called after progress: the timeout begins again
-  void ScheduleCheck(Migration& migration) const;  // sets the time of the next look at the timeout
+  void ScheduleCheck(Migration& migration) const;  // sets when RunDue checks the migration again
   void Fail(Migration& migration, FailedMigrateStep trouble);  // ends the transfer without success
   void MarkDone(Migration& migration);                         // the transfer has ended; EndTurn will finish it
   void Drop(const Channel& channel);
@@ -93,15 +93,15 @@ class Migrations final : public Timers::Source {  // MIGRATE that does not block
   Channel* FindIdleChannel(const std::string& name);  // an unused link to this server; null: none
 
   void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
-  MigrateOutcome CollectOutcome(Migration& migration);    // the result; also ends the pause for its keys
+  MigrateOutcome CollectOutcome(Migration& migration);    // the result; resumes requests for its keys
   Session* FindCaller(const Migration& migration) const;  // the client's session; null: gone, or it has stopped waiting
-  void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);  // moved keys, if the client left
+  void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);  // keys that have arrived
   void ResumePausedRequests();  // runs requests that have waited for migrating keys
   int64_t NowMs() const;        // monotonic time
 
   const Services& services_;
   MigrateLinks blocking_links_;                       // for MIGRATE inside EXEC and scripts
-  std::list<std::unique_ptr<Channel>> channels_;      // links, also unused ones
+  std::list<std::unique_ptr<Channel>> channels_;      // all links, used and unused
   std::list<std::unique_ptr<Migration>> migrations_;  // the transfers that run, or have just ended
   size_t done_count_ = 0;                             // number of ended transfers in migrations_
   struct CurrentOutcome {                             // the result that a client's request gets when it runs again

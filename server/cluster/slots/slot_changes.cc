@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-// Finds a command by the name in a journal, which is the name that the command had before rename-command.
+// Finds a command by its name in a journal, which is the name from before rename-command.
 const Command* Find(const CommandTable& commands, std::span<const Bytes> words) {
   const Command* const renamed = commands.HasRenamedCommands() ? commands.FindRenamed(words[0]) : nullptr;
   const Command* const command = renamed != nullptr ? renamed : commands.Find(words[0]);

@@ -20,13 +20,13 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
   void Append(const PropagatedGroup& effects) override;           // collects changes to keys of the slots
-  size_t BufferedBytes() const override { return text_.size(); }  // size of changes not taken
+  size_t BufferedBytes() const override { return text_.size(); }  // bytes of changes not taken
   bool IsEmpty() const { return text_.empty(); }                  // there are no changes to take
   std::string Take() { return std::exchange(text_, {}); }         // returns and removes the changes
-  // Returns whether one command has changed all keys (FLUSHALL). Such a change cannot be sent as a change of slots.
-  bool HasChangedEverything() const { return has_changed_everything_; }  // FLUSHALL or alike ran
+  // Returns whether a command has changed all keys (FLUSHALL). Such a change cannot be sent as a change of some slots.
+  bool HasChangedEverything() const { return has_changed_everything_; }  // for example, by FLUSHALL
 
-  // Returns whether a request of a journal changes keys without naming any.
+  // Returns whether a request of a journal changes keys without naming any, as FLUSHALL does.
   static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);  // such as FLUSHALL
   class RequestSplitter {  // splits a request of a journal into arguments, valid until the next call
    public:
@@ -43,7 +43,7 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   const CommandTable& commands_;
   std::string text_;
   int selected_db_ = -1;                 // the database in which text_ ends, even if it was taken; -1: none yet
-  bool has_changed_everything_ = false;  // FLUSHALL or alike ran
+  bool has_changed_everything_ = false;  // FLUSHALL or a similar command has run
   RequestSplitter words_;                // reused for each request
   PropagatedCommands wanted_;            // the changes of one group to keys of the slots; kept to reuse its memory
 };

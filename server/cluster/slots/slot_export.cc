@@ -35,15 +35,15 @@ constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
 constexpr size_t kMarkLength = 40;
 
-// Returns the request that ends a complete snapshot. Its random mark is new for each snapshot, so no value of a key can
-// imitate it.
+// Returns the request that ends a complete snapshot. The mark is random and new for each snapshot, so no value of a key
+// can imitate the request.
 std::string SnapshotEof(Bytes mark) {
   std::string text;
   AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
   return text;
 }
 
-// Returns the beginning of another server's line for the log, with only printable characters.
+// Returns an error line of the target for the log: its beginning, with `?` for bytes that are not printable.
 std::string Shown(Bytes line) {
   constexpr size_t kMax = 200;
   std::string text(line.substr(line.starts_with('-') ? 1 : 0, kMax));
@@ -200,7 +200,8 @@ void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
   }
 }
 
-// Reads the final reply of the target, "OK <epoch>". If it is valid, clients are redirected to the target from now on.
+// Reads the reply to TAKEOVER, "OK <epoch>". If the reply is valid, this node redirects clients to the target from now
+// on.
 void SlotExport::HandleTakeoverReply(Bytes line) {
   const auto epoch = ParseUnsigned(line.substr(std::min(line.size(), line.find(' ') + 1)));
   if (!epoch) return Fail("the target does not say how it has taken the slots");
@@ -268,9 +269,9 @@ void SlotExport::SendChanges() {
   link_->Send(text);
 }
 
-// Pauses writes as soon as few changes are left. The answer to an ACK shows that the target has applied everything that
-// was sent before the ACK. So writes are paused only for the time to send and apply the changes of one round. Each
-// round allows twice as many bytes as the round before, in case the load is high.
+// Pauses writes as soon as few changes are left to send. The answer to an ACK shows that the target has applied all
+// changes before the ACK. So the pause lasts only while the changes since the last ACK are sent and applied. Each ACK
+// doubles the limit for "few", because with many writes the target may never come below the first one.
 void SlotExport::PauseWritesIfCaughtUp() {
   if (!unanswered_requests_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;

@@ -48,7 +48,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void Cancel();         // ends the export because an operator wants it
   void Fail(const std::string& message) { EndExport(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
-  bool IsOver() const { return job_->IsOver(); }  // ended, well or not
+  bool IsOver() const { return job_->IsOver(); }  // ended, with or without success
   size_t BufferedBytes() const;                   // bytes that wait to be sent
 
   // The functions of Link::User.
@@ -59,21 +59,21 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
  private:
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
 
-  Cluster& cluster() const;                                          // the cluster of this server
+  Cluster& cluster() const;                                          // this server as a cluster node
   void Enter(SlotJob::State state);                                  // sets the state of the job
-  void EndExport(SlotJob::State state, const std::string& message);  // with this result
+  void EndExport(SlotJob::State state, const std::string& message);  // ends it
   void Ask(Request request, std::initializer_list<Bytes> words);
   void SendEstablish();                                    // sends CLUSTER SYNCSLOTS ESTABLISH
   void HandleAnswer(Bytes line);                           // one line is one reply of the target
-  void HandlePositiveAnswer(Request request, Bytes line);  // handles "+…", given without '+'
+  void HandlePositiveAnswer(Request request, Bytes line);  // `line` is without the '+'
 
   void Fork();
   bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;  // writes the commands of the keys, then `eof`
   void ForwardSnapshotBytes(Bytes bytes);                        // sends bytes of the child to the target
-  void HandlePipeEnd(bool is_whole);                             // `is_whole` is false if the child has failed
+  void HandlePipeEnd(bool is_whole);  // all snapshot bytes were read; false: the child has failed
 
   void SendChanges();            // sends the changes since the fork that were not sent yet
-  void PauseWritesIfCaughtUp();  // if much is left to send, requests another ACK instead
+  void PauseWritesIfCaughtUp();  // pauses writes if little is left to send; else requests an ACK
   void AskForAck();              // sends CLUSTER SYNCSLOTS ACK
   void PauseWrites();            // pauses writes of clients, and tells the target
   // Who owns the exported slots, as far as this node knows.

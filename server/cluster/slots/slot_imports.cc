@@ -139,7 +139,7 @@ uint64_t SlotImports::TakeOver(Session& session) {
   return epoch;
 }
 
-// --- Requests of the primary or of a file.
+// --- HIDE and REVEAL, from the primary's stream or from a file.
 
 void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
   Keyspace& keyspace = parts_.services.data.dataset.keyspace;
@@ -150,8 +150,8 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // --- Errors.
 
-// Records that a command of the source has failed, so the slots here differ from those of the source. The source learns
-// of the failure only when it sends the next CLUSTER SYNCSLOTS.
+// Records that a command of the source has failed here, so that the slots differ from those of the source. The source
+// learns of the failure only from the reply to its next CLUSTER SYNCSLOTS.
 void SlotImports::RecordImportError(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = ImportOf(session);
@@ -189,8 +189,8 @@ void SlotImports::CheckTimeouts() {
   }
 }
 
-// Ends an import. A node that has become a replica leaves the keys of a failed import to its primary, which knows of
-// the migration.
+// Ends an import. If it has failed, CleanUpHiddenSlots deletes the keys later. A node that has become a replica leaves
+// them to its primary, which knows of the migration, too.
 void SlotImports::EndImport(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;
@@ -262,8 +262,8 @@ bool SlotImports::ContinueWaitForOwners(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims hidden slots without an owner. Probably the source gave these slots up because it was told of the takeover. If
-// it has lost them by other means, the keys here are better than nothing.
+// Claims those of the slots that have no owner. The source has probably given them up because it was told that this
+// node took them over. If the source lost them in another way, keeping the keys that are here is better than nothing.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;

@@ -1,8 +1,8 @@
 // SlotImports: receives slots that other nodes send (SlotExport describes the conversation).
 //
-// The source sends the keys as commands. They run like commands of any client, so the append-only file and replicas
-// also get them. The slots are hidden until this node owns them (HiddenSlots). Files and replicas are told which slots
-// are hidden:
+// The source sends the keys as commands. The commands run like those of any client, so the append-only file and
+// replicas also get them. Until this node owns the slots, their keys are hidden from other clients (HiddenSlots). Files
+// and replicas are told which slots are hidden:
 //
 //   CLUSTER SYNCSLOTS HIDE NAME name …    from here on the slots are hidden
 //   CLUSTER SYNCSLOTS REVEAL NAME name    from here on the keys are visible, or they were deleted
@@ -10,10 +10,10 @@
 // ClientClusterState binds a session to its import. If the session ends before this node owns the slots, their keys
 // are deleted, some in each turn.
 //
-// Slots may also be hidden without a session: after a file was loaded, or a replica promoted. Then this node waits for
-// two node timeouts, so that other nodes can tell who owns the slots. It claims those that no node owns. Slots that
-// this node owns now keep their keys, and are revealed: the server was interrupted during or after the takeover. The
-// keys of all others are deleted.
+// Slots may also be hidden although no session sends them: after a file was loaded, or a replica was promoted. Then
+// this node waits for two node timeouts, so that other nodes can tell who owns the slots. After that, it claims the
+// slots that no node owns. Hidden slots that this node owns now are revealed with their keys. The keys of all other
+// hidden slots are deleted.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
     SlotSet slots;  // the slots that are offered
   };
   // Begins an import. From now on the session may change keys of these slots, and of no others.
-  void Establish(Session& session, const Offer& offer);  // begins an import
+  void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void Acknowledge(Session& session);                    // handles ACK; throws if a command of the import has failed
   // Handles PAUSED: the source has paused writes, so no more changes will come. Throws a Refusal if a command of the
@@ -66,10 +66,10 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void EndChanges(Session& session);    // handles PAUSED: the source sends no more changes
   uint64_t TakeOver(Session& session);  // handles TAKEOVER: claims the slots, and returns the epoch of the claim
 
-  // --- Hidden slots in the stream of the primary, or in a file.
+  // --- HIDE and REVEAL, from the primary's stream or from a file.
 
   void Hide(const std::string& name, const SlotSet& slots);
-  void Reveal(Bytes name);  // the slots of this name are not hidden any more
+  void Reveal(Bytes name);  // shows clients the slots that Hide has hidden under this name
 
   void EndTurn();                 // ends imports with errors, and cleans up hidden slots that no import uses any more
   void CheckTimeouts();           // fails imports whose source is silent for longer than repl-timeout
@@ -81,7 +81,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Append(const PropagatedGroup& effects) override;  // fails all imports at FLUSHALL
 
  private:
-  struct Import {  // an import that a session receives
+  struct Import {  // an import of slots that a session sends
     std::shared_ptr<SlotJob> job;
     Session* session;          // the session of the source
     std::string trouble = {};  // the first error of the import; empty: none yet
@@ -89,20 +89,20 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
     int64_t complete_ms = -1;  // real elapsed time at which the source had sent everything; -1: not yet
   };
 
-  Cluster& cluster() const;                                           // the cluster of this server
+  Cluster& cluster() const;                                           // this server as a cluster node
   int64_t NowS() const;                                               // UNIX time
-  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if it cannot be accepted
+  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if the offer is not acceptable
   Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
-  Import& GetHealthyImport(const Session& session);       // throws if the session has none, or a failed one
-  void RecordImportError(Session& session, Bytes error);  // its import will end as failed
-  void EndImport(Import& import, SlotJob::State state, const std::string& message);  // with this result
+  Import& GetHealthyImport(const Session& session);       // like ImportOf, but throws also if the import has failed
+  void RecordImportError(Session& session, Bytes error);  // EndTurn will fail the session's import
+  void EndImport(Import& import, SlotJob::State state, const std::string& message);  // ends it so
   void EndFailedImports();    // ends failed imports, and closes their sessions
-  void CleanUpHiddenSlots();  // deletes some keys of hidden slots that no session sends any more
-  // Returns whether other nodes have had time to tell who owns these slots. Returns true immediately if the import has
-  // failed in this process.
-  bool ContinueWaitForOwners(const std::string& name);  // true: other nodes could tell by now who owns the slots
-  void ClaimUnownedSlots(const SlotSet& slots);         // claims those of the slots that no node owns
-  bool DeleteSomeKeys(const SlotSet& slots);            // true: no keys of the slots are left
+  void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
+  // Returns whether other nodes have had time to tell who owns the slots of this import. Returns true immediately if
+  // this process has seen the import fail.
+  bool ContinueWaitForOwners(const std::string& name);  // true: the wait is over, or not needed
+  void ClaimUnownedSlots(const SlotSet& slots);         // takes over those of the slots that no node owns
+  bool DeleteSomeKeys(const SlotSet& slots);            // deletes at most kKeysPerTurn keys; true: none are left
   void RevealAndPropagate(const std::string& name);     // makes the slots visible here, in files and in replicas
   bool HasRunningImport(Bytes name) const;              // a source sends slots under this name now
 

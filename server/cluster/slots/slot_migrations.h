@@ -1,5 +1,5 @@
-// SlotMigrations: the migrations of whole slots to other nodes (CLUSTER MIGRATESLOTS), and from them. Clients see a
-// slot at its old owner until one moment, and at the new owner from then on.
+// SlotMigrations: moves whole slots to other nodes (CLUSTER MIGRATESLOTS), and receives slots from other nodes. Clients
+// see a slot at its old owner until one moment, and at the new owner from then on.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class SlotMigrations {  // exports and imports of whole slots
 
   // Sends slots of this node to another node, after the exports that are queued already. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);          // queues an export (CLUSTER MIGRATESLOTS)
-  std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // one that is exported or queued; nothing: none
+  std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // one that is queued or being sent; nothing: none
   bool IsExporting() const { return !exports_.empty(); }            // any export is queued or runs
   bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
   bool CancelExports();  // cancels all, queued ones too; false: there was none
@@ -46,7 +46,7 @@ class SlotMigrations {  // exports and imports of whole slots
   Random random_;
   SlotJobLog log_;
   SlotImports imports_;            // receives slots that other nodes send
-  std::list<SlotExport> exports_;  // they run one after the other
+  std::list<SlotExport> exports_;  // queued ones, too; only the first one runs
   int64_t ticked_at_ms_ = 0;       // real elapsed time of the last Tick
   bool is_closed_ = false;         // Close was called
 };
