@@ -1,8 +1,8 @@
 // Backlog: the last part of the replication stream. It is for replicas that reconnect, and for replicas that receive a
 // snapshot and then need the stream after it.
 //
-// The backlog is a list of parts of shared Blobs. The output of replicas refers to the same Blobs, so
-// even ten slow replicas need only one copy of the bytes.
+// The backlog is a list of parts of shared Blobs (reference-counted buffers). The output of replicas refers to the same
+// Blobs, so even ten slow replicas need only one copy of the bytes.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class Backlog {  // the last part of the replication stream, for replicas that r
 
   // Calls `visit(const BlobPart&)` for the bytes after `offset`, at most up to `until`. Requires: Has(offset).
   template <class Visit>
-  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;  // visits the bytes in between
+  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;  // visits these bytes
 
  private:
   struct Item {     // one part of the kept bytes
@@ -54,7 +54,7 @@ class Backlog {  // the last part of the replication stream, for replicas that r
 };
 
 template <class Visit>
-void Backlog::VisitFrom(int64_t offset, int64_t until, Visit&& visit) const {
+void Backlog::VisitFrom(int64_t offset, int64_t until, Visit&& visit) const {  // visits the bytes between two offsets
   auto item = std::upper_bound(parts_.begin(), parts_.end(), offset,
                                [](int64_t wanted, const Item& one) { return wanted < one.begin; });
   if (item != parts_.begin()) --item;

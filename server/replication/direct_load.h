@@ -36,19 +36,19 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   void Abandon();         // ends an incomplete load, and frees the second keyspace, if it uses one
   void MoveIntoServer();  // moves the second keyspace into the server's, which is empty. Requires: Finish succeeded
 
-  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // loads beside old data
+  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // the old data stays meanwhile
 
  private:
   bool Fail();  // ends the loading and returns false
 
   const Services& services_;
   const Into into_;
-  Keyspace keyspace_;            // the second keyspace
+  Keyspace keyspace_;            // the second keyspace; empty with kDataSet
   FunctionLibraries libraries_;  // the functions in the snapshot
   KeyspaceSink sink_;
   RdbReceiver receiver_;    // parses the snapshot
   bool is_loading_ = true;  // until Finish, Abandon or a failure
-  std::string failure_;     // an error text; empty: none
+  std::string failure_;     // why Write or Finish returned false; empty: they did not
 };
 
 }  // namespace respite

@@ -16,7 +16,7 @@ namespace respite {
 
 namespace {
 
-// Errors that begin like this depend on the data. Any other error says that this server does not support the request in
+// Beginnings of errors that depend on the data. Any other error means that this server does not support the request in
 // this form.
 constexpr std::array<Bytes, 28> kErrorsOfData = {
     "WRONGTYPE ",
@@ -58,8 +58,8 @@ bool IsOfData(Bytes error) {
 void DivergenceWatch::OnCall(const FinishedCall& call) {
   if (call.session.kind != SessionKind::kPrimary) return;
   if (call.ending == FinishedCall::Ending::kFailed) {
-    // If this replica is writable or evicts keys itself, it may have changed the data, and that may be why the command
-    // failed.
+    // If this replica accepts writes of clients, or evicts keys itself, its data may differ from the primary's. That
+    // may be why the command failed.
     const Settings& settings = parts_.env.settings;
     const bool changes_own_data = !settings.replica_read_only || !settings.replica_ignore_maxmemory;
     const bool may_be_own = changes_own_data && IsOfData(call.error);

@@ -1,8 +1,8 @@
 // DivergenceWatch: detects that the data of this replica has diverged from its primary's, because a command of the
-// primary's stream failed here. It logs the error and ends the link, so that the primary does not count the command as
-// applied. The link stays with replica-ignore-command-errors, or if the replica's own changes may be the cause. With
-// propagation-error-behavior, the process may be aborted. It may also be aborted if a write cannot reach the disk
-// (replica-ignore-disk-write-errors), since the write would be lost with the process.
+// primary's stream failed here. Logs the error and ends the link, so that the primary does not count the command as
+// applied. The link stays with replica-ignore-command-errors, or if the replica's own changes may be the cause. The
+// directive propagation-error-behavior may also abort the process. Without replica-ignore-disk-write-errors, a write
+// that cannot reach the disk aborts the process, too.
 #pragma once
 
 #include <functional>
@@ -27,12 +27,12 @@ class DivergenceWatch final : public CallObserver {  // detects commands of the 
   void OnRefusal(const RefusedCall& call) override;  // acts if a command of the primary was refused
 
  private:
-  // Why a command failed. kThisServer: this server does not support its form. kPerhapsOwnChange: the replica's clients,
-  // or its eviction, may have changed the data.
+  // Why a command failed. kThisServer: this server does not support the command in this form. kPerhapsOwnChange:
+  // clients of this replica, or its eviction, may have changed the data.
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnChange };
 
   void Report(Bytes error, Bytes command, Cause cause);  // logs it, and by the settings ends the link or aborts
-  void CheckDisk();  // the append-only file cannot be written: aborts the process or warns, by a setting
+  void CheckDisk();  // a write cannot be persisted: aborts, or warns with replica-ignore-disk-write-errors
 
   const Parts parts_;                     // the arguments of the constructor
   int64_t warned_at_ms_ = INT64_MIN / 2;  // real elapsed time at which it last logged a failed command or write

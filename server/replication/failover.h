@@ -37,7 +37,7 @@ class RoleChanger {  // changes whether this server is a primary or a replica
   virtual void Promote() = 0;                               // makes this server a primary
 };
 
-class Failover {  // FAILOVER, on the primary that hands its role over
+class Failover {  // carries out FAILOVER, on the primary that hands its role over
  public:
   enum class State : uint8_t { kNone, kAwaitsSync, kInProgress };
 
@@ -58,8 +58,8 @@ class Failover {  // FAILOVER, on the primary that hands its role over
   void Continue() {  // hands over if a replica has the whole stream; does nothing without a failover
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfHandedOver();    // ends it if the role was handed over: the new primary accepted, or none is followed
-  void HandleRefusedRole();  // aborts the failover: the new primary has refused the role
+  void EndIfHandedOver();    // ends the failover if the target has the role now, or this server was promoted
+  void HandleRefusedRole();  // aborts the failover, because the target has refused the role
 
   State state() const { return state_; }  // whether a failover runs, and which step
   Bytes StateName() const;                // as in INFO: "no-failover", "waiting-for-sync" …

@@ -47,14 +47,14 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   };
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
-  void ProvideSnapshot(Session& session);  // gives a replica a snapshot: from the child that runs, or from the next one
+  void ProvideSnapshot(Session& session);  // sends a replica a snapshot: of the child that runs, or of the next one
   // Called after a replica whose state was `state` has left. Kills the child that writes a snapshot, if no other
   // replica needs the snapshot.
-  void KillChildIfUnneeded(   // ends a snapshot that no replica waits for
-      Replica::State state);  // kills a child that no replica needs, after a replica in `state` has left
+  void KillChildIfUnneeded(   // kills the snapshot child if no replica needs it
+      Replica::State state);  // the state of the replica that has left
   void Cron();                // begins a snapshot that is due; called once a second
-  // Sends snapshot data to replicas that have room for it. Called at the end of a turn, before replies are sent.
-  void EndTurn();  // sends more snapshot data to replicas whose output has drained
+  // Queues snapshot data for replicas whose output has room. Called at the end of a turn, before output is sent.
+  void EndTurn();  // queues more snapshot data for replicas whose output has room
   // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the
   // save has failed.
   void HandleSnapshotEnd(Snapshots::Outcome outcome);     // called after any BGSAVE: sends its file
@@ -66,26 +66,26 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   // Returns the replicas that are being sent a snapshot from this source: from a file, or through the pipe. Both kinds
   // may exist at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are being sent a snapshot from there
-  bool JoinRunningSnapshot(Session& session);  // lets the replica wait for the running one; false: it cannot
-  bool IsDue(const std::vector<Session*>& waiting) const;            // one must begin now, unless a child runs
-  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // their snapshot needs no file
+  bool JoinRunningSnapshot(Session& session);                // lets it wait for the BGSAVE that runs; false: it cannot
+  bool IsDue(const std::vector<Session*>& waiting) const;    // their snapshot must begin now
+  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // their snapshot goes through a pipe
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
-  void StartThroughPipe(const std::vector<Session*>& waiting);       // begins a child whose output is sent as it comes
+  void StartThroughPipe(const std::vector<Session*>& waiting);       // forks a child, and sends on what it writes
   struct Contents {               // what the snapshot for the waiting replicas contains
-    bool functions_only = false;  // the functions of the server, and no keys
+    bool functions_only = false;  // only the functions of the server, no keys
     bool for_70 = false;          // in the format of Redis 7.0
   };
-  static Contents ContentsFor(const std::vector<Session*>& waiting);  // the snapshot that these replicas need
-  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;  // in the child
+  static Contents ContentsFor(const std::vector<Session*>& waiting);  // what their snapshot contains
+  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;  // runs in the child
   void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC and sets the state
   void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR, then closes them
   void ForwardSnapshotBytes(Bytes bytes);                        // sends data from the pipe to the replicas
-  void HandlePipeEnd(bool is_whole);                             // closes its replicas unless `is_whole`
+  void HandlePipeEnd(bool is_whole);          // then awaits ACK; closes its replicas unless `is_whole`
   void ContinueReading();                     // resumes the paused pipe if all its replicas have room for more
-  void SendFiles();                           // sends each replica the next part of its file
+  void SendFiles();                           // queues the next part of its file for each replica
   void CloseAfterSnapshot(Session& session);  // closes a replica that wanted only a snapshot, after its output
-  void SendFile(Session& session);            // sends the next part of the snapshot file
+  void SendFile(Session& session);            // queues the next part of the snapshot file
   void OpenFile(Session& session);            // begins to send the finished snapshot file
 
   const Parts parts_;                 // the arguments of the constructor

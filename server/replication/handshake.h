@@ -14,7 +14,7 @@ namespace respite {
 class Failover;
 struct History;
 
-class Handshake {  // what a replica sends before the stream: PING, AUTH, REPLCONF, PSYNC
+class Handshake {  // composes a replica's requests before the stream: PING, AUTH, REPLCONF, PSYNC
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;
@@ -25,7 +25,7 @@ class Handshake {  // what a replica sends before the stream: PING, AUTH, REPLCO
 
   Handshake(const Parts& parts, MayContinue may_continue) : parts_(parts), may_continue_(may_continue) {}
 
-  std::string NextRequest();  // the next request to send, as RESP text
+  std::string NextRequest();  // returns the next request to send, as RESP text
 
   enum class Verdict : uint8_t {
     kNext,      // send the next request

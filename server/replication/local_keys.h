@@ -23,7 +23,7 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that clien
 
   // Records the keys of a client's write that now have a deadline, or fields with deadlines. Ignores writes of the
   // primary. Cost: O(keys of the command · log n).
-  void OnCall(const FinishedCall& call) override;  // notes keys with a deadline that a client's write names
+  void OnCall(const FinishedCall& call) override;  // records keys that now expire, from a write of a client
   void RemoveExpired();            // checks some of the keys and removes the expired ones. Called by the timer
   void Clear() { keys_.clear(); }  // forgets all keys, without removing them
   size_t Count() const { return keys_.size(); }  // number of keys that are watched

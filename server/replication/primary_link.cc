@@ -37,7 +37,7 @@ constexpr int64_t kFirstRetryDelayMs = 2000;  // after a snapshot that could not
 constexpr int64_t kLongestRetryDelayMs = 60'000;
 constexpr size_t kLongestError = 200;
 
-// Returns the text for INFO: at most kLongestError bytes, with `?` for each byte that is not printable ASCII.
+// Returns an error text for INFO: at most kLongestError bytes, with `?` for each byte that is not printable ASCII.
 std::string OneLineError(Bytes text) {
   std::string shown(text.substr(0, kLongestError));
   std::ranges::replace_if(
@@ -172,8 +172,8 @@ bool PrimaryLink::AwaitsTakeover() const {
 
 void PrimaryLink::OnReceived(Bytes bytes) {
   last_io_ms_ = parts_.services.env.pace.NowMs();
-  // While a script runs or a snapshot loads, nothing else may change the data. So input that arrives in this time waits
-  // until the script or load has ended.
+  // While a script runs or a snapshot loads, nothing else may change the data. So input that arrives meanwhile waits
+  // until the script or the load has ended.
   const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_input_.empty();
   if (must_wait || IsPaused()) {
     unprocessed_input_.append(bytes);
@@ -287,8 +287,8 @@ void PrimaryLink::LoadSnapshot() {
   parts_.stream.Restart();
   const std::string rest = std::exchange(unprocessed_input_, {});
   link_->SetReading(Link::Reading::kOn);
-  // Selects the database that the snapshot names: a primary that is itself a replica passes on a stream that need not
-  // begin with SELECT.
+  // Selects the database that the snapshot names. The stream need not begin with SELECT, if the primary is a replica
+  // itself and passes on the stream of its primary.
   BecomeLinked(
       std::clamp(services.storage.loading.file_history().stream_db, 0, services.data.dataset.keyspace.Count() - 1));
   Acknowledge();  // a primary that sends the snapshot through a pipe starts the stream after this
@@ -417,7 +417,7 @@ void PrimaryLink::EndAtFailedCommand() {
              "full resynchronization"));
 }
 
-// Reconnects for a full resynchronisation. A partial one would bring the same invalid bytes again.
+// Reconnects later for a full resynchronisation. A partial one would bring the same invalid bytes again.
 void PrimaryLink::EndAtProtocolError() {
   CloseSession();
   down_since_ms_ = parts_.services.env.pace.NowMs();
@@ -445,9 +445,8 @@ void PrimaryLink::Continue() {
   }
 }
 
-// Advances the history offset past the requests that have run. While a transaction is open, the requests before it
-// count as applied, even if they arrived together with its beginning. After a broken connection these requests must not
-// run again.
+// Advances the history offset past the requests that have run. While a transaction is open, the requests before MULTI
+// count as applied, even if they arrived together with MULTI. They must not run again after a broken connection.
 void PrimaryLink::AdvanceHistoryOffset() {
   const Session& session = *session_;
   History& history = parts_.services.data.dataset.history;

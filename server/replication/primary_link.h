@@ -6,8 +6,8 @@
 //      └─────────────────────── any failure ◄────────────────────────────────┘
 //
 // After a snapshot that could not be used, the next attempt is delayed by 2 s, 4 s and so on up to a minute, since each
-// attempt makes the primary fork. A command of the stream that fails ends the link (kFailed) until an operator repeats
-// REPLICAOF. Otherwise the primary would count the command as acknowledged without its effect here.
+// attempt makes the primary fork. A command of the stream that fails here ends the link (kFailed) until an operator
+// repeats REPLICAOF. Otherwise this replica would acknowledge a command that it has not applied.
 //
 // The stream runs as the requests of a session (SessionKind::kPrimary) that has all permissions and gets no replies.
 // The bytes of applied requests are sent unchanged to the replicas of this server.
@@ -50,9 +50,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
 
-  // The arguments of Follow, which connects immediately to the primary that the settings name. `continues`: whether the
-  // history here may be the primary's. `data`: kSameHistory if the data is an earlier state of that history, so that
-  // its age is known.
+  // The arguments of Follow, which connects immediately to the primary that the settings name. `continues`: whether
+  // PSYNC may ask to continue the history here. `data`: kSameHistory if the data is an earlier state of the primary's
+  // history, so that its age is known.
   enum class Data : uint8_t { kSameHistory, kOther };
   void Follow(Handshake::MayContinue continues, Data data);  // connects to `replicaof`
   void Leave();                                              // stops following a primary
@@ -65,19 +65,19 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
 
   State state() const { return state_; }  // whether it connects, synchronises, or runs the stream
   struct Figures {                        // state of the link, for INFO and ROLE
-    int64_t last_io_s;                    // seconds since the primary sent something; -1: not connected
+    int64_t last_io_s;                    // seconds since the primary sent something; -1: the link is down
     int64_t transfer_total;               // bytes of the snapshot that is being received; -1: unknown
     int64_t transfer_read;                // bytes of the snapshot that were received so far
     int64_t transfer_io_s;                // seconds since bytes of the snapshot last arrived
     int64_t down_since_s;                 // seconds for which the link has been down; meaningless while it is up
-    int64_t data_age_s;                   // seconds since the data was in step with its history; -1: it never was
+    int64_t data_age_s;                   // seconds since the primary's stream last arrived; -1: it never did
     int64_t read_offset;                  // bytes of the history that have arrived
     int64_t retry_in_s;                   // seconds until the next attempt; -1: no attempt is delayed
   };
   Figures GetFigures() const;                                    // state of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
   // Returns the command of the primary that failed here. Requires: the state is kFailed.
-  const std::string& failed_command() const { return failed_command_; }  // the one that failed here
+  const std::string& failed_command() const { return failed_command_; }  // failed on this replica
 
   // The functions of Link::User.
   void OnConnected() override;                       // begins the handshake
@@ -92,7 +92,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
 
  private:
   void Connect();                             // connects to the primary that the settings name
-  void Reconnect(const std::string& reason);  // drops the connection, which is made again later
+  void Reconnect(const std::string& reason);  // drops the connection; makes a new one immediately, or in Cron
   void HandleFailedSnapshot();                // drops the connection and delays the next attempt
   void EndAtFailedCommand();                  // ends the link (kFailed) because a command of the primary failed here
   void EndAtProtocolError();                  // drops the link; a full synchronisation follows, after a delay
@@ -121,7 +121,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void Acknowledge();                   // sends the primary REPLCONF ACK with the history offset
   int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
   void CloseSession();                  // closes the session that runs the stream; the offset stays, for PSYNC
-  bool IsLate(int64_t since_ms) const;  // more than repl-timeout since this real elapsed time
+  bool IsLate(int64_t since_ms) const;  // `since_ms` is longer ago than repl-timeout
 
   const Parts parts_;           // the arguments of the constructor
   Pump pump_;                   // runs the requests of the stream
@@ -135,12 +135,12 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t last_io_ms_ = 0;          // real elapsed time at which the primary last sent something
   int64_t began_ms_ = 0;            // real elapsed time at which the connection attempt began
   int64_t last_keep_alive_ms_ = 0;  // real elapsed time at which SendKeepAliveWhileLoading last wrote
-  int64_t down_since_ms_ = 0;       // real elapsed time since when the link is down
-  int64_t linked_since_ms_ = 0;     // real elapsed time since when the link is up
+  int64_t down_since_ms_ = 0;       // real elapsed time at which the link went down
+  int64_t linked_since_ms_ = 0;     // real elapsed time at which the link came up
   // Pace time at which a link to a primary of this history was last up; nullopt: it never was.
-  std::optional<int64_t> in_step_at_ms_;  // when the data was last in step; nothing: never
-  int failed_snapshot_count_ = 0;         // number since the last link that stayed up for kLongestRetryDelayMs
-  int64_t retry_at_ms_ = 0;               // real elapsed time before which there is no attempt
+  std::optional<int64_t> in_step_at_ms_;  // when the link was last up, with this history; nothing: never
+  int failed_snapshot_count_ = 0;         // failed snapshots and protocol errors since a long-lived link
+  int64_t retry_at_ms_ = 0;               // real elapsed time before which Cron does not connect
   std::string last_error_;                // why the link is down; empty: it is up
   std::string failed_command_;            // the command of the primary that failed here; empty: none
   bool runs_stream_ = false;              // a command of the stream is running
@@ -148,9 +148,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
 
   Session* session_ = nullptr;            // the session that runs the stream; null: not linked
   std::vector<char> scratch_;             // target of reads, kept to reuse its memory
-  int64_t received_to_ = 0;               // history offset up to which the session was given the stream
+  int64_t received_to_ = 0;               // history offset up to which session_ has received the stream
   SharedLog log_;                         // the bytes of the stream, shared with the backlog and the replicas' output
-  std::deque<BlobPart> unapplied_parts_;  // bytes that have arrived after the end of the history
+  std::deque<BlobPart> unapplied_parts_;  // received bytes of requests that have not run yet
   std::string unprocessed_input_;         // input that arrived while it could not be handled
   bool resume_posted_ = false;            // Continue will run in a later turn
   bool owes_ack_ = false;                 // REPLCONF ACK is due at the end of the turn

@@ -106,8 +106,8 @@ void Replicas::SendStream(Session& session, Replica& replica) {
 
 void Replicas::Deliver() {
   if (!parts_.stream.HasBacklog()) return;
-  // The request for acknowledgements is part of the stream, so the history offset grows with it. During a manual
-  // failover of the cluster, the offset must not grow, so the request waits.
+  // REPLCONF GETACK is part of the stream, so it advances the history offset. During a manual failover of the cluster,
+  // the offset must not grow, so the request waits.
   if (wants_acks_ && !parts_.pause.IsPausedBy(Pause::kCluster)) {
     wants_acks_ = false;
     acks_requested_to_ = parts_.data.history.offset;
@@ -121,8 +121,8 @@ void Replicas::Deliver() {
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
-      // Blobs in the unsent output of a replica stay in memory even if the backlog drops them. So the backlog keeps
-      // these Blobs. Then their memory is counted, and other replicas can read them.
+      // The backlog keeps the Blobs that a replica's unsent output refers to. They would stay in memory anyway; in the
+      // backlog, their memory is counted, and other replicas can read them.
       needed_from = std::min(needed_from, replica.sent_to - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_to);
@@ -148,8 +148,8 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   PutOnline(session);
 }
 
-// Returns whether the replica is online and has loaded its data. A replica that gets its snapshot from a file is put
-// online when the file was sent, and may still be loading it.
+// Returns whether the replica is online and has loaded its data. A replica that gets its snapshot from a file counts as
+// online as soon as the file was sent, although it may still be loading.
 bool Replicas::IsOnlineWithData(const Replica& replica) {
   return replica.state == Replica::State::kOnline && replica.has_data;
 }

@@ -39,9 +39,9 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void Attach(Session& session);  // makes the session a replica, not online yet. Requires: it is not one
   bool Forget(Session& session);  // removes a session that closes; true: it was a replica
   const std::vector<Session*>& All() const { return all_; }
-  bool IsEmpty() const { return all_.empty(); }  // no replica is connected
-  void CloseAll();                               // disconnects all replicas
-  void EndAll();                                 // disconnects each replica after it has received the stream so far
+  bool IsEmpty() const { return all_.empty(); }       // no replica is connected
+  void CloseAll();                                    // disconnects all replicas
+  void EndAll();                                      // disconnects all; online ones first receive the stream so far
   static std::string NameOf(const Session& session);  // for the log and INFO: "127.0.0.1:6380"
   static std::string HostOf(const Session& session);  // announced address of the replica, or its socket's address
   static Bytes StateNameOf(const Replica& replica);   // as in INFO: "online", "wait_bgsave" …
@@ -59,11 +59,11 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void RequestAcks(int64_t offset);  // sends REPLCONF GETACK at the end of the turn, once for each offset
   bool TakeAckProgress() { return std::exchange(has_new_acks_, false); }  // a replica has sent ACK since the last call
   static bool IsOnlineWithData(const Replica& replica);  // the replica is online and has loaded its data
-  int64_t AckedReplicaCount(int64_t offset) const;       // how many have acknowledged this offset, for WAIT
-  int64_t SyncedReplicaCount(int64_t offset) const;      // how many have this offset on disk, for WAITAOF
+  int64_t AckedReplicaCount(int64_t offset) const;       // replicas that have acknowledged this offset, for WAIT
+  int64_t SyncedReplicaCount(int64_t offset) const;      // replicas that have it on disk, for WAITAOF
   void RecountGoodReplicas();  // counts the online replicas that have acknowledged within min-replicas-max-lag
 
-  size_t BufferBytes() const;  // memory of the backlog, with what slow replicas still need
+  size_t BufferBytes() const;  // memory of the backlog, and of what slow replicas still need
 
   // --- The interface ReplicasToWaitFor, for a shutdown
   bool AreCaughtUp() const override;         // true: all replicas have acknowledged the whole stream
@@ -73,13 +73,13 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   enum class Pings : uint8_t { kAllowed, kPaused };  // kPaused: the stream must not grow (FAILOVER)
   // Pings replicas, and closes silent ones. Called once a second, and ten times a second during FAILOVER.
   void Cron(Pings pings);
-  void StartBacklogTtl();       // keeps the backlog for repl-backlog-ttl seconds, for replicas that reconnect
-  bool IsBacklogStale() const;  // no replica for repl-backlog-ttl seconds; always false if that is 0
+  void StartBacklogTtl();       // starts repl-backlog-ttl, after which an unused backlog is dropped
+  bool IsBacklogStale() const;  // there was no replica for repl-backlog-ttl seconds (0: false)
 
  private:
-  void SendStream(Session& session, Replica& replica);  // queues the part of the backlog not sent to it yet
+  void SendStream(Session& session, Replica& replica);  // queues the stream that it has not got yet
   void PingWaitingReplica(Session& session);            // sends an empty line to a replica that waits for its snapshot
-  void RecordSignsOfLife(Session& session);             // notes whether it has sent something or read output
+  void RecordSignsOfLife(Session& session);             // records when it last sent or read something
   void CloseTimedOutReplicas();  // disconnects replicas that were silent, or read nothing, for repl-timeout
   size_t OwnBytes() const;       // memory of the replicas' output, without the Blobs of the backlog
 

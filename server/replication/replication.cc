@@ -115,8 +115,8 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
   services_.clients.blocked.EndAllWaits(UnblockReason::kRoleChanged);  // these clients wait to write
   // The replicas of this server stay connected, since the new primary may continue the history that they have.
   stream_.SetSource(ReplicationStream::Source::kPrimary);
-  // A former primary may have writes that no other server has. Then its data is no earlier state of the new primary's
-  // history, and has no known age (see PrimaryLink::Data).
+  // A former primary may have writes that no other server has. Then its data is not an earlier state of the new
+  // primary's history, and has no known age (see PrimaryLink::Data).
   const bool is_same = owner == History::Owner::kSame && !was_primary && services_.data.dataset.history.IsWhole();
   primary_link_.Follow(was_known ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo,
                        is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);
@@ -210,8 +210,8 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 }
 
 // Continues the history of the loaded file. A replica keeps this history; a primary begins a new one, and remembers the
-// one of the file as its former history. The backlog begins where the file ends. So a replica of this server that has
-// less of the history needs a full resynchronisation. If this server is a primary, so does one that has more.
+// file's history as its former one. The backlog begins where the file ends. So a replica of this server needs a full
+// resynchronisation if it has less of the history than the file; if this server is a primary, also if it has more.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   if (!file.IsWhole()) return;
@@ -267,8 +267,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   replicas_.Attach(session);
   History& history = services_.data.dataset.history;
   if (!stream_.HasBacklog()) {
-    // Without a backlog the offset did not count all writes. A former replica may know the present ID and offset, but
-    // have other data. So a new ID is needed.
+    // Without a backlog, the offset did not count all writes. A former replica may know the present ID and offset, and
+    // still have other data. So a new ID is needed.
     if (!history.is_shared) history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
     history.is_shared = true;
     stream_.Begin();
@@ -321,8 +321,8 @@ void Replication::Cron() {
   if (services_.clients.role.is_replica) primary_link_.Cron();
   failover_.Continue();
   if (!replicas_.IsEmpty()) {
-    // In a manual failover of the cluster, the replica waits for the offset that the primary had when it paused writes.
-    // So no PING may advance the offset in this time.
+    // In a manual failover of the cluster, the replica must reach the offset at which this primary has paused writes.
+    // So no PING may advance the offset meanwhile.
     const bool is_manual_failover = services_.clients.pause.IsPausedBy(Pause::kCluster);
     const bool is_held_back = services_.clients.role.is_replica || IsFailingOver() || is_manual_failover;
     replicas_.Cron(is_held_back ? Replicas::Pings::kPaused : Replicas::Pings::kAllowed);

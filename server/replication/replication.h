@@ -1,4 +1,4 @@
-// Replication: the part of a server that has replicas or is a replica. It connects the classes of this folder and
+// Replication: serves the replicas of this server, or makes it a replica. Connects the classes of this folder, and
 // changes the role of the server.
 //
 //   propagated commands ─► ReplicationStream ─► Backlog ─► Replicas ─► their sessions        as a primary
@@ -28,13 +28,14 @@ namespace respite {
 
 struct Services;
 
-class Replication final : public RoleChanger {  // the part of a server that has replicas or is one
+class Replication final : public RoleChanger {  // serves replicas, or makes this server a replica
  public:
   explicit Replication(const Services& services);
 
   // Makes this server a replica (REPLICAOF host port). `owner` tells whether the new primary may have another history.
-  // If it may, the data here counts as foreign until the new primary continues this history or sends a snapshot.
-  void Follow(const std::string& host, int port, History::Owner owner);  // becomes its replica
+  // If it may, the data here counts as that of another history (History::Data::kOther), until the new primary continues
+  // this history or sends a snapshot.
+  void Follow(const std::string& host, int port, History::Owner owner);  // replicates host:port
   // Makes this server a primary, for REPLICAOF NO ONE and for a failover. From now on its data counts as complete
   // (History::Data::kWhole), even if it lacks data of the former primary; the log then has a warning.
   void Promote() override;  // makes this server a primary (REPLICAOF NO ONE, failover)
@@ -55,13 +56,13 @@ class Replication final : public RoleChanger {  // the part of a server that has
   };
   void Sync(Session& session, const SyncRequest& request);  // makes the client a replica. Throws Refusal
 
-  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // throws Refusal
-  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // `reason` is logged
+  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // FAILOVER. Throws Refusal
+  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // logs `reason`
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // FAILOVER runs
   const Failover& failover() const { return failover_; }  // FAILOVER on this server, as the primary
   // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID. Throws Refusal if this server is
   // a primary, lacks data, or has another history.
-  void TakeOver(const std::string& history_id);          // becomes the primary for FAILOVER of its own. Throws Refusal
+  void TakeOver(const std::string& history_id);          // becomes the primary, as its primary asks. Throws Refusal
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
   void Tick();                    // does the periodic work; called by the timer
@@ -83,13 +84,13 @@ class Replication final : public RoleChanger {  // the part of a server that has
   void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that had expired when the file was loaded
   void SetRole(const Role& role);          // makes this server a primary or replica, as `role` says
   void ClassifyOwnData(History::Owner owner);  // records how the data relates to the primary that is followed now
-  bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: it needs a snapshot
+  bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed
 
   const Services& services_;
   ReplicationStream stream_;               // the commands that replicas apply
   Replicas replicas_;                      // the replicas of this server
   FullSync full_sync_;                     // snapshots for replicas that cannot continue from the backlog
-  PrimaryLink primary_link_;               // idle while this server is a primary
+  PrimaryLink primary_link_;               // connection to the primary; idle while this server is one
   DivergenceWatch divergence_watch_;       // detects that a command of the primary failed on this replica
   LocalKeys local_keys_;                   // keys with deadlines that clients have set on this replica
   Failover failover_;                      // FAILOVER on this server, as the primary

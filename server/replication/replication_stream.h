@@ -18,7 +18,7 @@
 
 namespace respite {
 
-class ReplicationStream final : public Journal {  // the commands that replicas apply, and their last part as backlog
+class ReplicationStream final : public Journal {  // the commands that replicas apply; keeps their last part as backlog
  public:
   enum class Source : uint8_t { kOwn, kPrimary };  // kOwn: this server's commands; kPrimary: its primary's stream
 
@@ -43,14 +43,14 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
   void Restart();  // empties the backlog, after which it continues at the history offset
 
-  // Functions of Journal. While the source is kPrimary, Append ignores the effects of commands, since the primary's
-  // stream contains them.
+  // Functions of Journal. While the source is kPrimary, Append ignores the commands, because the primary's stream
+  // contains them.
   void Append(const PropagatedGroup& effects) override;  // adds propagated commands of this server
-  size_t BufferedBytes() const override {  // bytes beyond the backlog's size that are kept for slow replicas
+  size_t BufferedBytes() const override {                // bytes above repl-backlog-size that slow replicas still need
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
-  void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // memory of the backlog and of replicas' output
+  void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // sets the memory of backlog and replicas' output
   // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Does nothing on a replica
   // (Source::kPrimary), or without a backlog.
   void AppendRequest(std::span<const Bytes> words);

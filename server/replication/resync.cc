@@ -133,8 +133,8 @@ bool Resync::BeginFile() {
   return file_->Open();
 }
 
-// With `repl-diskless-load swapdb`, clients are served the old data during the load only if old and new data are states
-// of one history. The old data is then an earlier state of the same keys.
+// With `repl-diskless-load swapdb`, clients are served the old data during the load only if the old and the new data
+// belong to one history. The old data is then an earlier state of the new data.
 void Resync::BeginDirectLoad() {
   const Services& services = parts_.services;
   DirectLoad::Into into = DirectLoad::Into::kDataSet;
@@ -150,8 +150,8 @@ void Resync::BeginDirectLoad() {
   target_ = &*direct_load_;
 }
 
-// Gives up the current data and history. From now until the whole snapshot is loaded, the data belongs to no history.
-// The append-only file keeps the old data. If the process ends early, it loads the old data when it restarts.
+// Gives up the current history. From now until the whole snapshot is loaded, the data belongs to no history. The
+// append-only file is turned off, and so keeps the old data: a server that ends early loads them when it restarts.
 void Resync::DropOldHistory() {
   const Services& services = parts_.services;
   has_dropped_old_data_ = true;
@@ -160,7 +160,8 @@ void Resync::DropOldHistory() {
   parts_.replicas.CloseAll();
   services.data.dataset.history.Adopt(services.data.dataset.ids.Hex(History::kIdLength), 0);
   services.data.dataset.history.is_shared = false;
-  // The last writes of the clients belong to the history that ends here, so WAIT must count no replica for them.
+  // The last writes of the clients belong to the history that ends here, so WAIT must not count replicas for them any
+  // more.
   services.clients.registry.ForEach(
       [](Session& session) { session.history_offset = std::numeric_limits<int64_t>::max(); });
   services.data.dataset.history.data = History::Data::kNone;

@@ -1,5 +1,5 @@
-// Resync: one full synchronisation of a replica. It receives the snapshot of the primary. With that it replaces the
-// data and the history of this server.
+// Resync: one full synchronisation of this replica. Receives the snapshot of the primary, and replaces the data and the
+// history of this server with it.
 //
 // The header of the snapshot is checked before the old data is dropped, so an unreadable snapshot changes nothing here.
 // History::data says that there is no data until all new data is loaded.
@@ -31,14 +31,14 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   Resync(const Parts& parts, std::string id, int64_t offset);
 
   enum class Status : uint8_t { kMore, kWhole, kFailed };
-  // Handles bytes from the front of `bytes`, and removes those that it has used. kWhole: the whole snapshot has
+  // Handles bytes from the front of `bytes`, and removes the bytes that it has used. kWhole: the whole snapshot has
   // arrived.
   Status Take(Bytes& bytes);
   size_t MaxBytesPerTurn() const;  // maximum number of bytes to pass to Take in one turn
   bool Install();  // makes the snapshot the server's data; false: it failed. Requires: Take returned kWhole
   void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
-  bool HasDroppedOldData() const { return has_dropped_old_data_; }  // the old data and its history
+  bool HasDroppedOldData() const { return has_dropped_old_data_; }  // and the old history
   const std::string& failure() const override;                      // why it failed; empty if the link broke
   const SnapshotReceiver& receiver() const { return receiver_; }    // knows how much has arrived
 
@@ -50,7 +50,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   bool TakeHeader(Bytes& bytes);       // checks the header of the snapshot; false: this version cannot read it
   bool Fail(const std::string& text);  // logs the error and returns false
   bool Begin();                        // chooses where the snapshot goes: direct load or file; false if that failed
-  bool LoadsDirectly() const;          // whether repl-diskless-load lets it load the snapshot without a file
+  bool LoadsDirectly() const;          // whether repl-diskless-load lets this replica load without a file
   bool BeginFile();                    // creates the file that receives the snapshot; false if that failed
   void BeginDirectLoad();              // prepares to load the snapshot while it arrives
   void DropOldHistory();               // drops the history, the replicas and the append-only file of this server
@@ -68,7 +68,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   std::optional<DirectLoad> direct_load_;  // loads the snapshot while it arrives; empty: it goes to a file
   std::string head_;                       // header of the snapshot, while it is not complete
   SnapshotTarget* target_ = nullptr;       // file_ or direct_load_; null before the header has arrived
-  std::string failure_;                    // an error text; empty: none
+  std::string failure_;                    // an error found here; failure() also asks target_ and receiver_
   bool has_dropped_old_data_ = false;      // the old data and its history have been dropped
 };
 

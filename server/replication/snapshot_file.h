@@ -39,7 +39,7 @@ class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the 
   bool is_kept_ = false;                    // the destructor does not remove the file
   uint64_t written_ = 0;                    // bytes of the file so far
   uint64_t writeback_requested_bytes_ = 0;  // bytes of the file for which writeback to the disk was requested
-  std::string failure_;                     // an error text; empty: none
+  std::string failure_;                     // why a function returned false; empty: none did
 };
 
 }  // namespace respite

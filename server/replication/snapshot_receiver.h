@@ -46,7 +46,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   uint64_t ReadBytes() const { return read_; }                   // bytes of the snapshot received so far
   // Returns why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither
   // happened.
-  const std::string& failure() const { return failure_; }  // why it cannot be received; empty: no failure
+  const std::string& failure() const { return failure_; }  // why receiving has failed; empty: it has not
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
@@ -61,7 +61,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   Status Fail(const std::string& text);  // logs the error and returns kFailed
 
   Logger& log_;
-  SnapshotTarget* target_ = nullptr;  // set by Into
+  SnapshotTarget* target_ = nullptr;  // destination of the snapshot; null before Into
   Stage stage_ = Stage::kHead;        // part of the framing that comes next
   std::string head_;                  // the line before the snapshot, while it is incomplete
   std::string mark_;                  // text that ends the snapshot, if its size is unknown
