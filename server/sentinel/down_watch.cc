@@ -29,7 +29,8 @@ void DownWatch::CheckSubjectivelyDown(Instance& instance) {
   }
 }
 
-// Closes connections that do not work any more although no side has closed them. InstanceProtocol then connects again.
+// Closes connections that bring no answers any more although no side has closed them. InstanceProtocol then connects
+// again.
 void DownWatch::CloseHangingLinks(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();

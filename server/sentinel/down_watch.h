@@ -22,14 +22,14 @@ class DownWatch {  // decides which instances are down
   // AskOtherSentinels asks the other Sentinels about a primary that is down for this one. During a failover it also
   // requests their votes. kNow: it asks even Sentinels that have answered a moment ago.
   enum class Pace : uint8_t { kWhenDue, kNow };
-  void AskOtherSentinels(Primary& primary, Pace pace);  // asks whether they agree that it is down
+  void AskOtherSentinels(Primary& primary, Pace pace);  // asks them whether the primary is down
   // Sets the handler that runs after each answer of another Sentinel.
-  void SetOpinionHandler(std::function<void(Primary&)> handler) {
+  void SetOpinionHandler(std::function<void(Primary&)> handler) {  // runs after each answer of another Sentinel
     on_opinion_ = std::move(handler);
-  }  // runs after each answer
+  }
 
  private:
-  void CloseHangingLinks(Instance& instance);     // closes connections without answers, so that new ones are made
+  void CloseHangingLinks(Instance& instance);     // closes connections that bring no answers any more
   bool IsSilent(const Instance& instance) const;  // no good answer for longer than down-after-milliseconds
   bool IsUnfit(const Primary& primary) const;     // answers, but counts as down: reports to be a replica, or rebooted
   void Ask(Primary& primary, PeerSentinel& sentinel);

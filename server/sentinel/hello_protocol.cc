@@ -15,8 +15,8 @@ constexpr size_t kFields = 8;
 int PortOf(Bytes text) { return static_cast<int>(std::strtol(std::string(text).c_str(), nullptr, 10)); }
 uint64_t EpochOf(Bytes text) { return std::strtoull(std::string(text).c_str(), nullptr, 10); }
 
-// Returns whether the text is a run ID (40 lower-case hexadecimal digits). Other texts are refused, because the ID is
-// written to sentinel.conf unchanged.
+// Returns whether the text is the ID of a Sentinel: 40 lower-case hexadecimal digits. Other texts are refused, because
+// the ID is written to sentinel.conf unchanged.
 bool IsId(Bytes text) {
   constexpr size_t kLength = 40;
   return text.size() == kLength &&
@@ -32,8 +32,8 @@ void HelloProtocol::ReceiveMessage(Instance& instance, const ReplyTree& reply) {
   Receive(reply.children[2].text);
 }
 
-// Handles a hello message. If a known Sentinel has the id or the address of the sender, but not both, it is replaced or
-// removed from the list.
+// Handles a hello message. A known Sentinel with the sender's id and another address is replaced by the sender. A known
+// Sentinel with the sender's address and another id is removed.
 void HelloProtocol::Receive(Bytes message) {
   const std::vector<Bytes> fields = SplitOn(message, ',');
   if (fields.size() != kFields) return;

@@ -2,8 +2,8 @@
 //
 //   <ip>,<port>,<id>,<current epoch>,<primary>,<its ip>,<its port>,<its config epoch>
 //
-// A Sentinel publishes the message on the channel __sentinel__:hello of each server, and at the other Sentinels. The
-// address with the highest config epoch wins.
+// A Sentinel publishes the message on the channel __sentinel__:hello of each server and of each other Sentinel. The
+// address with the largest config epoch wins.
 #pragma once
 
 #include <cstdint>
@@ -22,12 +22,12 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
   HelloProtocol(const SentinelCore& core, SentinelEvents& events, InstanceList& list)
       : core_(core), events_(events), list_(list) {}
 
-  // Handles what arrives on the subscription at `instance`: hello messages, and other replies, which only show that the
-  // connection works.
-  void ReceiveMessage(Instance& instance, const ReplyTree& reply);  // handles input of the subscription
+  // Handles input of the connection that is subscribed to the channel at `instance`: hello messages, and other replies,
+  // which only show that the connection works.
+  void ReceiveMessage(Instance& instance, const ReplyTree& reply);  // handles a reply on that connection
   void Receive(Bytes message);                                      // handles a hello message; ignores other text
   void Send(Instance& instance);
-  void PublishHellosSoon(Primary& primary) const;  // the next tick publishes at all its instances
+  void PublishHellosSoon(Primary& primary) const;  // the next tick publishes at all instances of `primary`
 
  private:
   struct Hello {  // the fields of a hello message
@@ -40,14 +40,14 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
     uint64_t config_epoch;     // the epoch of the primary's address
   };
 
-  // Returns whether the message can be believed. This is checked because its names are written to the configuration
-  // file.
-  bool IsValid(const Hello& hello) const;                               // its addresses, ids and epochs are acceptable
-  PeerSentinel* FindOrAddSender(Primary& primary, const Hello& hello);  // null: it cannot be added
-  bool ForgetFormerSentinel(Primary& primary, const Hello& hello);  // with the same id or address; true: it has moved
+  // Returns whether the addresses, ids and epochs in the message are acceptable. They must be checked because they are
+  // written to the configuration file.
+  bool IsValid(const Hello& hello) const;                               // the fields are acceptable
+  PeerSentinel* FindOrAddSender(Primary& primary, const Hello& hello);  // null: not added
+  bool ForgetFormerSentinel(Primary& primary, const Hello& hello);      // true: the sender has moved
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer address
-  std::string OwnIp(const Instance& instance) const;  // the IP address that this Sentinel announces there
+  std::string OwnIp(const Instance& instance) const;  // the IP address that this Sentinel announces to `instance`
 
   const SentinelCore core_;
   SentinelEvents& events_;

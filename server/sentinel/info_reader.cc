@@ -10,18 +10,18 @@ namespace respite {
 namespace {
 
 constexpr size_t kRunIdLength = 40;
-// A longer INFO is cut. INFO of a primary with a thousand replicas has about 100 KB.
+// A longer reply to INFO is cut. INFO of a primary with a thousand replicas has about 100 KB.
 constexpr size_t kMaxInfoBytes = size_t{1} << 20;
 constexpr size_t kLongestHost = 255;
-// Replicas are told to follow a primary only if its last INFO is at most this many INFO periods old.
+// Replicas are told to follow a primary only if the primary's last INFO is at most this many INFO periods old.
 constexpr int64_t kFreshInfoPeriods = 2;
-// A replica that reports to be a primary for this many publish periods gets REPLICAOF. In this time, hello messages
-// would have told all Sentinels of a failover.
+// A replica that reports role:master for this many publish periods is sent REPLICAOF. If a failover had promoted it,
+// hello messages would have told this Sentinel in this time.
 constexpr int64_t kRolePublishPeriods = 4;
 
 int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
-// Returns whether the field is "slave0", "slave1" and so on.
+// Returns whether the name of the field is "slave0", "slave1" and so on.
 bool NamesReplica(Bytes field) { return field.size() > 5 && field.starts_with("slave") && IsDigit(field[5]); }
 
 // Returns the value after `name`, for example after "ip=" in "ip=127.0.0.1,port=6380,state=online".

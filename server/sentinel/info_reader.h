@@ -23,7 +23,7 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
 
   void Receive(ServerInstance& server, const ReplyTree& reply);  // handles a reply to INFO
   // Sets the handler that runs after each INFO reply.
-  void SetInfoHandler(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }  // after INFO
+  void SetInfoHandler(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }  // runs after INFO
 
  private:
   struct Field {  // a line of INFO: name:value
@@ -32,19 +32,19 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
   };
 
   void Read(ServerInstance& server, std::string info);
-  void ReadField(ServerInstance& server, const Field& field);         // notes the fields that matter
-  void ReadRunId(ServerInstance& server, Bytes id);                   // another id than before means a reboot
-  void ReadReplicaLine(Primary& primary, Bytes line);                 // adds the replica if it is new
+  void ReadField(ServerInstance& server, const Field& field);  // records a field of any server
+  void ReadRunId(ServerInstance& server, Bytes id);            // records the run id; a new one means a reboot
+  void ReadReplicaLine(Primary& primary, Bytes line);          // reads "slave0:…"; adds the replica if it is new
   void ReadReplicaField(ServerInstance& server, const Field& field);  // reads a field that only replicas report
   static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // such as slave_priority
-  void RecordRole(ServerInstance& server, ReportedRole role);  // notes it; reports a change as event
+  void RecordRole(ServerInstance& server, ReportedRole role);  // records the role; reports a change as an event
 
   void CorrectReplica(WatchedReplica& replica);          // corrects a wrong role, or a wrong primary
-  void HandlePrimaryRole(WatchedReplica& replica);       // it calls itself a primary: promoted, or sent REPLICAOF again
-  void CorrectItsPrimary(WatchedReplica& replica);       // sends REPLICAOF if it follows another for too long
+  void HandlePrimaryRole(WatchedReplica& replica);       // handles a replica that reports to be a primary
+  void CorrectItsPrimary(WatchedReplica& replica);       // sends REPLICAOF if it follows a wrong primary for too long
   void AdvanceReconfiguration(WatchedReplica& replica);  // checks whether it follows the new primary by now
-  bool LooksSane(const Primary& primary) const;          // it is up, and has recently reported to be a primary
-  bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // it was not down in that time
+  bool LooksSane(const Primary& primary) const;          // the primary is up, and has recently reported role:master
+  bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // was not down in the last `ms`
 
   const SentinelCore core_;
   SentinelEvents& events_;

@@ -56,9 +56,9 @@ struct Instance {  // a server or Sentinel to which this Sentinel has a link
   std::string run_id;                  // run_id in INFO; for a Sentinel its id
   std::shared_ptr<InstanceLink> link;  // the connections to it
   int64_t last_publish_ms;             // real elapsed time at which a hello message was last published there
-  bool is_down = false;                // this Sentinel considers it down ("subjectively")
+  bool is_down = false;                // this Sentinel considers it down (sdown, "subjectively")
   int64_t down_since_ms = 0;           // real elapsed time at which it last became down; 0: never
-  bool has_killed_script = false;      // SCRIPT KILL was sent since it is down
+  bool has_killed_script = false;      // SCRIPT KILL was sent since it went down
 };
 
 enum class ReportedRole : uint8_t { kNone, kPrimary, kReplica };
@@ -82,7 +82,8 @@ struct ServerInstance : Instance {  // an instance that answers INFO
   int64_t primary_link_down_ms = 0;  // milliseconds, from master_link_down_since_seconds in INFO
 };
 
-// How far a replica has come to follow the new primary of a failover.
+// How far a replica has switched to the new primary in a failover. kSent: it was sent REPLICAOF. kInProgress: it
+// reports the new primary in INFO. kDone: its link to the new primary is up, or it has taken too long.
 enum class Reconfiguration : uint8_t { kNone, kSent, kInProgress, kDone };
 
 struct WatchedReplica final : ServerInstance {  // a replica of a watched primary
@@ -134,7 +135,7 @@ struct Primary final : ServerInstance {  // a watched primary
   // --- Settings.
 
   int quorum;                          // how many Sentinels must agree that it is down
-  int64_t down_after_ms = 0;           // silence after which an instance is down
+  int64_t down_after_ms = 0;           // down-after-milliseconds: silence after which an instance is down
   int64_t failover_timeout_ms = 0;     // failover-timeout in milliseconds
   int64_t parallel_syncs = 1;          // how many replicas are reconfigured at the same time in a failover
   int64_t reboot_down_after_ms = 0;    // master-reboot-down-after-period; 0: off
@@ -151,21 +152,21 @@ struct Primary final : ServerInstance {  // a watched primary
 
   // --- State.
 
-  bool is_agreed_down = false;       // enough Sentinels consider it down ("objectively")
+  bool is_agreed_down = false;       // enough Sentinels consider it down (odown, "objectively")
   int64_t agreed_down_since_ms = 0;  // real elapsed time at which is_agreed_down was last set; 0: never
   bool has_rebooted = false;         // its run id has changed, and it has not sent PONG since
-  int64_t rebooted_ms = 0;           // real elapsed time at which its run id has changed
+  int64_t rebooted_ms = 0;           // real elapsed time at which its run id last changed
   uint64_t config_epoch = 0;         // epoch of the failover that has set its address
   std::string leader;                // id of the Sentinel for which this Sentinel has voted
   uint64_t leader_epoch = 0;         // epoch of that vote
-  bool is_failing_over = false;      // this Sentinel replaces it, or waits for votes
+  bool is_failing_over = false;      // a failover by this Sentinel has begun (perhaps not elected yet)
   bool is_failover_forced = false;   // an operator has started the failover, so no votes are needed
   uint64_t failover_epoch = 0;       // the epoch in which the votes for the failover count
   FailoverState failover_state = FailoverState::kNone;  // step of the failover
   int64_t failover_state_ms = 0;                        // real elapsed time at which this state was entered
-  int64_t failover_start_ms = kLongAgo;  // when the last failover started or this Sentinel voted; up to a second late
-  int64_t failover_delay_logged = kLongAgo;  // the failover_start_ms for which the delay was logged
-  WatchedReplica* promoted = nullptr;        // the replica that replaces it; null: not chosen
+  int64_t failover_start_ms = kLongAgo;      // last start of a failover, or vote for another Sentinel; up to 1 s late
+  int64_t failover_delay_logged = kLongAgo;  // the failover_start_ms for which LogFailoverDelay has logged
+  WatchedReplica* promoted = nullptr;        // the replica that replaces it in a failover; null: not chosen
 };
 
 Bytes CommandOf(const Instance& instance, const char* command);  // the command's name there, after rename-command

@@ -28,13 +28,13 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   using OnReply = std::function<void(const ReplyTree&)>;
 
   void Connect(const LateBound<Network>& network, const Link::Target& target);  // starts to connect
-  // Sends a request. Calls `on_reply` with the reply, unless `owner` is forgotten (Forget) or the connection closed
-  // before it arrives.
+  // Sends a request. Calls `on_reply` with the reply, unless `owner` is forgotten (Forget) or the connection is closed
+  // before the reply arrives.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
   // Sets the handler of replies without a request: messages of channels.
   void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }  // for pub/sub messages
   void Forget(const Instance& owner);  // drops the reply handlers of this owner
-  void Close();                        // replies do not arrive any more
+  void Close();                        // closes the connection; pending replies are lost
 
   bool HasEnded() const { return has_ended_; }                      // the connection is closed
   size_t PendingCount() const { return pending_requests_.size(); }  // number of requests without a reply
@@ -47,7 +47,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   void OnEnded(const std::string& reason) override;  // the connection is lost
 
  private:
-  struct Request {          // a request without a reply
+  struct Request {          // a request that has no reply yet
     const Instance* owner;  // null: forgotten
     OnReply on_reply;       // called with the reply
   };

@@ -14,15 +14,15 @@ class InstanceList {  // adds, finds and removes watched instances
 
   template <class Type>
   using Added = Result<Type*, InstanceError>;
-  Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);  // starts to watch
+  Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);  // watches it
   Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);  // fails if invalid or known
   // Adds a replica that a server or Sentinel has reported. At kMaxReplicas the new replica replaces the one that has
   // been down longest. If none is down, or during a failover, the new replica is not added.
-  Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);  // if room
+  Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);  // unless full
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);  // fails if invalid or known
 
-  bool RemoveDownSentinelIfFull(Primary& primary);  // the one down longest; false: full, and none is down
+  bool RemoveDownSentinelIfFull(Primary& primary);  // removes the one down longest; false: full, none down
 
   // These functions find an instance by its address, and return null if there is none. Cost: O(n); FindReplicaAt takes
   // O(log n) if the replica has this address as its name.
@@ -30,14 +30,14 @@ class InstanceList {  // adds, finds and removes watched instances
   static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);  // null: none
   static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);   // null: none
 
-  void UpdateSentinelAddress(const PeerSentinel& moved);  // at all primaries that know it; links are made again
+  void UpdateSentinelAddress(const PeerSentinel& moved);  // at all primaries that know this Sentinel
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 
   enum class Sentinels : uint8_t { kForget, kKeep };
   void Reset(Primary& primary, Sentinels sentinels);  // forgets its replicas, state and perhaps Sentinels
   // Gives the primary a new address. The server at the former address is listed as one of its replicas from then on.
   // Returns false if the name does not resolve.
-  bool ChangeAddress(Primary& primary, const std::string& host, int port);  // false: its name does not resolve
+  bool ChangeAddress(Primary& primary, const std::string& host, int port);  // false: `host` does not resolve
   void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }  // stops to watch
 
   void DropServerLinks(Primary& primary);  // closes links to the primary and its replicas, to log in again

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kMaxPending = 100;
 constexpr size_t kIdInName = 8;
 constexpr int64_t kHurriedInfoMs = 1000;
-// Period of INFO to a replica that was told to become a primary.
+// Period of INFO to a replica that was sent REPLICAOF NO ONE in a failover.
 constexpr int64_t kPromotionInfoMs = 100;
 // INFO without an answer is sent again after this time.
 constexpr int64_t kInfoAgainMs = 1000;
@@ -37,8 +37,8 @@ void InstanceProtocol::Reconnect(Instance& instance) {
   if (instance.IsServer() && !link.HasHelloConnection()) OpenHelloConnection(instance);
 }
 
-// Returns where to connect. If host names are resolved, this is the name, because it may have another address than
-// before.
+// Returns where to connect. With resolve-hostnames, this is the host name, because the address of the name may have
+// changed.
 Link::Target InstanceProtocol::TargetOf(const Instance& instance) const {
   const SentinelAddress& address = instance.address;
   const bool by_name = core_.state.options.resolves_hostnames || address.ip.empty();

@@ -26,11 +26,11 @@ class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello me
   void SendPing(Instance& instance);                             // sends PING; ReceivePong handles the reply
   void ReceivePong(Instance& instance, const ReplyTree& reply);  // handles any reply to PING
   void SendInfoIfDue(ServerInstance& server);                // sends INFO if it is due; InfoReader handles the reply
-  int64_t InfoPeriodMs(const ServerInstance& server) const;  // time between two INFO; shorter in trouble
+  int64_t InfoPeriodMs(const ServerInstance& server) const;  // time between two INFO; shorter during a failover
 
   const SentinelCore core_;
   HelloProtocol& hello_protocol_;
-  InfoReader& reader_;
+  InfoReader& reader_;  // handles replies to INFO
 };
 
 }  // namespace respite

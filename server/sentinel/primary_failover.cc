@@ -174,8 +174,8 @@ void PrimaryFailover::Abort(Primary& primary) const {
   primary.promoted = nullptr;
 }
 
-// Announces the new primary. The new address gets the epoch of the failover, so it wins over the former address. It is
-// saved on disk before others are told.
+// Announces the new primary. The new address gets the epoch of the failover, so it wins over the former address. Both
+// are saved on disk before other Sentinels and clients are told.
 void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   primary.config_epoch = primary.failover_epoch;
@@ -205,8 +205,8 @@ void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
   EndFailoverIfDone(primary);
 }
 
-// Makes a replica follow the new primary. A replica that does not report back is skipped; InfoReader corrects it after
-// the failover.
+// Makes a replica follow the new primary. A replica that does not report the new primary in time is skipped; InfoReader
+// corrects it after the failover.
 void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
   if (replica.is_promoted) return;
   if (replica.reconfiguration == Reconfiguration::kSent &&

@@ -16,7 +16,7 @@
 
 namespace respite {
 
-class PrimaryFailover {  // the steps by which a Sentinel replaces a primary by one of its replicas
+class PrimaryFailover {  // replaces a primary by one of its replicas, step by step
  public:
   struct Parts {  // the arguments of the constructor
     const SentinelCore& core;
@@ -29,11 +29,12 @@ class PrimaryFailover {  // the steps by which a Sentinel replaces a primary by 
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
 
-  void StartIfNeeded(Primary& primary);  // starts one if the primary is agreed down, and the last was long ago
+  void StartIfNeeded(Primary& primary);  // starts a failover if the primary is odown, and the last one was long ago
   void Continue(Primary& primary);       // takes the next step, if a failover is under way
   // Starts a failover for an operator, without votes. Requires: none is under way, and there is a replica to promote.
   void ForceFailover(Primary& primary);  // SENTINEL FAILOVER: starts a failover without votes
-  // Continues the failover with the other replicas. Called when the promoted replica reports to be a primary.
+  // Announces the new primary; the next step reconfigures the other replicas. Called when the promoted replica reports
+  // to be a primary.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary
   WatchedReplica* FindBestReplica(const Primary& primary) const;  // the replica to promote; null: none is suitable
   void SwitchToPromoted(Primary& primary);  // last step: the promoted replica becomes the primary here
@@ -43,14 +44,14 @@ class PrimaryFailover {  // the steps by which a Sentinel replaces a primary by 
   void LogFailoverDelay(Primary& primary) const;  // logs once when the next failover may start
   void Enter(Primary& primary, FailoverState state) const;  // sets the step of the failover
   void WaitForElection(Primary& primary);                   // step 1: continues if most Sentinels have elected this one
-  bool HasFreshReplicaInfo(const Primary& primary) const;   // all reachable replicas have sent INFO since it began
+  bool HasFreshReplicaInfo(const Primary& primary) const;   // reachable replicas have sent INFO since the start
   void ChooseReplicaToPromote(Primary& primary);            // chooses the best; aborts the failover if none is suitable
   void SendReplicaofNoOne(Primary& primary);                // sends REPLICAOF NO ONE to the chosen replica
   void AbortIfTimedOut(Primary& primary);                   // aborts if this state lasts longer than failover-timeout
   void Abort(Primary& primary) const;                       // ends the failover: the primary keeps its role
-  void ReconfigureReplicas(Primary& primary);  // sends them REPLICAOF; parallel-syncs limits how many at a time
-  void Reconfigure(WatchedReplica& replica);   // sends REPLICAOF with the new primary
-  void EndFailoverIfDone(Primary& primary);    // ends it if all replicas follow, or after failover-timeout
+  void ReconfigureReplicas(Primary& primary);               // sends the replicas REPLICAOF, parallel-syncs at a time
+  void Reconfigure(WatchedReplica& replica);                // sends REPLICAOF with the new primary
+  void EndFailoverIfDone(Primary& primary);  // ends the failover if all replicas follow, or after its timeout
   void ReconfigureRemainingReplicas(Primary& primary);  // sends REPLICAOF to all that are left, after the timeout
   int64_t TimeInStateMs(const Primary& primary) const { return core_.NowMs() - primary.failover_state_ms; }
   bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;  // up, linked, with fresh data

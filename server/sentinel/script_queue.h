@@ -1,6 +1,6 @@
-// ScriptQueue: runs the operator's programs that are told of events and of new primaries, each as a process of its own.
-// Only some run at the same time. A program that ends with code 1 or by a signal is run again later, up to ten times in
-// all. The delay doubles each time.
+// ScriptQueue: runs the operator's programs for events and for new primaries (notification-script and
+// client-reconfig-script), each as a process of its own. At most 16 run at the same time. A program that ends with code
+// 1 or by a signal is run again later, up to ten times in all. The delay doubles each time.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
   void Start(Job& job);         // runs the program
   void CollectEndedPrograms();  // removes ended programs from the queue, or plans another try
   void End(const ProgramEnd& end);
-  void KillOverduePrograms();  // kills those that run for longer than script_max_runtime
+  void KillOverduePrograms();  // kills programs that run for longer than script_max_runtime
 
   const SentinelCore core_;
   std::list<Job> jobs_;

@@ -1,6 +1,7 @@
-// Sentinel: watches primaries and their replicas together with other Sentinels. It finds them (HelloProtocol,
-// InfoReader), detects which are down (DownWatch), and elects the Sentinel that acts (LeaderElection). It replaces a
-// primary by one of its replicas (PrimaryFailover). Clients ask it for the primary's address.
+// Sentinel: watches primaries and their replicas together with other Sentinels. It finds replicas and Sentinels
+// (InfoReader, HelloProtocol), detects which instances are down (DownWatch), and votes for the Sentinel that carries
+// out a failover (LeaderElection). The elected Sentinel replaces the primary by one of its replicas (PrimaryFailover).
+// Clients ask any Sentinel for the primary's address.
 //
 //   Network ─► InstanceConnection ─► InstanceProtocol ─► InfoReader, HelloProtocol, DownWatch ─┐
 //                                   ▲                                            ▼
@@ -71,17 +72,17 @@ class Sentinel {  // watches primaries together with other Sentinels
   SentinelState state_;  // settings, watched instances and epochs
   Random random_;
   const SentinelCore core_;
-  ScriptQueue scripts_;
+  ScriptQueue scripts_;  // programs of the operator
   SentinelEvents events_;
   InstanceList list_;
-  ReplicaofSender replicaof_sender_;
-  HelloProtocol hello_protocol_;
-  DownWatch down_watch_;  // decides which instances are down
-  LeaderElection election_;
-  PrimaryFailover failover_;
-  InfoReader reader_;          // reads INFO of servers, and corrects replicas
-  InstanceProtocol protocol_;  // keeps links open, and sends PING, INFO and hello messages
-  int64_t ticked_at_ms_;       // real elapsed time of the last tick
+  ReplicaofSender replicaof_sender_;  // tells servers which primary to follow
+  HelloProtocol hello_protocol_;      // messages between Sentinels
+  DownWatch down_watch_;              // decides which instances are down
+  LeaderElection election_;           // decides which Sentinel carries out a failover
+  PrimaryFailover failover_;          // replaces primaries
+  InfoReader reader_;                 // reads INFO of servers, and corrects replicas
+  InstanceProtocol protocol_;         // keeps links open, and sends PING, INFO and hello messages
+  int64_t ticked_at_ms_;              // real elapsed time of the last tick
 };
 
 }  // namespace respite

@@ -17,8 +17,8 @@ bool IsAddress(const std::string& text) {
   return inet_pton(AF_INET, text.c_str(), &unused) == 1 || inet_pton(AF_INET6, text.c_str(), &unused) == 1;
 }
 
-// Returns whether a name that others have announced can be written to the configuration file. A blank or a quote would
-// end the word there.
+// Returns whether a host name that other servers have announced can be written to the configuration file. A blank or a
+// quote would end the word there.
 bool IsSoundName(const std::string& name) {
   constexpr size_t kLongest = 255;
   return !name.empty() && name.size() <= kLongest && std::ranges::all_of(name, [](char c) {

@@ -37,8 +37,8 @@ struct SentinelCore {  // references that all parts of this folder share
   int64_t RandomDelayMs() const;  // random, up to a second, so that Sentinels do not act at the same moment
 
   // Which hosts ResolveAddress accepts. kResolved: IP addresses, and names that resolve now. kUnresolved: also names
-  // that do not resolve now, if `resolve-hostnames` is on. kReported: as kUnresolved, but only some names are looked up
-  // in a tick, because others report them.
+  // that do not resolve now, if `resolve-hostnames` is on. kReported: like kUnresolved, for hosts that other servers
+  // report; only some of their names are looked up in a tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
   Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name, int port, Accept accept) const;
   // Returns whether `name`, which is a host name or an IP, means the host of `address`. May look up the name.
@@ -49,8 +49,8 @@ struct SentinelCore {  // references that all parts of this folder share
   void Say(LogLevel level, const char* event, const std::string& text) const;
 
   bool Save() const;  // writes the state to the configuration file; false: it failed, which is logged
-  // Saves the state with the next tick, at most once a second. For changes that this Sentinel would learn again after a
-  // crash.
+  // Saves the state with the next tick, at most once a second. This suffices for changes that this Sentinel would learn
+  // again after a crash.
   void SaveSoon() const { state.wants_save = true; }  // the next tick saves the state to the file
 };
 

@@ -13,10 +13,10 @@ struct SentinelGroupPlan {  // configuration of Sentinels that start together
     std::string host;
     int port;
   };
-  struct Service {  // a primary, and the name by which clients ask for it
+  struct Service {  // a primary with its replicas, and the name by which clients ask for it
     std::string name;
-    Place primary;                // its address
-    std::vector<Place> replicas;  // their addresses
+    Place primary;                // address of the primary
+    std::vector<Place> replicas;  // addresses of its replicas
   };
   struct Member {  // one of the Sentinels
     Place place;   // where it listens
@@ -27,7 +27,7 @@ struct SentinelGroupPlan {  // configuration of Sentinels that start together
   std::vector<Member> members;    // the Sentinels
   std::string user;               // to log in at the servers; empty: the default user
   std::string password;           // to log in at the servers; empty: none
-  std::string announced_host;     // host that clients are told for all members; empty: their own hosts
+  std::string announced_host;     // announce-ip of all members, for example a host name; empty: none
 
   // Returns the sentinel.conf directives of this member. The quorum in them is the majority of the members.
   std::string LinesOf(size_t member) const;  // the sentinel.conf directives of this member

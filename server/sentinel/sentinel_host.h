@@ -19,14 +19,15 @@ struct ProgramEnd {     // how a program has ended
   int signal = 0;       // the signal that ended it; 0: none
 };
 
-class SentinelHost {  // what a Sentinel needs of its server
+class SentinelHost {  // the server around a Sentinel: clients, configuration file and programs
  public:
   virtual ~SentinelHost() = default;
 
   // Sends the message to clients of this server that have subscribed to the channel.
   virtual void Publish(Bytes channel, Bytes message) = 0;  // sends it to clients subscribed to the channel
-  // Writes the configuration file: these lines, and the other directives. When Save returns, the file is on disk. A
-  // crash leaves the former or the new file. Returns the reason if that failed.
+  // Writes the configuration file: `lines`, which replace its old Sentinel lines, and the directives of the server.
+  // When Save returns, the new file is on disk. A crash leaves either the old or the new file. Returns nullopt, or the
+  // reason why it failed.
   virtual std::optional<std::string> Save(const std::vector<SentinelLine>& lines) = 0;
   virtual std::optional<std::string> LookUp(const std::string& name) = 0;  // IP; nothing: not found. May block a second
   virtual int64_t WallMs() const = 0;                                      // UNIX time
@@ -43,7 +44,7 @@ class SentinelHost {  // what a Sentinel needs of its server
   virtual bool MayRun(const std::string& path) const = 0;  // the file exists and may be executed
   // Starts a program. Returns the process id; fails with errno.
   virtual Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) = 0;
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended since the last call
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended; nothing: none
   virtual void KillProgram(int64_t process_id) = 0;          // kills a program that StartProgram has started
 
   virtual void Crash() = 0;  // ends this process immediately, as if it had crashed
@@ -54,8 +55,8 @@ class ProgramStarter {  // starts programs of the operator next to the server; t
   virtual ~ProgramStarter() = default;
   // Starts a program. Returns the process id; fails with errno.
   virtual Result<int64_t, int> Start(const std::vector<std::string>& path_and_arguments) = 0;
-  // Returns a program that has ended since the last call.
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;
+  // Returns a program that has ended since the last call, or nullopt.
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // nothing: none has ended since the last call
   virtual void Kill(int64_t process_id) = 0;
 };
 

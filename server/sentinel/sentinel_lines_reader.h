@@ -29,13 +29,13 @@ class SentinelLinesReader {  // reads the directives `sentinel …`
   using Objection = std::optional<std::string>;  // why a line is wrong; nothing: it is right
   enum class Rank : uint8_t { kGlobal, kMonitor, kPrimary };
 
-  static Rank RankOf(const std::string& subject);  // in which of three passes such lines are read
+  static Rank RankOf(const std::string& subject);  // in which of three passes a line is read
   Objection ReadLine(const Words& words);          // reads the words after `sentinel`
   // Each of these functions reads one kind of line; `words` begins with the word after `sentinel`. The outer optional
   // is empty if the line is not of this kind.
-  std::optional<Objection> ReadGlobalLine(const std::string& subject, const Words& words);
+  std::optional<Objection> ReadGlobalLine(const std::string& subject, const Words& words);  // such as `myid`
   Objection ReadMonitorLine(const Words& words);  // reads `monitor`, which adds a primary
-  std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);
+  std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);  // names a primary
   std::optional<Objection> ReadNumber(const std::string& subject, Primary& primary, const std::string& value);
   std::optional<Objection> ReadText(const std::string& subject, Primary& primary, const std::string& value);
   std::optional<Objection> ReadLongPrimaryLine(const std::string& subject, Primary& primary, const Words& words);

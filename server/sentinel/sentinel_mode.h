@@ -46,9 +46,9 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
 };
 
 class Config;
-// CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration: a wrong line, or
-// a file that is not writable. They return nothing if it can start.
+// CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration: a wrong line, no
+// configuration file, a file that is not writable, or cluster-enabled. They return nothing if the Sentinel can start.
 std::optional<StartupError> CheckSentinelLines(const Config& config);  // a wrong `sentinel` line; nothing: none
-std::optional<StartupError> CheckSentinelFile(const Config& config);   // fails if not writable; nothing: no error
+std::optional<StartupError> CheckSentinelFile(const Config& config);   // an unusable file, or cluster-enabled
 
 }  // namespace respite

@@ -12,12 +12,12 @@
 
 namespace respite {
 
-struct SentinelOptions {              // of SENTINEL CONFIG SET, and directives without a primary's name
+struct SentinelOptions {              // set by SENTINEL CONFIG SET, and by directives without a primary's name
   std::string announce_ip;            // sent in hello messages; empty: the local address of the connection
   int announce_port = 0;              // sent in hello messages; 0: the port of this server
   bool denies_script_changes = true;  // SENTINEL SET must not change scripts
   bool resolves_hostnames = false;    // `resolve-hostnames`: host names are accepted, and looked up
-  bool announces_hostnames = false;   // clients are told names instead of IP addresses
+  bool announces_hostnames = false;   // clients and Sentinels get host names instead of IP addresses
   std::string user;                   // user name to log in at other Sentinels
   std::string password;               // to log in at other Sentinels; empty: the password of this server
 };
@@ -45,13 +45,13 @@ struct SimulatedFailures {       // crashes that SENTINEL SIMULATE-FAILURE has r
 
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
 
-// How many replicas and other Sentinels of one primary this Sentinel learns of from others. The configuration file may
-// name more.
+// Limits for the replicas and other Sentinels of one primary that are learned from INFO and hello messages. The
+// configuration file may name more.
 inline constexpr size_t kMaxReplicas = 1000;
 inline constexpr size_t kMaxPeerSentinels = 128;  // other Sentinels
 
 struct SentinelState {                       // everything that a Sentinel knows
-  static constexpr int kLookUpsPerTick = 4;  // limit for host names that others have reported
+  static constexpr int kLookUpsPerTick = 4;  // maximum look-ups of reported host names per tick
 
   std::string id;                                             // id of this Sentinel; empty: not chosen yet
   uint64_t current_epoch = 0;                                 // the largest epoch that this Sentinel knows
@@ -71,7 +71,7 @@ struct SentinelState {                       // everything that a Sentinel knows
     return found == primaries.end() ? nullptr : found->second.get();
   }
 
-  const std::string& HostToAnnounce(const SentinelAddress& address) const {  // to clients and Sentinels
+  const std::string& HostToAnnounce(const SentinelAddress& address) const {  // for clients and Sentinels
     return options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
   }
   std::string HostAndPortToAnnounce(const SentinelAddress& address) const {  // for example "127.0.0.1 6379"
@@ -79,8 +79,9 @@ struct SentinelState {                       // everything that a Sentinel knows
   }
 };
 
-// Returns the address that clients are told: after the promotion in a failover, the address of the new primary.
-inline const SentinelAddress& CurrentAddress(const Primary& primary) {  // that clients are told
+// Returns the address of the primary that is told to clients. Once a failover has promoted a replica, this is the
+// address of that replica.
+inline const SentinelAddress& CurrentAddress(const Primary& primary) {  // the address that is told to clients
   const bool has_moved = primary.is_failing_over && primary.promoted != nullptr &&
                          primary.failover_state >= FailoverState::kReconfigureReplicas;
   return has_moved ? primary.promoted->address : primary.address;

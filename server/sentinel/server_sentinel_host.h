@@ -13,7 +13,7 @@ struct Services;
 
 std::optional<std::string> LookUpName(NameResolver& resolver, const std::string& name);  // IP; nothing: not found
 
-class ServerSentinelHost final : public SentinelHost {  // connects a Sentinel to its server
+class ServerSentinelHost final : public SentinelHost {  // gives a Sentinel access to its server
  public:
   ServerSentinelHost(const Services& services, ProgramStarter& programs) : services_(services), programs_(programs) {}
 
