@@ -57,7 +57,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void Mute() { is_mute_ = true; }
   void Broadcast(const BusPacket& packet);  // sends to all nodes with a link, except nodes in handshake
   // Like the Broadcast above, but sends only to nodes for which `wanted` returns true.
-  void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);
+  void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // to some nodes
 
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
   const Counts& sent() const { return sent_; }            // how many packets were sent since the start

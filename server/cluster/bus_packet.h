@@ -79,8 +79,8 @@ struct GossipEntry {  // what a packet says of another node
   uint32_t pong_received_s = 0;  // UNIX time of the last PONG from the node
   std::string ip;
   uint16_t port = 0;
-  uint16_t bus_port = 0;
-  uint16_t flags = 0;
+  uint16_t bus_port = 0;    // port of the cluster bus
+  uint16_t flags = 0;       // NodeFlag bits of the node
   uint16_t other_port = 0;  // TLS port if `port` is TCP, and the reverse; 0: none
 };
 

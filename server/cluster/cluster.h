@@ -25,13 +25,13 @@ namespace respite {
 
 class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus packets and commands
  public:
-  struct Parts {  // the arguments of the constructor
-    const Settings& settings;
+  struct Parts {               // the arguments of the constructor
+    const Settings& settings;  // the directives of this server
     const Pace& pace;
     int64_t wall_ms;  // UNIX time at the start
     Logger& log;
-    uint64_t random_seed;  // seed of the random ids and delays
-    const LateBound<Network>& network;
+    uint64_t random_seed;               // seed of the random ids and delays
+    const LateBound<Network>& network;  // makes and accepts connections
     ClusterHost& host;
   };
   // Creates the cluster. `file_text` is the content of nodes.conf; empty for a new node. Fails with the reason.
@@ -121,7 +121,7 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
   BusClock clock_;  // the time of the cluster's records
-  Random random_;
+  Random random_;   // for random ids and delays
   std::unique_ptr<ClusterView> view_;
   ClusterCore core_;
   Bus bus_;

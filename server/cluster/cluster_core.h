@@ -72,12 +72,12 @@ class ClusterHost {  // the server around a cluster node: its data, role and cli
   virtual bool Save(const ClusterView& view, Durably durably) = 0;  // false: it failed, and the server ends
 };
 
-struct ClusterCore {  // references that all parts of this folder share
-  const Settings& settings;
-  const BusClock& clock;  // the time of the bus
+struct ClusterCore {         // references that all parts of this folder share
+  const Settings& settings;  // the directives of this server
+  const BusClock& clock;     // the time of the bus
   Logger& log;
-  Random& random;
-  const LateBound<Network>& network;
+  Random& random;                     // for random ids and delays
+  const LateBound<Network>& network;  // makes and accepts connections
   ClusterHost& host;
   ClusterView& view;
 

@@ -46,10 +46,10 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
 
   void ConnectToAll();  // connects to all nodes immediately, without waiting for the next tick
 
-  Cluster* cluster() { return cluster_.get(); }  // null without cluster mode
-  const Cluster* cluster() const { return cluster_.get(); }
-  const ClusterRouter& router() const { return *router_; }  // requires: cluster mode
-  SlotStats* slot_stats() { return slot_stats_.get(); }     // null without cluster mode
+  Cluster* cluster() { return cluster_.get(); }              // null without cluster mode
+  const Cluster* cluster() const { return cluster_.get(); }  // null without cluster mode
+  const ClusterRouter& router() const { return *router_; }   // requires: cluster mode
+  SlotStats* slot_stats() { return slot_stats_.get(); }      // null without cluster mode
 
   void Tick();                   // does the periodic work; called by the timer
   void EndTurn();                // after each turn: saves, sends, and redirects clients whose slots were lost
@@ -64,7 +64,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   // tells the clients. As in Redis, the clients must subscribe again.
   void DropLostShardChannels();  // ends SSUBSCRIBE subscriptions in slots whose owner has changed
 
-  const Services& services_;
+  const Services& services_;    // the other parts of this server
   const uint64_t random_seed_;  // seed of the random ids and delays
   std::unique_ptr<ServerClusterHost> host_;
   std::unique_ptr<Cluster> cluster_;       // null without cluster mode

@@ -17,8 +17,8 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;
-    const Keyspace& keyspace;
-    const Cluster& cluster;
+    const Keyspace& keyspace;  // tells whether a key exists
+    const Cluster& cluster;    // this node and its view of the cluster
   };
   explicit ClusterRouter(const Parts& parts) : parts_(parts) {}
 
@@ -66,7 +66,8 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
   Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;   // cluster_state:fail
   // Decides where a request for a slot that migrates or is imported is served. Returns nothing if the request is
   // treated like one for any other slot.
-  std::optional<Way> DecideForMovingSlot(const Request& request, const RequestedKeys& requested_keys) const;
+  std::optional<Way> DecideForMovingSlot(const Request& request,  // nothing: treated like any other slot
+                                         const RequestedKeys& requested_keys) const;
   Refusal RefusalOf(const Request& request, const Way& way) const;  // the error for a request not served here: MOVED …
 
   const Parts parts_;  // the arguments of the constructor

@@ -24,10 +24,10 @@ class Election {  // requests and counts the votes by which a replica replaces i
   struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
     Bus& bus;
-    Gossip& gossip;
+    Gossip& gossip;  // sends PONG to the other nodes
     MyRole& role;
-    ManualFailover& manual_failover;
-    std::function<void()> save;  // on return, all changes that the view wants saved are on disk
+    ManualFailover& manual_failover;  // tells whether CLUSTER FAILOVER wants an election
+    std::function<void()> save;       // on return, all changes that the view wants saved are on disk
   };
   explicit Election(const Parts& parts) : parts_(parts) {}
 

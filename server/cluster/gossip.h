@@ -20,7 +20,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
     Bus& bus;
-    FailureDetector& failure_detector;
+    FailureDetector& failure_detector;  // is told which nodes the senders of gossip do not reach
   };
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 

@@ -19,7 +19,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   struct Parts {  // the arguments of the constructor
     ClusterCore& core;
     Bus& bus;
-    Gossip& gossip;
+    Gossip& gossip;  // pings the replica, which tells the offset
   };
   explicit ManualFailover(const Parts& parts) : parts_(parts) {}
 

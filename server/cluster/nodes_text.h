@@ -37,6 +37,7 @@ std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t with
 std::string NodesFileText(const ClusterView& view, PortChoice port);  // the content of nodes.conf
 
 // Parses the content of nodes.conf. Draws random shard ids for nodes without one. Fails with the reason.
-Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, PortChoice port, Random& random);
+Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, PortChoice port,  // parses nodes.conf
+                                                                 Random& random);
 
 }  // namespace respite

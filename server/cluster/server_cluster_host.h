@@ -52,7 +52,7 @@ class ServerClusterHost final : public ClusterHost {  // gives a cluster node ac
   IoError SyncRename();                   // syncs the folder, so that a crash does not undo the rename of nodes.conf
   bool StopServerOnError(IoError error);  // if `error` is an error, ends the server and returns false
 
-  const Services& services_;
+  const Services& services_;  // the other parts of this server
   std::unique_ptr<File> lock_;
   bool has_topology_changed_ = false;  // since the last TakeTopologyChange
   bool is_name_unsynced_ = false;      // true: the rename of nodes.conf may not be on disk yet

@@ -55,8 +55,8 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
   void StartObserving();                                                // begins to observe calls, changes and messages
   void StopObserving();                                                 // stops observing, but keeps figures_
 
-  const Services& services_;
-  const SlotRouter& router_;
+  const Services& services_;  // the other parts of this server
+  const SlotRouter& router_;  // finds the slot of a command
   bool is_on_ = false;
   std::vector<Figures> figures_;  // the counts of each slot; empty: nothing was counted
   // These three fields describe the client's call that is under way.

@@ -41,7 +41,8 @@ struct MigrateOutcome {                                  // the result of a tran
 };
 
 // Deletes keys that the other server has stored now, and adds their deletion to `effect`.
-void DeleteArrivedKeys(const Services& services, DbView& db, Propagation& effect, const std::vector<std::string>& keys);
+void DeleteArrivedKeys(const Services& services, DbView& db,  // deletes keys that MIGRATE has moved
+                       Propagation& effect, const std::vector<std::string>& keys);
 
 class Migrations final : public Timers::Source {  // transfers of MIGRATE that do not block other clients
  public:
@@ -99,7 +100,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void ResumePausedRequests();  // runs requests that have waited for migrating keys
   int64_t NowMs() const;        // monotonic time
 
-  const Services& services_;
+  const Services& services_;                          // the other parts of this server
   MigrateLinks blocking_links_;                       // for MIGRATE inside EXEC and scripts
   std::list<std::unique_ptr<Channel>> channels_;      // all links, used and unused
   std::list<std::unique_ptr<Migration>> migrations_;  // the transfers that run, or have just ended

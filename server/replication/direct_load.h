@@ -41,7 +41,7 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
  private:
   bool Fail();  // ends the loading and returns false
 
-  const Services& services_;
+  const Services& services_;  // the other parts of this server
   const Into into_;
   Keyspace keyspace_;            // the second keyspace; empty with kDataSet
   FunctionLibraries libraries_;  // the functions in the snapshot

@@ -43,10 +43,10 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
 
   struct Parts {  // the arguments of the constructor
     const Env& env;
-    const History& history;
+    const History& history;  // replication ID and offset of this server
     const Role& role;
-    Pause& pause;  // of the clients' writes
-    Replicas& replicas;
+    Pause& pause;          // of the clients' writes
+    Replicas& replicas;    // the replicas of this server
     RoleChanger& changer;  // changes the role of this server
   };
   explicit Failover(const Parts& parts) : parts_(parts) {}

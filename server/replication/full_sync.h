@@ -38,12 +38,12 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   struct Parts {  // the arguments of the constructor
     const Env& env;
     Dataset& data;
-    Clients& clients;
+    Clients& clients;                 // the sessions of all clients
     ChildProcesses& child_processes;  // runs the child that writes a snapshot
     Snapshots& snapshots;             // SAVE and BGSAVE
     const RdbContents& contents;      // what every RDB file of this server contains
-    Replicas& replicas;
-    ReplicationStream& stream;  // the commands that replicas apply
+    Replicas& replicas;               // the replicas of this server
+    ReplicationStream& stream;        // the commands that replicas apply
   };
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 

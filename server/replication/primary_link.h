@@ -41,9 +41,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
  public:
   enum class State : uint8_t { kNone, kConnect, kConnecting, kHandshake, kTransfer, kLoading, kLinked, kFailed };
 
-  struct Parts {  // the arguments of the constructor
-    const Services& services;
-    Replicas& replicas;
+  struct Parts {                // the arguments of the constructor
+    const Services& services;   // the other parts of this server
+    Replicas& replicas;         // the replicas of this server
     ReplicationStream& stream;  // passes the applied stream on to own replicas
     Failover& failover;         // is told whether the target takes over
   };

@@ -26,7 +26,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   struct Parts {  // the arguments of the constructor
     const Env& env;
     Dataset& data;
-    Clients& clients;
+    Clients& clients;           // the sessions of all clients
     ClientLimits& limits;       // of output buffers
     ReplicationStream& stream;  // the commands that replicas apply
     const Pause& pause;         // a pause for a cluster failover delays REPLCONF GETACK

@@ -69,12 +69,12 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void EndTurn();                 // sends the stream to replicas. Called at the end of each event loop turn
   void Forget(Session& session);  // removes a session that closes, if it is a replica
 
-  Replicas& replicas() { return replicas_; }  // the replicas of this server
-  const Replicas& replicas() const { return replicas_; }
-  ReplicationStream& stream() { return stream_; }  // the commands that replicas apply
-  const ReplicationStream& stream() const { return stream_; }
+  Replicas& replicas() { return replicas_; }                   // the replicas of this server
+  const Replicas& replicas() const { return replicas_; }       // the replicas of this server
+  ReplicationStream& stream() { return stream_; }              // the commands that replicas apply
+  const ReplicationStream& stream() const { return stream_; }  // the commands that replicas apply
   PrimaryLink& primary_link() { return primary_link_; }  // connection to the primary, when this server is a replica
-  const PrimaryLink& primary_link() const { return primary_link_; }
+  const PrimaryLink& primary_link() const { return primary_link_; }  // connection to the primary
   const Role& role() const;  // whether this server is a replica, and of which primary
   void SetRoleHandler(std::function<void()> handler) { on_role_ = std::move(handler); }  // runs after changes
 
@@ -86,7 +86,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void ClassifyOwnData(History::Owner owner);  // records how the data relates to the primary that is followed now
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed
 
-  const Services& services_;
+  const Services& services_;               // the other parts of this server
   ReplicationStream stream_;               // the commands that replicas apply
   Replicas replicas_;                      // the replicas of this server
   FullSync full_sync_;                     // snapshots for replicas that cannot continue from the backlog

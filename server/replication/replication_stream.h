@@ -53,7 +53,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // sets the memory of backlog and replicas' output
   // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Does nothing on a replica
   // (Source::kPrimary), or without a backlog.
-  void AppendRequest(std::span<const Bytes> words);
+  void AppendRequest(std::span<const Bytes> words);         // for example PING, as an array of bulk strings
   void AppendRequest(std::initializer_list<Bytes> words) {  // a command of this server itself, such as PING
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }

@@ -22,9 +22,9 @@ struct Services;
 
 class Resync final : private SnapshotTarget {  // one full synchronisation of this replica from its primary
  public:
-  struct Parts {  // the arguments of the constructor
-    const Services& services;
-    Replicas& replicas;
+  struct Parts {                // the arguments of the constructor
+    const Services& services;   // the other parts of this server
+    Replicas& replicas;         // the replicas of this server
     ReplicationStream& stream;  // the stream to this server's own replicas
   };
   // Creates a resynchronisation whose snapshot contains the history `id` up to `offset`.

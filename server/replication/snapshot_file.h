@@ -14,7 +14,7 @@ class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the 
  public:
   struct Parts {  // the arguments of the constructor
     Logger& log;
-    FileSystem& files;
+    FileSystem& files;  // creates and syncs the file
   };
   // `path` is the file to write. The destructor removes this file unless Keep was called.
   SnapshotFile(const Parts& parts, std::string path) : parts_(parts), path_(std::move(path)) {}

@@ -36,7 +36,7 @@ class DownWatch {  // decides which instances are down
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr
 
   const SentinelCore core_;
-  SentinelEvents& events_;
+  SentinelEvents& events_;                    // reports events in the log, on channels and to scripts
   std::function<void(Primary&)> on_opinion_;  // runs after each answer of another Sentinel
 };
 

@@ -50,7 +50,7 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
   std::string OwnIp(const Instance& instance) const;  // the IP address that this Sentinel announces to `instance`
 
   const SentinelCore core_;
-  SentinelEvents& events_;
+  SentinelEvents& events_;  // reports events in the log, on channels and to scripts
   InstanceList& list_;
 };
 

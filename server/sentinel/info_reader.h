@@ -47,10 +47,10 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
   bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // was not down in the last `ms`
 
   const SentinelCore core_;
-  SentinelEvents& events_;
+  SentinelEvents& events_;  // reports events in the log, on channels and to scripts
   InstanceList& list_;
-  ReplicaofSender& replicaof_sender_;
-  PrimaryFailover& failover_;
+  ReplicaofSender& replicaof_sender_;      // sends REPLICAOF to replicas that it corrects
+  PrimaryFailover& failover_;              // is told when a replica reports its promotion
   std::function<void(Primary&)> on_info_;  // runs after each reply to INFO
   size_t listed_replica_count_ = 0;        // number of replicas listed in this INFO so far
 };

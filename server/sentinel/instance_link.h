@@ -55,10 +55,10 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   void Receive(const ReplyTree& reply);  // handles a reply, or a message of a channel
 
   std::unique_ptr<Link> link_;
-  bool is_connected_ = false;  // the connection is made: requests can be sent
-  bool has_ended_ = false;     // the connection is closed
-  std::string unsent_;         // requests that wait until the connection is made
-  ReplyTreeParser parser_;
+  bool is_connected_ = false;             // the connection is made: requests can be sent
+  bool has_ended_ = false;                // the connection is closed
+  std::string unsent_;                    // requests that wait until the connection is made
+  ReplyTreeParser parser_;                // parses the replies
   std::deque<Request> pending_requests_;  // requests without a reply, in the order in which they are answered
   OnReply on_message_;                    // called with messages of channels
 };
@@ -79,7 +79,7 @@ struct InstanceLink {  // the connections to one instance
   size_t PendingCount() const {  // number of requests without a reply
     return (HasCommandConnection() ? commands->PendingCount() : 0) + (HasHelloConnection() ? hello->PendingCount() : 0);
   }
-  void Close();
+  void Close();                        // closes both connections
   void CloseCommandConnection();       // closes the connection for commands; it is made again later
   void CloseHelloConnection();         // closes the connection for hello messages; it is made again later
   void Forget(const Instance& owner);  // drops the reply handlers of this owner

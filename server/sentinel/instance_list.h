@@ -50,7 +50,7 @@ class InstanceList {  // adds, finds and removes watched instances
   bool RemoveLongestDownIfFull(Instances& instances, size_t max_count) const;  // false: full, and none is down
 
   const SentinelCore core_;
-  SentinelEvents& events_;
+  SentinelEvents& events_;  // reports events in the log, on channels and to scripts
 };
 
 }  // namespace respite

@@ -29,8 +29,8 @@ class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello me
   int64_t InfoPeriodMs(const ServerInstance& server) const;  // time between two INFO; shorter during a failover
 
   const SentinelCore core_;
-  HelloProtocol& hello_protocol_;
-  InfoReader& reader_;  // handles replies to INFO
+  HelloProtocol& hello_protocol_;  // sends and handles hello messages
+  InfoReader& reader_;             // handles replies to INFO
 };
 
 }  // namespace respite

@@ -27,8 +27,8 @@ class LeaderElection {  // decides which Sentinel carries out a failover
 
  private:
   const SentinelCore core_;
-  SentinelEvents& events_;
-  bool is_saved_ = true;  // the votes of this Sentinel are on disk
+  SentinelEvents& events_;  // reports events in the log, on channels and to scripts
+  bool is_saved_ = true;    // the votes of this Sentinel are on disk
 };
 
 }  // namespace respite

@@ -20,12 +20,12 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
  public:
   struct Parts {  // the arguments of the constructor
     const SentinelCore& core;
-    SentinelEvents& events;
+    SentinelEvents& events;  // reports events in the log, on channels and to scripts
     InstanceList& list;
     ReplicaofSender& replicaof_sender;  // sends REPLICAOF
-    HelloProtocol& hello_protocol;
-    DownWatch& down_watch;  // decides which instances are down
-    LeaderElection& election;
+    HelloProtocol& hello_protocol;      // tells other Sentinels the new address
+    DownWatch& down_watch;              // decides which instances are down
+    LeaderElection& election;           // decides which Sentinel carries out a failover
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
 
@@ -52,8 +52,10 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void ReconfigureReplicas(Primary& primary);               // sends the replicas REPLICAOF, parallel-syncs at a time
   void Reconfigure(WatchedReplica& replica);                // sends REPLICAOF with the new primary
   void EndFailoverIfDone(Primary& primary);  // ends the failover if all replicas follow, or after its timeout
-  void ReconfigureRemainingReplicas(Primary& primary);  // sends REPLICAOF to all that are left, after the timeout
-  int64_t TimeInStateMs(const Primary& primary) const { return core_.NowMs() - primary.failover_state_ms; }
+  void ReconfigureRemainingReplicas(Primary& primary);   // sends REPLICAOF to all that are left, after the timeout
+  int64_t TimeInStateMs(const Primary& primary) const {  // time since the failover entered its present state
+    return core_.NowMs() - primary.failover_state_ms;
+  }
   bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;  // up, linked, with fresh data
 
   const Parts parts_;  // the arguments of the constructor

@@ -15,7 +15,7 @@ class ReplicaofSender {  // tells servers which primary to follow
   void FollowNoOne(ServerInstance& server) const;                             // sends REPLICAOF NO ONE
 
  private:
-  static void SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port);
+  static void SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port);  // in MULTI
 
   const SentinelCore core_;
 };

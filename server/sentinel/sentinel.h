@@ -36,8 +36,8 @@ class Sentinel {  // watches primaries together with other Sentinels
   struct Parts {  // the arguments of the constructor
     const Pace& pace;
     Logger& log;
-    uint64_t random_seed;  // seed of random ids and delays
-    const LateBound<Network>& network;
+    uint64_t random_seed;               // seed of random ids and delays
+    const LateBound<Network>& network;  // makes connections
     SentinelHost& host;
   };
   explicit Sentinel(const Parts& parts);
@@ -70,10 +70,10 @@ class Sentinel {  // watches primaries together with other Sentinels
   void AdvanceFailover(Primary& primary);  // starts a failover if needed, and takes the steps that need not wait
 
   SentinelState state_;  // settings, watched instances and epochs
-  Random random_;
+  Random random_;        // for random ids and delays
   const SentinelCore core_;
-  ScriptQueue scripts_;  // programs of the operator
-  SentinelEvents events_;
+  ScriptQueue scripts_;    // programs of the operator
+  SentinelEvents events_;  // reports events in the log, on channels and to scripts
   InstanceList list_;
   ReplicaofSender replicaof_sender_;  // tells servers which primary to follow
   HelloProtocol hello_protocol_;      // messages between Sentinels

@@ -27,10 +27,10 @@ std::string TextOf(InstanceError trouble, InstanceKind kind);  // the error repl
 struct SentinelCore {  // references that all parts of this folder share
   const Pace& pace;
   Logger& log;
-  Random& random;
-  const LateBound<Network>& network;
+  Random& random;                     // for random ids and delays
+  const LateBound<Network>& network;  // makes connections
   SentinelHost& host;
-  SentinelState& state;
+  SentinelState& state;  // all that this Sentinel knows
 
   int64_t NowMs() const { return pace.NowMs(); }                    // real elapsed time
   const SentinelPeriods& periods() const { return state.periods; }  // intervals and timeouts
@@ -40,7 +40,8 @@ struct SentinelCore {  // references that all parts of this folder share
   // that do not resolve now, if `resolve-hostnames` is on. kReported: like kUnresolved, for hosts that other servers
   // report; only some of their names are looked up in a tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
-  Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name, int port, Accept accept) const;
+  Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name,  // checks it, and looks up its IP
+                                                        int port, Accept accept) const;
   // Returns whether `name`, which is a host name or an IP, means the host of `address`. May look up the name.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;  // `name` means the same host
 

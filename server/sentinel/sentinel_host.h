@@ -43,7 +43,7 @@ class SentinelHost {  // the server around a Sentinel: clients, configuration fi
 
   virtual bool MayRun(const std::string& path) const = 0;  // the file exists and may be executed
   // Starts a program. Returns the process id; fails with errno.
-  virtual Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) = 0;
+  virtual Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) = 0;  // process id
   virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended; nothing: none
   virtual void KillProgram(int64_t process_id) = 0;          // kills a program that StartProgram has started
 
@@ -54,7 +54,7 @@ class ProgramStarter {  // starts programs of the operator next to the server; t
  public:
   virtual ~ProgramStarter() = default;
   // Starts a program. Returns the process id; fails with errno.
-  virtual Result<int64_t, int> Start(const std::vector<std::string>& path_and_arguments) = 0;
+  virtual Result<int64_t, int> Start(const std::vector<std::string>& path_and_arguments) = 0;  // returns process id
   // Returns a program that has ended since the last call, or nullopt.
   virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // nothing: none has ended since the last call
   virtual void Kill(int64_t process_id) = 0;

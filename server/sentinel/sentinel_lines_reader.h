@@ -36,9 +36,12 @@ class SentinelLinesReader {  // reads the directives `sentinel …`
   std::optional<Objection> ReadGlobalLine(const std::string& subject, const Words& words);  // such as `myid`
   Objection ReadMonitorLine(const Words& words);  // reads `monitor`, which adds a primary
   std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);  // names a primary
-  std::optional<Objection> ReadNumber(const std::string& subject, Primary& primary, const std::string& value);
-  std::optional<Objection> ReadText(const std::string& subject, Primary& primary, const std::string& value);
-  std::optional<Objection> ReadLongPrimaryLine(const std::string& subject, Primary& primary, const Words& words);
+  std::optional<Objection> ReadNumber(const std::string& subject,  // for example, failover-timeout
+                                      Primary& primary, const std::string& value);
+  std::optional<Objection> ReadText(const std::string& subject,  // for example, auth-pass
+                                    Primary& primary, const std::string& value);
+  std::optional<Objection> ReadLongPrimaryLine(const std::string& subject,  // such as known-replica
+                                               Primary& primary, const Words& words);
 
   const SentinelCore core_;
   InstanceList& list_;

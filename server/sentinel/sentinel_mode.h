@@ -35,10 +35,10 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
   // The functions of Timers::Source.
   int64_t NextDueMs() const override { return next_tick_ms_; }  // monotonic time of the next tick
   void RunDue(int64_t now_ms) override;                         // ticks, and chooses the time of the next tick
-  std::string NextDueText() const override { return "the Sentinel looks at its instances"; }
+  std::string NextDueText() const override { return "the Sentinel looks at its instances"; }  // for logs
 
  private:
-  const Services& services_;
+  const Services& services_;    // the other parts of this server
   const uint64_t random_seed_;  // seed of random ids and delays
   std::unique_ptr<ServerSentinelHost> host_;
   std::unique_ptr<Sentinel> sentinel_;     // null if this server is not a Sentinel

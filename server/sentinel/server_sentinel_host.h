@@ -26,15 +26,15 @@ class ServerSentinelHost final : public SentinelHost {  // gives a Sentinel acce
   std::string SourceAddress() const override;           // local address to connect from; empty: the system chooses
   std::string Password() const override;                // `requirepass` of this server; empty: none
   bool MayRun(const std::string& path) const override;  // the file exists and may be executed
-  Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) override;
+  Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) override;  // process id
   std::optional<ProgramEnd> TakeEndedProgram() override;  // one that has ended since the last call; nothing: none
   void KillProgram(int64_t process_id) override;          // kills a program that StartProgram has started
   [[noreturn]] void Crash() override;                     // ends this process immediately, as if it had crashed
 
  private:
-  const Services& services_;
-  ProgramStarter& programs_;
-  NameResolver resolver_;
+  const Services& services_;  // the other parts of this server
+  ProgramStarter& programs_;  // starts the programs of the operator
+  NameResolver resolver_;     // looks up host names
 };
 
 }  // namespace respite

@@ -39,8 +39,8 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
  private:
   bool ExamineRequest(std::span<const Bytes> arguments);  // true: it changes a key of the slots
 
-  const SlotSet& slots_;  // the slots whose changes are collected
-  const CommandTable& commands_;
+  const SlotSet& slots_;          // the slots whose changes are collected
+  const CommandTable& commands_;  // finds which arguments of a request are keys
   std::string text_;
   int selected_db_ = -1;                 // the database in which text_ ends, even if it was taken; -1: none yet
   bool has_changed_everything_ = false;  // FLUSHALL or a similar command has run

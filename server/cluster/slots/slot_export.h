@@ -82,7 +82,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   bool CheckOwnership();                 // false: this node lost the slots or the target, so the export has ended
   void HandleTakeoverReply(Bytes line);  // reads "OK <epoch>", the reply to TAKEOVER
 
-  const Services& services_;
+  const Services& services_;  // the other parts of this server
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
   std::string line_;                         // the beginning of an incomplete answer

@@ -39,8 +39,8 @@ struct Services;
 
 class SlotImports final : public CallObserver, public Journal {  // receives slots that other nodes send
  public:
-  struct Parts {  // the arguments of the constructor
-    const Services& services;
+  struct Parts {               // the arguments of the constructor
+    const Services& services;  // the other parts of this server
     SlotJobLog& log;
   };
   explicit SlotImports(const Parts& parts) : parts_(parts) {}

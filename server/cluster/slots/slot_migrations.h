@@ -42,8 +42,8 @@ class SlotMigrations {  // exports and imports of whole slots
   void Forget(Session& session) { imports_.Forget(session); }  // the session closes: its import fails
 
  private:
-  const Services& services_;
-  Random random_;
+  const Services& services_;  // the other parts of this server
+  Random random_;             // for the names of migrations
   SlotJobLog log_;
   SlotImports imports_;            // receives slots that other nodes send
   std::list<SlotExport> exports_;  // queued ones, too; only the first one runs
