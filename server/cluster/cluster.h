@@ -53,8 +53,10 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed now.
 
   bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // CLUSTER MEET; false: invalid
-  void Forget(ClusterNode& node);  // CLUSTER FORGET: removes the node, and ignores its id for a while
-  bool HasForgotten(const NodeId& id) { return gossip_.IsForgotten(id); }  // CLUSTER FORGET removed it recently
+  void Forget(ClusterNode& node);        // CLUSTER FORGET: removes the node, and ignores its id for a while
+  bool HasForgotten(const NodeId& id) {  // CLUSTER FORGET has removed the id a short time ago
+    return gossip_.IsForgotten(id);
+  }
   void Replicate(ClusterNode& primary);         // CLUSTER REPLICATE: follows `primary`, which is another node
   void AddSlots(const SlotSet& slots);          // CLUSTER ADDSLOTS: this node owns them now
   void DeleteSlots(const SlotSet& slots);       // CLUSTER DELSLOTS: they have no owner now
@@ -71,7 +73,9 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   void Reset(ResetMode mode);  // CLUSTER RESET: forgets all nodes and slots; kHard also changes the id
   bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: it has the largest epoch already
   void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this node's epoch
-  int CountFailureReports(ClusterNode& node) { return failure_detector_.CountReports(node); }  // that it is down
+  int CountFailureReports(ClusterNode& node) {      // how many primaries have recently reported that it is down
+    return failure_detector_.CountReports(node);
+  }
   void SaveNow();                                               // saves nodes.conf, if it has changed
   void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH to all nodes, SPUBLISH to those of this shard
 
@@ -90,14 +94,19 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
 
  private:
   void Save(ClusterHost::Durably durably);
-  ClusterNode* IdentifySender(BusLink& link, const PacketHeader& header);       // finds the node; null: unknown
-  void UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& header);  // of the sender, from a packet
-  void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const BusPacket& packet);  // replies, and applies it
+  ClusterNode* IdentifySender(BusLink& link,  // finds the node that has sent the packet; null: not known
+                              const PacketHeader& header);
+  void UpdateEpochsAndOffset(ClusterNode& sender,  // takes them from a packet of the sender
+                             const PacketHeader& header);
+  void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender,  // answers PING and MEET; applies all three
+                            const BusPacket& packet);
   void LearnMyIp(const BusLink& link);  // takes the link's local IP as this node's, without cluster-announce-ip
-  void BeginHandshakeWithSender(const BusLink& link, const PacketHeader& header);  // an unknown node sent MEET
+  void BeginHandshakeWithSender(const BusLink& link,  // handles MEET of an unknown node
+                                const PacketHeader& header);
   // Handles a packet that arrives on a link that this node opened. Checks that the expected node has sent it; if that
   // node is in handshake, ends the handshake. Returns the sender, or null if the rest of the packet must be ignored.
-  ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender, const PacketHeader& header);  // null: ignore
+  ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender,  // returns the sender, or null: ignore the rest
+                                    const PacketHeader& header);
   // Ends the handshake with `node`. `known` is the node that already has the id of the answer; null: there is none.
   //   a new id:        gives `node` the id, and returns `node`
   //   a known node:    removes `node`, updates the address of `known`, and returns null
@@ -112,8 +121,10 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   // claimed so for cluster-node-timeout, this node takes over the primary's slots, if this node has all data.
   void HandlePrimaryFollowingMe();  // the primary claims to be a replica of this node: takes over after a while
   void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows that one's primary
-  NodeAddress SenderAddress(const BusLink& link, const PacketHeader& header) const;  // where it listens
-  void HandleOtherPacket(ClusterNode& sender, const BusPacket& packet);              // except PING, PONG, MEET
+  NodeAddress SenderAddress(const BusLink& link,  // where the sender of the packet listens
+                            const PacketHeader& header) const;
+  void HandleOtherPacket(ClusterNode& sender,  // handles a packet other than PING, PONG and MEET
+                         const BusPacket& packet);
   void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
   void AnnounceNewPrimary();          // tells all nodes, before the next PING, if this replica follows another primary
   void CheckNode(ClusterNode& node);  // pings it when due; marks a silent node PFAIL; drops a stuck link

@@ -43,11 +43,12 @@ class ClusterHost {  // the server around a cluster node: its data, role and cli
   virtual int64_t Offset() const = 0;  // replication offset of this node
   // Returns whether this replica receives its primary's stream now. If it does not, Offset() must not be compared with
   // the primary's offset.
-  virtual bool IsLinked() const = 0;      // this replica receives its primary's stream
-  virtual int64_t DataAgeMs() const = 0;  // time since this replica was last in step with its primary
-  virtual bool HasWholeData() const = 0;  // the data is complete; false: this replica must not be elected
-  virtual void Follow(const std::string& ip, int port, History::Owner owner) = 0;  // replicates that server
-  virtual void Promote() = 0;                                                      // this server becomes a primary
+  virtual bool IsLinked() const = 0;                    // this replica receives its primary's stream
+  virtual int64_t DataAgeMs() const = 0;                // time since this replica last received its primary's stream
+  virtual bool HasWholeData() const = 0;                // the data is complete; false: this replica must not be elected
+  virtual void Follow(const std::string& ip, int port,  // makes this server a replica of that server
+                      History::Owner owner) = 0;
+  virtual void Promote() = 0;  // this server becomes a primary
 
   // --- Data and clients.
 
@@ -55,8 +56,9 @@ class ClusterHost {  // the server around a cluster node: its data, role and cli
   virtual bool HasKeys() const = 0;                // any database has a key
   // Deletes the keys of the slot, immediately or after a long task (see RunNowOrAfterLongTask). Does nothing if this
   // node owns or imports the slot in `view` at that time.
-  virtual void DeleteKeysInSlot(int slot, const ClusterView& view) = 0;  // unless this node owns or imports the slot
-  virtual void DeleteAllKeys() = 0;                                      // deletes the keys of all databases
+  virtual void DeleteKeysInSlot(int slot,  // deletes the keys, unless this node owns or imports the slot
+                                const ClusterView& view) = 0;
+  virtual void DeleteAllKeys() = 0;  // deletes the keys of all databases
   // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. The bus is served
   // during these two, but the data must not change, so the task then runs after them.
   virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;     // later if a long task, such as a load, runs

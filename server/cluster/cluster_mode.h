@@ -27,13 +27,15 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
 
   // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
   // reason. Requires: cluster-enabled.
-  Result<std::string, std::string> ReadNodesFile();  // the content; fails with the reason
+  Result<std::string, std::string> ReadNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
   // How far the content of nodes.conf can be trusted. kOwn: this node has written it, and others may know better.
   // kAgreed: all nodes are known to agree with it.
   enum class Belief : uint8_t { kOwn, kAgreed };
   // Takes `nodes_text` as the content of nodes.conf, and from now on refuses requests for slots of other nodes. Returns
   // the reason if that failed. Requires: ReadNodesFile has succeeded; the server listens for clients.
-  std::optional<std::string> OpenWith(const std::string& nodes_text, Belief belief);  // makes this server a node
+  std::optional<std::string> OpenWith(const std::string& nodes_text,  // becomes the node of this nodes.conf
+
+                                      Belief belief);
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
   // Returns the reason if that failed.
   std::optional<std::string> Open();  // in cluster mode, opens nodes.conf; returns the reason if it failed

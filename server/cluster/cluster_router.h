@@ -24,13 +24,15 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
 
   void Check(const Request& request) const override;  // throws MOVED, ASK or another Refusal if not served here
   std::optional<int> CheckInScript(const Request& request) const override;  // like Check; returns the keys' slot
-  std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const override;  // of its keys
+  std::optional<int> SlotOf(const Command& command,  // the slot of the keys in the arguments; nothing: no keys
+                            std::span<const Bytes> arguments) const override;
 
   bool IsServedHere(const Request& request) const;  // this node serves all keys of the request
 
   // Returns the IP address or host name of a node for replies to clients (cluster-preferred-endpoint-type). Returns
   // nothing for unknown-endpoint: clients then use the address to which they have connected.
-  std::optional<std::string> EndpointFor(const Session& session, const ClusterNode& node) const;  // IP or host name
+  std::optional<std::string> EndpointFor(const Session& session,  // IP or host name that the client is told
+                                         const ClusterNode& node) const;
   static const std::string& IpFor(const Session& session, const ClusterNode& node);  // IPv4 or IPv6, like the client's
   static int PortFor(const Session& session, const ClusterNode& node);  // for clients; the TLS port for a TLS client
 
@@ -62,8 +64,10 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
                  const Command& command, std::span<const Bytes> arguments) const;
   void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds a key of the request
   bool Exists(int db, Bytes key) const;                         // the key exists and has not expired
-  int SelectedDbAfter(int db, const Command& command, std::span<const Bytes> arguments) const;  // after SELECT
-  Verdict DecideWhileDown(const Request& request, const RequestedKeys& requested_keys) const;   // cluster_state:fail
+  int SelectedDbAfter(int db, const Command& command,           // the selected database after this command
+                      std::span<const Bytes> arguments) const;
+  Verdict DecideWhileDown(const Request& request,  // called while cluster_state is fail
+                          const RequestedKeys& requested_keys) const;
   // Decides where a request for a slot that migrates or is imported is served. Returns nothing if the request is
   // treated like one for any other slot.
   std::optional<Way> DecideForMovingSlot(const Request& request,  // nothing: treated like any other slot

@@ -35,11 +35,14 @@ class ClusterView {  // what this node knows of its cluster
   void Remove(ClusterNode& node);                    // forgets the node; its slots have no owner then
   void Rename(ClusterNode& node, const NodeId& id);  // gives the node another id, which no node has yet
   // Returns the nodes, sorted by id.
-  const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const { return nodes_; }  // by id
+  const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const {  // all nodes that this node knows, by id
+    return nodes_;
+  }
   // Returns the nodes without order, for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
-  void MarkAsPrimary(ClusterNode& node);                        // records that the node is a primary
-  void MarkAsReplica(ClusterNode& node, ClusterNode* primary);  // null: its primary is unknown
+  void MarkAsPrimary(ClusterNode& node);  // records that the node is a primary
+  void MarkAsReplica(ClusterNode& node,   // records it as a replica of `primary` (null: not known)
+                     ClusterNode* primary);
   // Returns the primary of a replica, if it is known. Returns any other node itself.
   ClusterNode& PrimaryOf(ClusterNode& node) {  // the primary of a known replica; otherwise `node` itself
     return node.primary == nullptr ? node : *node.primary;
@@ -64,9 +67,15 @@ class ClusterView {  // what this node knows of its cluster
   const Moves& importing() const { return importing_; }  // slots that come here, with their sources
   ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }  // the target node; null: does not migrate
   ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // the source node; null: not imported
-  void SetMigrating(int slot, ClusterNode* target) { Put(migrating_, slot, target); }  // null: ends it
-  void SetImporting(int slot, ClusterNode* source) { Put(importing_, slot, source); }  // null: ends it
-  bool HasMovingSlots() const { return !migrating_.empty() || !importing_.empty(); }   // any slot moves
+  void SetMigrating(int slot, ClusterNode* target) {  // begins to move the slot to `target`; null: stops
+    Put(migrating_, slot, target);
+  }
+  void SetImporting(int slot, ClusterNode* source) {  // begins to import the slot from `source`; null: stops
+    Put(importing_, slot, source);
+  }
+  bool HasMovingSlots() const {  // any slot is migrating or being imported
+    return !migrating_.empty() || !importing_.empty();
+  }
   void StopSlotMoves() {  // ends the migrations and imports of all slots
     migrating_.clear();
     importing_.clear();
@@ -93,7 +102,9 @@ class ClusterView {  // what this node knows of its cluster
   void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // requests a save of nodes.conf
   Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }  // the most urgent request since the last call
   void WantHealthCheck() { wants_health_check_ = true; }              // requests a check of cluster_state
-  bool TakeHealthCheckRequest() { return std::exchange(wants_health_check_, false); }  // since the last call
+  bool TakeHealthCheckRequest() {                                     // WantHealthCheck was called since the last call
+    return std::exchange(wants_health_check_, false);
+  }
   uint64_t version() const { return version_; }  // grows with every change that clients can learn
   void RecordChange() { ++version_; }            // called after a change that clients can learn
 

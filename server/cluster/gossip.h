@@ -50,11 +50,13 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   void Remove(ClusterNode& node);                  // removes the node, and closes its links
 
  private:
-  std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // for a packet to `receiver`
+  std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // nodes to describe to `receiver`
   GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // describes the node
   PingExtensions MyExtensions();  // names, shard and client addresses of this node, and the nodes that it has forgotten
-  void ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry);                    // about another node
-  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry);  // from gossip
+  void ApplyGossipEntry(ClusterNode& sender,  // applies what the sender says of another node
+                        const GossipEntry& entry);
+  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node,  // applies what the sender says of `node`
+                       const GossipEntry& entry);
   void AddGossipedNode(const GossipEntry& entry);         // adds a node that only other nodes know so far
   NodeAddress AddressOf(const GossipEntry& entry) const;  // the address of the described node
 

@@ -19,30 +19,33 @@ class ServerClusterHost final : public ClusterHost {  // gives a cluster node ac
 
   // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
   // reason.
-  Result<std::string, std::string> OpenNodesFile();  // the content; fails with the reason
+  Result<std::string, std::string> OpenNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
 
   // The functions of ClusterHost.
-  int64_t Offset() const override;     // replication offset of this server
-  int64_t DataAgeMs() const override;  // time since this replica was last in step with its primary
-  bool IsLinked() const override;      // this replica receives its primary's stream
-  bool HasWholeData() const override;  // the data is a state of the primary's history
-  void Follow(const std::string& ip, int port, History::Owner owner) override;  // replicates that server
-  void Promote() override;                                                      // becomes a primary
-  bool HasKeysInSlot(int slot) const override;                                  // any database has a key of this slot
-  bool HasKeys() const override;                                                // any database has a key
-  void DeleteKeysInSlot(int slot, const ClusterView& view) override;            // immediately, or after a long task
-  void DeleteAllKeys() override;                                                // deletes the keys of all databases
-  void RunNowOrAfterLongTask(std::function<void()> task) override;              // later if a long task runs
+  int64_t Offset() const override;              // replication offset of this server
+  int64_t DataAgeMs() const override;           // time since this replica last received its primary's stream
+  bool IsLinked() const override;               // this replica receives its primary's stream
+  bool HasWholeData() const override;           // the data is a state of the primary's history
+  void Follow(const std::string& ip, int port,  // makes this server a replica of that server
+              History::Owner owner) override;
+  void Promote() override;                                             // becomes a primary
+  bool HasKeysInSlot(int slot) const override;                         // any database has a key of this slot
+  bool HasKeys() const override;                                       // any database has a key
+  void DeleteKeysInSlot(int slot, const ClusterView& view) override;   // immediately, or after a long task
+  void DeleteAllKeys() override;                                       // deletes the keys of all databases
+  void RunNowOrAfterLongTask(std::function<void()> task) override;     // later if a long task runs
   void PauseWrites() override;                                         // pauses writes of clients until ResumeWrites
   void ResumeWrites() override;                                        // ends PauseWrites
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes it to this server's clients
-  void OnTopologyChanged() override { has_topology_changed_ = true; }  // see TakeTopologyChange
+  void OnTopologyChanged() override { has_topology_changed_ = true; }  // TakeTopologyChange will return true
   bool Save(const ClusterView& view, Durably durably) override;        // replaces nodes.conf; false: it failed
 
   void FinishSave();  // called by the timer: a second after Save, makes sure that the new file is on disk
   // Returns whether the topology has changed since the last call. If it has, blocked clients may now wait for keys that
   // another node serves.
-  bool TakeTopologyChange() { return std::exchange(has_topology_changed_, false); }  // since its last call
+  bool TakeTopologyChange() {  // true: the topology has changed since the last call
+    return std::exchange(has_topology_changed_, false);
+  }
 
  private:
   void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // in all databases, unless the slot is owned again

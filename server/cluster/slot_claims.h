@@ -25,10 +25,14 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   bool BumpEpoch();  // takes a new largest epoch without election; false: this node has the largest
 
  private:
-  void AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const SlotSet& claimed);  // if its claim wins
-  bool OwnerLosesSlot(int slot, const ClusterNode& claimant, uint64_t epoch) const;        // the claim wins
-  void UpdateDisclaimedSlots(const ClusterNode& claimant, const SlotSet& claimed);         // owned, but not claimed
-  void SendUpdateIfOutdated(ClusterNode& sender, const PacketHeader& header);              // if it claims lost slots
+  void AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch,  // assigns the claimed slots that it wins
+                          const SlotSet& claimed);
+  bool OwnerLosesSlot(int slot, const ClusterNode& claimant,  // whether the claim with this epoch wins
+                      uint64_t epoch) const;
+  void UpdateDisclaimedSlots(const ClusterNode& claimant,  // records slots that it owns, but does not claim
+                             const SlotSet& claimed);
+  void SendUpdateIfOutdated(ClusterNode& sender,  // sends UPDATE if the sender claims slots that it has lost
+                            const PacketHeader& header);
   void ResolveEpochCollision(const ClusterNode& sender);  // if the epochs are equal, the smaller id takes a new one
 
   const Parts parts_;  // the arguments of the constructor

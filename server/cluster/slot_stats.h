@@ -51,9 +51,10 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
   Figures& FiguresOf(int slot);                       // the counts of a slot; allocates those of all slots at first
   void CountQueuedCommand(const FinishedCall& call);  // adds a command inside EXEC to queued_commands_
   void RecordSlot(int slot);                          // records the slot of one command of the call that runs
-  void OnShardMessage(Bytes channel, Bytes message, size_t receivers);  // counts sent bytes
-  void StartObserving();                                                // begins to observe calls, changes and messages
-  void StopObserving();                                                 // stops observing, but keeps figures_
+  void OnShardMessage(Bytes channel, Bytes message,   // counts the bytes that were sent to the receivers
+                      size_t receivers);
+  void StartObserving();  // begins to observe calls, changes and messages
+  void StopObserving();   // stops observing, but keeps figures_
 
   const Services& services_;  // the other parts of this server
   const SlotRouter& router_;  // finds the slot of a command

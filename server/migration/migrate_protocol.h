@@ -40,7 +40,9 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
     return key_index < key_answers_.size() && key_answers_[key_index] == Answer::kAccepted;
   }
   const std::string& Error() const { return error_; }  // first error of the other server, without '-'; empty: none
-  int64_t SelectedDb() const { return IsOver() && error_.empty() ? db_ : kUnknownDb; }  // on the connection
+  int64_t SelectedDb() const {                         // database that is selected on the connection now
+    return IsOver() && error_.empty() ? db_ : kUnknownDb;
+  }
 
  private:
   enum class Answer : uint8_t { kAccepted, kRefused };

@@ -64,7 +64,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
   void Start(const Session& session, const Command& command, Order order);  // begins a transfer
-  std::optional<MigrateOutcome> TakeOutcome(const Session& session);        // nothing: its transfer still runs
+  std::optional<MigrateOutcome> TakeOutcome(const Session& session);        // its result; nothing: it still runs
 
   void EndTurn();  // finishes the transfers that have ended
   // The functions of Timers::Source, for timeouts.
@@ -96,7 +96,8 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
   MigrateOutcome CollectOutcome(Migration& migration);    // the result; resumes requests for its keys
   Session* FindCaller(const Migration& migration) const;  // the client's session; null: gone, or it has stopped waiting
-  void DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& keys);  // keys that have arrived
+  void DeleteKeysOfGoneCaller(int db,                     // deletes keys that have arrived, if their client has gone
+                              const std::vector<std::string>& keys);
   void ResumePausedRequests();  // runs requests that have waited for migrating keys
   int64_t NowMs() const;        // monotonic time
 

@@ -45,7 +45,7 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
     const Env& env;
     const History& history;  // replication ID and offset of this server
     const Role& role;
-    Pause& pause;          // of the clients' writes
+    Pause& pause;          // pauses the writes of clients
     Replicas& replicas;    // the replicas of this server
     RoleChanger& changer;  // changes the role of this server
   };

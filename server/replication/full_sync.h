@@ -81,7 +81,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC and sets the state
   void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR, then closes them
   void ForwardSnapshotBytes(Bytes bytes);                        // sends data from the pipe to the replicas
-  void HandlePipeEnd(bool is_whole);          // then awaits ACK; closes its replicas unless `is_whole`
+  void HandlePipeEnd(bool is_whole);          // awaits ACK of its replicas; unless `is_whole`, closes them
   void ContinueReading();                     // resumes the paused pipe if all its replicas have room for more
   void SendFiles();                           // queues the next part of its file for each replica
   void CloseAfterSnapshot(Session& session);  // closes a replica that wanted only a snapshot, after its output

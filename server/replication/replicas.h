@@ -27,7 +27,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
     const Env& env;
     Dataset& data;
     Clients& clients;           // the sessions of all clients
-    ClientLimits& limits;       // of output buffers
+    ClientLimits& limits;       // enforces the limits of output buffers
     ReplicationStream& stream;  // the commands that replicas apply
     const Pause& pause;         // a pause for a cluster failover delays REPLCONF GETACK
     Role& role;                 // min-replicas-to-write reads the number of good replicas there

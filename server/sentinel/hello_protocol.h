@@ -42,9 +42,11 @@ class HelloProtocol {  // lets Sentinels of a primary find each other, and agree
 
   // Returns whether the addresses, ids and epochs in the message are acceptable. They must be checked because they are
   // written to the configuration file.
-  bool IsValid(const Hello& hello) const;                               // the fields are acceptable
-  PeerSentinel* FindOrAddSender(Primary& primary, const Hello& hello);  // null: not added
-  bool ForgetFormerSentinel(Primary& primary, const Hello& hello);      // true: the sender has moved
+  bool IsValid(const Hello& hello) const;          // the fields are acceptable
+  PeerSentinel* FindOrAddSender(Primary& primary,  // the Sentinel that has sent the message; null: not added
+                                const Hello& hello);
+  bool ForgetFormerSentinel(Primary& primary,  // removes one with the same id or address; true: same id
+                            const Hello& hello);
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer address
   std::string OwnIp(const Instance& instance) const;  // the IP address that this Sentinel announces to `instance`

@@ -14,11 +14,13 @@ class InstanceList {  // adds, finds and removes watched instances
 
   template <class Type>
   using Added = Result<Type*, InstanceError>;
-  Added<Primary> AddPrimary(const std::string& name, const std::string& host, int port, int quorum);  // watches it
+  Added<Primary> AddPrimary(const std::string& name,  // starts to watch a primary
+                            const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);  // fails if invalid or known
   // Adds a replica that a server or Sentinel has reported. At kMaxReplicas the new replica replaces the one that has
   // been down longest. If none is down, or during a failover, the new replica is not added.
-  Added<WatchedReplica> AddReportedReplica(Primary& primary, const std::string& host, int port);  // unless full
+  Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds it, unless there are too many
+                                           const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);  // fails if invalid or known
 
@@ -37,7 +39,8 @@ class InstanceList {  // adds, finds and removes watched instances
   void Reset(Primary& primary, Sentinels sentinels);  // forgets its replicas, state and perhaps Sentinels
   // Gives the primary a new address. The server at the former address is listed as one of its replicas from then on.
   // Returns false if the name does not resolve.
-  bool ChangeAddress(Primary& primary, const std::string& host, int port);  // false: `host` does not resolve
+  bool ChangeAddress(Primary& primary,  // moves it to host:port; false: `host` does not resolve
+                     const std::string& host, int port);
   void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }  // stops to watch
 
   void DropServerLinks(Primary& primary);  // closes links to the primary and its replicas, to log in again
@@ -47,7 +50,8 @@ class InstanceList {  // adds, finds and removes watched instances
   Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if known already
   void ShareLink(PeerSentinel& sentinel);  // uses the link that another primary has to this Sentinel
   template <class Instances>
-  bool RemoveLongestDownIfFull(Instances& instances, size_t max_count) const;  // false: full, and none is down
+  bool RemoveLongestDownIfFull(Instances& instances,  // removes the one down longest; false: full, none down
+                               size_t max_count) const;
 
   const SentinelCore core_;
   SentinelEvents& events_;  // reports events in the log, on channels and to scripts

@@ -20,7 +20,8 @@ class LeaderElection {  // decides which Sentinel carries out a failover
   };
   // Votes for `candidate`, unless this Sentinel has voted in this or a later epoch. Returns the last vote, which may
   // be an older one for another Sentinel. Returns no vote if it could not be saved.
-  Vote VoteFor(Primary& primary, uint64_t epoch, const std::string& candidate);  // votes; returns its last vote
+  Vote VoteFor(Primary& primary, uint64_t epoch,  // votes, if it may; returns this Sentinel's last vote
+               const std::string& candidate);
   // Returns the Sentinel with the votes of a majority of all Sentinels, and of at least the quorum; empty if there is
   // none. This Sentinel votes first, if it has not voted.
   std::string VoteAndFindLeader(Primary& primary, uint64_t epoch);  // votes, and counts all votes; empty: no leader

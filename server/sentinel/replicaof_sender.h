@@ -15,7 +15,8 @@ class ReplicaofSender {  // tells servers which primary to follow
   void FollowNoOne(ServerInstance& server) const;                             // sends REPLICAOF NO ONE
 
  private:
-  static void SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port);  // in MULTI
+  static void SendReplicaof(ServerInstance& server,  // sends REPLICAOF in a transaction (MULTI)
+                            const std::string& host, const std::string& port);
 
   const SentinelCore core_;
 };

@@ -35,7 +35,7 @@ class SentinelLinesReader {  // reads the directives `sentinel …`
   // is empty if the line is not of this kind.
   std::optional<Objection> ReadGlobalLine(const std::string& subject, const Words& words);  // such as `myid`
   Objection ReadMonitorLine(const Words& words);  // reads `monitor`, which adds a primary
-  std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);  // names a primary
+  std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);  // of one primary
   std::optional<Objection> ReadNumber(const std::string& subject,  // for example, failover-timeout
                                       Primary& primary, const std::string& value);
   std::optional<Objection> ReadText(const std::string& subject,  // for example, auth-pass

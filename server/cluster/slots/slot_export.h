@@ -59,9 +59,10 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
  private:
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
 
-  Cluster& cluster() const;                                          // this server as a cluster node
-  void Enter(SlotJob::State state);                                  // sets the state of the job
-  void EndExport(SlotJob::State state, const std::string& message);  // ends it
+  Cluster& cluster() const;             // this server as a cluster node
+  void Enter(SlotJob::State state);     // sets the state of the job
+  void EndExport(SlotJob::State state,  // ends the export in this state
+                 const std::string& message);
   void Ask(Request request, std::initializer_list<Bytes> words);
   void SendEstablish();                                    // sends CLUSTER SYNCSLOTS ESTABLISH
   void HandleAnswer(Bytes line);                           // one line is one reply of the target

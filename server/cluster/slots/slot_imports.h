@@ -95,7 +95,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
   Import& GetHealthyImport(const Session& session);       // like ImportOf, but throws also if the import has failed
   void RecordImportError(Session& session, Bytes error);  // EndTurn will fail the session's import
-  void EndImport(Import& import, SlotJob::State state, const std::string& message);  // ends it so
+  void EndImport(Import& import, SlotJob::State state,    // ends the import in this state
+                 const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
   // Returns whether other nodes have had time to tell who owns the slots of this import. Returns true immediately if
