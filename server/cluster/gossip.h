@@ -1,6 +1,5 @@
-// Gossip: lets nodes learn of each other and stay in touch. Each PING and PONG describes some other nodes; a MEET
-// makes the receiver trust the sender. A node that CLUSTER FORGET has removed is not added again for
-// cluster-blacklist-ttl.
+// Gossip: lets nodes learn of each other and stay in touch. Each PING and PONG describes some other nodes; a MEET makes
+// the receiver trust the sender. A node that CLUSTER FORGET has removed is not added again for cluster-blacklist-ttl.
 #pragma once
 
 #include <cstdint>
