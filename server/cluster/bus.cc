@@ -140,7 +140,7 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   unidentified_links_.erase(self);
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  // A node to which no connection can be made must become PFAIL, too. So its silence counts from now, as if this node
+  // A node to which no connection can be made must also become PFAIL. So its silence counts from now, as if this node
   // had just sent a PING.
   if (node.link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
   if (node.link == self) node.link = nullptr;

@@ -84,7 +84,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void Connect(Migration& migration);  // begins the transfer over a new link
   void Talk(Channel& channel, Migration& migration);
   void HandleAllAnswers(Channel& channel);         // ends the transfer, after which the link is unused
-  void HandleLostLink(Channel& channel);           // fails its transfer, or tries it once more if no key was answered
+  void HandleLostLink(Channel& channel);           // fails its transfer, or tries it again if no key was answered
   void RestartTimer(Migration& migration) const;   // called after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;  // sets when RunDue checks the migration again
   void Fail(Migration& migration, FailedMigrateStep trouble);  // ends the transfer without success

@@ -2,7 +2,7 @@
 // primary's stream failed here. Logs the error and ends the link, so that the primary does not count the command as
 // applied. The link stays with replica-ignore-command-errors, or if the replica's own changes may be the cause. The
 // directive propagation-error-behavior may also abort the process. Without replica-ignore-disk-write-errors, a write
-// that cannot reach the disk aborts the process, too.
+// that cannot reach the disk also aborts the process.
 #pragma once
 
 #include <functional>

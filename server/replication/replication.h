@@ -33,7 +33,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   explicit Replication(const Services& services);
 
   // Makes this server a replica (REPLICAOF host port). `owner` tells whether the new primary may have another history.
-  // If it may, the data here counts as that of another history (History::Data::kOther), until the new primary continues
+  // If it may, the data here counts as data of another history (History::Data::kOther), until the new primary continues
   // this history or sends a snapshot.
   void Follow(const std::string& host, int port, History::Owner owner);  // replicates host:port
   // Makes this server a primary, for REPLICAOF NO ONE and for a failover. From now on its data counts as complete

@@ -74,7 +74,7 @@ struct ServerInstance : Instance {  // an instance that answers INFO
   int64_t info_asked_ms = kLongAgo;  // real elapsed time at which INFO was last sent
   ReportedRole reported_role;        // the role in the last reply to INFO
   int64_t role_since_ms;             // real elapsed time at which reported_role last changed
-  // What a replica reports about its primary in INFO.
+  // The primary that a replica reports in INFO.
   std::string reported_primary_host;  // master_host in INFO
   int reported_primary_port = 0;      // master_port in INFO
   int64_t reported_since_ms;  // real elapsed time at which reported_primary_host or reported_primary_port last changed

@@ -77,7 +77,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void PauseWritesIfCaughtUp();  // pauses writes if little is left to send; else requests an ACK
   void AskForAck();              // sends CLUSTER SYNCSLOTS ACK
   void PauseWrites();            // pauses writes of clients, and tells the target
-  // Who owns the exported slots, as far as this node knows.
+  // The node that owns the exported slots, as far as this node knows.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
   Owner FindOwner() const;               // the owner of the exported slots
   bool CheckOwnership();                 // false: this node lost the slots or the target, so the export has ended

@@ -190,7 +190,7 @@ void SlotImports::CheckTimeouts() {
 }
 
 // Ends an import. If it has failed, CleanUpHiddenSlots deletes the keys later. A node that has become a replica leaves
-// them to its primary, which knows of the migration, too.
+// them to its primary, which also knows of the migration.
 void SlotImports::EndImport(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;

@@ -101,7 +101,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
   // Returns whether other nodes have had time to tell who owns the slots of this import. Returns true immediately if
   // this process has seen the import fail.
-  bool ContinueWaitForOwners(const std::string& name);  // true: the wait is over, or not needed
+  bool ContinueWaitForOwners(const std::string& name);  // true: the wait has ended, or is not needed
   void ClaimUnownedSlots(const SlotSet& slots);         // takes over those of the slots that no node owns
   bool DeleteSomeKeys(const SlotSet& slots);            // deletes at most kKeysPerTurn keys; true: none are left
   void RevealAndPropagate(const std::string& name);     // makes the slots visible here, in files and in replicas

@@ -46,7 +46,7 @@ class SlotMigrations {  // exports and imports of whole slots
   Random random_;             // for the names of migrations
   SlotJobLog log_;
   SlotImports imports_;            // receives slots that other nodes send
-  std::list<SlotExport> exports_;  // queued ones, too; only the first one runs
+  std::list<SlotExport> exports_;  // the running export (the first one), and the queued ones
   int64_t ticked_at_ms_ = 0;       // real elapsed time of the last Tick
   bool is_closed_ = false;         // Close was called
 };
