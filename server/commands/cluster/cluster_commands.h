@@ -21,7 +21,7 @@ inline Cluster& RequireCluster(Call& call) {  // the cluster state; throws a Ref
   return *cluster;
 }
 
-// The error text of most subcommands for an ID that no known node has: "ERR Unknown node 07c3…".
+// The beginning of the error that most subcommands give for the ID of an unknown node: "ERR Unknown node 07c3…".
 inline constexpr char kUnknownNode[] = "Unknown node";  // followed by the ID
 
 inline ClusterNode& GetNodeById(Cluster& cluster, Bytes id_text, const char* refusal = kUnknownNode) {

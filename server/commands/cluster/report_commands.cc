@@ -82,7 +82,7 @@ std::string InfoText(const Cluster& cluster) {
   return text;
 }
 
-// --- Nodes in CLUSTER SLOTS and SHARDS.
+// --- The descriptions of nodes in CLUSTER SLOTS and CLUSTER SHARDS.
 
 int64_t OffsetOf(const Call& call, const ClusterNode& node) {
   return node.IsMyself() ? call.services.data.dataset.history.offset : node.offset;
@@ -94,8 +94,8 @@ void WriteEndpoint(Call& call, const ClusterNode& node) {
   call.reply.Null();
 }
 
-// Writes the description of a node: its endpoint, port and ID, and where the emulated version has them, its other
-// addresses.
+// Writes the description of a node in CLUSTER SLOTS: endpoint, port and ID. Unless the emulated version is older, adds
+// the node's other addresses.
 void WriteNode(Call& call, const ClusterNode& node) {
   const ClusterEndpointType preferred = call.services.env.settings.cluster_preferred_endpoint_type;
   const bool shows_ip = preferred != ClusterEndpointType::kIp;

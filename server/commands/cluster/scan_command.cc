@@ -48,8 +48,8 @@ std::string CursorText(const Database& keys, const Cursor& cursor) {
          std::string(Bytes(IntegerText::FromUnsigned(cursor.place)));
 }
 
-// Parses a cursor. Throws "ERR Invalid cursor" for a malformed one. Requires: the cursor is not "0", with which a
-// client begins a scan.
+// Parses a cursor. Throws "ERR Invalid cursor" if the cursor is malformed. Requires: the cursor is not "0", with which
+// a client begins a scan.
 Cursor ParseClusterCursor(const Database& keys, Bytes word) {
   const size_t open = word.find("-{");
   const size_t close = open == Bytes::npos ? open : word.find("}-", open);

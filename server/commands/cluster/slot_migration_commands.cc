@@ -44,15 +44,16 @@ SlotRange NextRange(Args& args) {
   throw Refusal{StrCat("ERR Start slot number ", range.first, " is greater than end slot number ", range.last)};
 }
 
-// Returns the error for the first range in `former` that overlaps with the range `last`. Requires: there is such a
-// range.
+// Returns the error that names the first range in `former` with which the range `last` overlaps. Requires: there is
+// such a range.
 Refusal OverlapOf(const std::vector<SlotRange>& former, const SlotRange& last) {
   const auto other = std::ranges::find_if(
       former, [&](const SlotRange& one) { return one.first <= last.last && last.first <= one.last; });
   return {"ERR Slot range " + SlotRangeText(last) + " overlaps with previous range " + SlotRangeText(*other)};
 }
 
-// Takes pairs of slot numbers, the ends of ranges, up to the first argument that is not a number. Cost: O(slots).
+// Takes ranges of slots, each given by its first and its last slot, up to the first argument that is not a number.
+// Cost: O(slots).
 SlotSet NextRanges(Args& args) {
   std::vector<SlotRange> ranges;
   SlotSet slots;
@@ -109,7 +110,8 @@ Order NextOrder(Call& call, const ClusterView& view) {
   return {slots, target.id};
 }
 
-// --- Requests of the source of a migration, and their copies in replication streams.
+// --- Requests that the source node of a migration sends to this node. Replication streams contain copies of some of
+// them.
 
 std::string NextName(Args& args) {
   if (!args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
@@ -133,13 +135,13 @@ NodeId NextSource(Args& args) {
   return *source;
 }
 
-// Sends a reply to the source node of an import. Other replies to this node are suppressed.
+// Sends a reply to the source node of an import, to which this server sends no other replies.
 void AnswerSource(Call& call, Bytes text) {
   call.reply.Simple(text);
   call.services.execution.executor.KeepMessages(call.session);
 }
 
-// Begins an import for the connection of the source node. A replication stream or an append-only file cannot begin an
+// Begins an import on the connection of the source node. A replication stream or an append-only file cannot begin an
 // import, because it contains only the changes that a migration makes to keys.
 void Establish(Call& call) {
   RequireCluster(call);

@@ -14,7 +14,7 @@ constexpr size_t kMaxTagLength = 3;  // enough for a tag of each slot
 
 using Tags = std::array<std::string, kSlotCount>;
 
-// Tries all texts of `length` characters that begin with `prefix`. Keeps the first text that falls into each slot.
+// Tries all texts of `length` characters that begin with `prefix`. Keeps the first text that is found for each slot.
 void AddTags(Tags& tags, std::string prefix, size_t length) {
   if (prefix.size() == length) {
     std::string& tag = tags[static_cast<size_t>(KeySlot(prefix))];

@@ -5,8 +5,8 @@
 
 namespace respite {
 
-// As in the tools of Redis, the tag of slot 0 is "06S", and that of slot 1 is "Qi". Cost: O(1), but the first call
-// takes some milliseconds, because it makes a table for all nodes of the process.
+// The tags are those that the tools of Redis use. Cost: O(1), but the first call in a process takes some milliseconds,
+// because it makes a table of all tags.
 Bytes TagOfSlot(int slot);  // a short text in this hash slot: "06S" for slot 0, "Qi" for slot 1
 
 }  // namespace respite
