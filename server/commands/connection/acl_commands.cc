@@ -197,7 +197,8 @@ struct AclGetUser {
     reply.Bulk(name);
     reply.BulkArray(each);
   }
-  // Writes the reply of ACL GETUSER in the form of Redis 6.2, where flags say which rights are unlimited.
+  // Writes the reply of ACL GETUSER in the form of Redis 6.2, where flags such as "allkeys" say which rights are
+  // unlimited.
   static void WriteWithoutSelectors(Reply& reply, const User& user) {
     const Selector& selector = user.Selectors().front();
     std::vector<std::string> flags = user.Flags();
@@ -378,8 +379,8 @@ void RefuseSelectors(std::span<const std::string> rules) {
   }
 }
 
-// The limit for the number of rules in one ACL SETUSER. It bounds the time, because each rule may be compared with all
-// rules of the user.
+// The maximum number of rules in one ACL SETUSER. It limits the time of the command, because each rule may be compared
+// with all rules of the user.
 constexpr size_t kMaxRules = 10'000;
 
 struct AclSetUser {

@@ -181,8 +181,8 @@ struct ClientInfo {
   static void Run(Call& call) { call.reply.Verbatim(LineOf(call, call.session), "txt"); }
 };
 
-// Closes the clients that match and returns their number. Skips the caller unless the options include it; then it is
-// closed after its reply. Cost: O(clients).
+// Closes the clients that match, and returns their number. Skips the calling client unless the options include it. In
+// that case the calling client is closed after its reply. Cost: O(clients).
 int64_t Kill(Call& call, const ClientSelection& filter) {
   int64_t killed = 0;
   filter.ForEachMatch(call.services.clients.registry, [&](Session& session) {
@@ -261,7 +261,7 @@ struct ClientList {
   }
 
  private:
-  // Refuses a second option, for versions whose CLIENT LIST takes only one. The option ID may have several numbers.
+  // Refuses a second option, for versions in which CLIENT LIST takes only one. The option ID may have several numbers.
   static void CheckOnlyFilter(std::span<const Bytes> words) {
     if (words.size() <= 2) return;
     if (!EqualsIgnoreCase(words[0], "ID")) throw Refusal{refusals::kSyntax};

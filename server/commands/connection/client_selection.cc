@@ -35,7 +35,7 @@ namespace {
 
 using ClientPredicate = ClientSelection::Condition;
 
-// The option that is being parsed. `args` yields the arguments that follow the option.
+// The option of CLIENT LIST or CLIENT KILL that is being parsed. `args` yields the arguments that follow the option.
 struct OptionSource {
   Call& call;
   ClientPurpose purpose;

@@ -34,7 +34,7 @@ struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select 
 // The command that selects clients. CLIENT LIST and CLIENT KILL have different rules for IDs.
 enum class ClientPurpose : uint8_t { kList, kKill };
 
-// Takes all remaining arguments. If an option is repeated, the last one counts. The result refers to the request's
+// Parses all remaining arguments. If an option is repeated, the last one counts. The result refers to the request's
 // bytes.
 ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // parses the options of CLIENT LIST or KILL
 ClientSelection ClientsFrom(Bytes address);  // the clients that are connected from this address

@@ -31,8 +31,8 @@ constexpr char kCachingWithoutOpt[] =
     "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled";
 constexpr char kCachingYes[] = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.";
 constexpr char kCachingNo[] = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.";
-// The error of CLIENT TRACKING for two prefixes of which one begins with the other. `which` says where `other` comes
-// from: "an existing" or "another provided".
+// Returns the error of CLIENT TRACKING for two prefixes, one of which begins with the other. `which` says where `other`
+// comes from: "an existing" or "another provided".
 Refusal PrefixOverlap(Bytes prefix, Bytes which, Bytes other) {
   return {"ERR Prefix '" + std::string(prefix) + "' overlaps with " + std::string(which) + " prefix '" +
           std::string(other) + "'. Prefixes for a single client must not overlap."};
@@ -116,8 +116,8 @@ void RefuseNeighbours(std::span<const Bytes> sorted) {
   if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);
 }
 
-// Refuses prefixes that overlap. Cost: O(n²) for up to 1000 prefixes, O(n log n) for more, whose error may name another
-// pair than Redis does.
+// Refuses prefixes that overlap. Compares up to 1000 prefixes in pairs, in the order of Redis: O(n²). Sorts more
+// prefixes: O(n log n). The error may then name another pair than Redis does.
 void CheckPrefixes(const TrackingRequest& request, const TrackingOptions* old) {
   constexpr size_t kFew = 1000;
   const size_t existing = old == nullptr ? 0 : old->prefixes.size();

@@ -191,7 +191,7 @@ struct Monitor {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript | kLoading | kStale};
   static void Run(Call& call) {
-    // MONITOR is not allowed in a transaction or a script. Its messages would get into the reply of EXEC or of the
+    // Refuses MONITOR in a transaction or a script, because its messages would get into the reply of EXEC or of the
     // script.
     if (!call.services.clients.current_execution.MayBlock()) throw Refusal{refusals::kMonitorDenied};
     if (call.session.monitor) return;  // Redis: no reply at all

@@ -33,7 +33,7 @@ Refusal NotForDenyBlocking(Bytes command) {
 
 namespace {
 
-// The words with which messages confirm that one kind of subscription has begun or ended.
+// The words of the messages that confirm that one kind of subscription has begun or ended.
 struct Words {
   Bytes subscribed;
   Bytes unsubscribed;
@@ -165,7 +165,7 @@ struct Publish {
   }
 
  private:
-  // Takes the hello message that another Sentinel has published on this Sentinel.
+  // Handles a hello message that another Sentinel has published on this Sentinel.
   static void Receive(Call& call, Sentinel& sentinel, Bytes channel, Bytes message) {
     if (channel != HelloProtocol::kChannel) throw Refusal{refusals::kOnlyHello};
     sentinel.hello_protocol().Receive(message);

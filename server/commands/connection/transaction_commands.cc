@@ -1,7 +1,8 @@
 // Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 //
 // Between MULTI and EXEC, the Executor queues commands instead of running them. EXEC runs them all as one Unit, so no
-// command of another client runs between them. Replicas and the append-only file get all of their effects or none.
+// command of another client runs between them. Replicas and the append-only file get the changes of all these commands
+// or of none.
 #include "base/refusal.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/client_subsystem.h"
@@ -91,8 +92,8 @@ struct Exec {
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       if (call.services.env.phase.HasStopped()) return;  // SHUTDOWN NOSAVE during a slow script of this transaction
-      // The session lost its login while the transaction ran, because an earlier command of the transaction deleted the
-      // user.
+      // Refuses the command if an earlier command of this transaction has deleted the session's user. The session must
+      // then log in again.
       if (!call.session.authenticated && call.services.clients.users.IsLoginRequired()) {
         return Deny(call, command, words, refusals::kNotAuthenticated);
       }
