@@ -113,7 +113,8 @@ struct RangeWords {
   std::optional<int64_t> last = {};  // nullopt: the end of the string
   RangeUnit unit = RangeUnit::kByte;
 
-  // Returns whether the range contains no bit of any string, whatever the string's length is.
+  // Returns whether both ends are negative and in the wrong order. Such a range contains no bit, whatever the string's
+  // length is.
   bool RunsBackwards() const { return first < 0 && last && *last < 0 && first > *last; }
 };
 
@@ -212,7 +213,8 @@ struct BitPos {
     const auto range = BitRangeOf(words, text.size());
     if (!range) return -1;
     if (const auto found = FindBit(text, *range, wanted)) return static_cast<int64_t>(*found);
-    // If the client gave no end, the string counts as followed by clear bits. So the first of them is the result.
+    // If the client gave no end, clear bits follow the string. So a search for a clear bit finds the first bit after
+    // the string.
     return wanted == Bit::kSet || words.last ? -1 : static_cast<int64_t>(range->last + 1);
   }
 };

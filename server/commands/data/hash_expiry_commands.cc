@@ -30,14 +30,14 @@ constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX arguments can 
 
 namespace {
 
-// What HEXPIRE and its variants reply for one field: it does not exist, the condition was not met, it has the deadline,
-// or it was deleted.
+// The replies of HEXPIRE and its variants for one field: the field does not exist, the condition was not met, the
+// deadline was set, or the field was deleted.
 constexpr int64_t kNoField = -2;
 constexpr int64_t kNotMet = 0;
 constexpr int64_t kDone = 1;
 constexpr int64_t kDeleted = 2;
 
-// The latest deadline of a field. As in Redis, such a deadline has 46 bits.
+// The latest possible deadline of a field. As in Redis, such a deadline has 46 bits.
 constexpr int64_t kLatestMs = (int64_t{1} << 46) - 1;
 
 // An error that only HSETEX gives, for an invalid number of fields.

@@ -108,8 +108,8 @@ struct PfAdd {
       const HllChange change = hll.Add(mark, SparseMaxBytes(call));
       if (change.kind == HllChange::Kind::kNone) continue;
       const bool alone = call.args.Left() == 1;
-      // Given several elements, PFADD checks the whole value before its first change. Otherwise a corrupt value could
-      // make it fail after it has added some of the elements.
+      // For several elements, PFADD checks the whole value before its first change. Otherwise it could add some of the
+      // elements and then fail because the value is corrupt.
       if (changes == 0 && !alone && !hll.HasAllRegisters()) throw Refusal{refusals::kCorruptHyperLogLog};
       Apply(edit, change, mark);
       ++changes;
@@ -197,8 +197,9 @@ struct PfMerge {
   }
 
  private:
-  // Returns the value `old` after each of its registers is raised to at least that of `registers`. As Redis does,
-  // raises one register after the other, because their order decides how the sparse encoding divides its runs.
+  // Returns the value `old` after raising each of its registers at least to the value of that register in `registers`.
+  // As Redis does, raises one register after the other, because their order decides how the sparse encoding divides its
+  // runs.
   static std::string Merged(const Entry* old, HllEncoding encoding, const HllRegisters& registers,
                             size_t sparse_max_bytes) {
     std::string text(old == nullptr ? Hll::Empty() : StringText(*old).View());

@@ -203,7 +203,7 @@ int CopyTarget(const Call& call, Bytes word) {
   return number;
 }
 
-// Returns whether the request has the option DB, which begins at the fourth argument or later.
+// Returns whether a COPY request has the option DB. Options begin at the fourth argument.
 bool NamesDatabase(std::span<const Bytes> words) {
   constexpr size_t kFirstOption = 3;
   return words.size() > kFirstOption && std::any_of(words.begin() + kFirstOption, words.end(),
@@ -277,7 +277,8 @@ struct Keys {
   }
 };
 
-// Scans the database, and returns the first key that is visible and has not expired. Returns null if there is none.
+// Scans the database, and returns the first key that has not expired and is not hidden (hidden: in a slot that is being
+// imported). Returns null if there is none.
 const Entry* FirstAlive(Call& call) {
   const Entry* alive = nullptr;
   uint64_t cursor = 0;
@@ -296,8 +297,8 @@ const Entry* PickKey(Call& call) {
     if (entry == nullptr) return nullptr;
     if (!IsHiddenEntry(call, *entry) && call.db.IsAlive(*entry)) return entry;
   }
-  // Many random tries met only expired or hidden keys. A scan finds another key, although not a random one, and deletes
-  // the expired keys that it meets.
+  // Many random tries found only keys that have expired or are hidden (in a slot that is being imported). A scan finds
+  // another key, although not a random one, and deletes the expired keys that it visits.
   return FirstAlive(call);
 }
 

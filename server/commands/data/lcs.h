@@ -30,7 +30,7 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
   static constexpr size_t kMaxBytes = UINT32_MAX - 2;  // maximum size of each string
 
   // Computes the size in bytes. Requires: neither string is longer than kMaxBytes.
-  static std::optional<size_t> TableBytes(Bytes a, Bytes b);  // size of the table; nullopt on overflow
+  static std::optional<size_t> TableBytes(Bytes a, Bytes b);  // bytes of the table; nullopt: size_t overflows
   // Returns the table after computing all lengths, or nullopt if memory cannot be allocated. Each string must outlive
   // the table. Cost: O(|a| * |b|).
   static std::optional<LcsTable> Make(Bytes a, Bytes b);

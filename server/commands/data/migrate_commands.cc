@@ -59,7 +59,8 @@ void TakeAuth(Call& call, MigrateOptions& options, size_t words) {
   }
 }
 
-// Returns the keys that follow the argument KEYS. Throws a Refusal if the request also names a key at the usual place.
+// Returns the keys that follow the argument KEYS. Throws a Refusal if the third argument, which is otherwise the key,
+// is not empty.
 std::span<const Bytes> TakeKeys(Call& call) {
   constexpr size_t kKeyWord = 3;
   if (!call.args[kKeyWord].empty()) throw Refusal{refusals::kMigrateKeyWithKeys};
@@ -95,8 +96,7 @@ MigrateOptions ParseMigrateOptions(Call& call) {
   return options;
 }
 
-// Returns those of the keys that exist. As Redis does, MIGRATE first looks for the keys, and only then connects to the
-// target.
+// Returns the keys in `keys` that exist. As Redis does, MIGRATE looks for the keys before it connects to the target.
 std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
   std::vector<Bytes> existing;
   for (Bytes key : keys)
@@ -104,7 +104,7 @@ std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
   return existing;
 }
 
-// Returns an exchange of requests and replies that sends the current values of the keys to the target server.
+// Prepares the requests that will send the current values of the keys to the target server.
 MigrateProtocol TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
   const auto target = call.services.env.settings.cluster_enabled ? MigrateProtocol::Target::kClusterNode
                                                                  : MigrateProtocol::Target::kServer;
@@ -133,7 +133,8 @@ FailedMigrateStep TryTalk(MigrateProtocol& talk, MigrateLink& link, int64_t time
   return FailedMigrateStep::kNone;
 }
 
-// As in Redis, a target that does not answer counts as a failed write of the first request, not as a failed connection.
+// Returns the step of MIGRATE that failed when no connection could be made. As in Redis, a target that does not answer
+// counts as a failed write of the first request, not as a failed connection.
 FailedMigrateStep TroubleOf(ConnectError trouble) {
   return trouble == ConnectError::kNoAnswer ? FailedMigrateStep::kWriting : FailedMigrateStep::kConnecting;
 }

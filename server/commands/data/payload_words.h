@@ -1,4 +1,5 @@
-// Writes the payload of DUMP and FUNCTION DUMP, and checks it on RESTORE. Directives and DEBUG switches affect how.
+// Options for the payloads of DUMP, RESTORE and FUNCTION DUMP: whether they are compressed (rdbcompression), and
+// whether their checksum is verified (a switch of DEBUG).
 #pragma once
 
 #include "persistence/dump_payload.h"
@@ -18,7 +19,7 @@ inline RdbCompression CompressionOf(const Settings& settings) {  // whether DUMP
   return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
 }
 
-inline PayloadCheck PayloadChecksOf(const Services& services) {  // which checks RESTORE makes
+inline PayloadCheck PayloadChecksOf(const Services& services) {  // whether RESTORE verifies the checksum
   return services.env.debug.skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
 }
 

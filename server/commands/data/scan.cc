@@ -47,8 +47,8 @@ bool ScansKeys(ScanKind scan_of) {
   return scan_of == ScanKind::kKeys || scan_of == ScanKind::kKeysOfKnownTypes || scan_of == ScanKind::kCluster;
 }
 
-// Takes the type after TYPE. As in Redis 7.2, SCAN accepts the name of an unknown type and then finds no keys; ScanKind
-// decides this.
+// Takes the type after TYPE. As in Redis 7.2, an unknown type is accepted, and SCAN then finds no keys; `scan_of` says
+// if it is an error instead.
 void TakeScanType(Args& args, ScanOptions& options, ScanKind scan_of) {
   const Bytes name = args.Next();
   options.by_type = true;

@@ -26,9 +26,9 @@ class TextFilter {  // a glob pattern with a fast path for "*", for KEYS and SCA
   Glob glob_;
 };
 
-// Parses a cursor as Redis does (strtoul): accepts a sign and leading zeros, and reads an empty word as 0.
+// Parses a cursor as strtoul does in Redis: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);  // throws a Refusal if this is no cursor
-// Parses the cursor of a command. Like the emulated version, may refuse a cursor with a sign.
+// Parses the cursor of a command. If the emulated version does so, refuses a cursor with a sign.
 uint64_t ParseCursor(const Call& call, Bytes word);  // throws a Refusal if this is no cursor
 
 struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
@@ -36,7 +36,7 @@ struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN an
   TextFilter filter{"*"};         // the pattern of MATCH; "*" without MATCH
   bool by_type = false;           // TYPE was given: only keys of one type
   std::optional<ValueType> type;  // value of TYPE; nullopt although by_type: an unknown type
-  bool without_values = false;    // NOVALUES, NOSCORES: fields without values, members without scores
+  bool without_values = false;    // NOVALUES, NOSCORES: replies without values or scores
   std::optional<int> slot;        // value of SLOT, for CLUSTERSCAN
   std::optional<Bytes> pattern;   // value of MATCH; valid during the request
 

@@ -10,7 +10,7 @@ namespace {
 
 class SetOptionsParser {
  public:
-  // If `unit` replays a replication stream or a file, IFEQ is accepted but its value is not compared.
+  // If `unit` replays a replication stream or a file, the value of IFEQ is parsed but not compared.
   explicit SetOptionsParser(Args& args, const Unit* unit = nullptr)
       : args_(args), repeats_(unit && unit->IsReplaying()) {}
 

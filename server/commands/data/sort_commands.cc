@@ -89,14 +89,15 @@ SortRange SortRangeOf(const SortOptions& options, size_t size) {
   return {static_cast<size_t>(first), static_cast<size_t>(count)};
 }
 
-// Returns whether all keys that the pattern can lead to are in the slot of the sorted key. `GET #` reads no key,
-// although Redis 7.4.0 and 7.4.1 refused it in a cluster.
+// Returns whether all keys that the pattern can name are in the slot of the sorted key. `GET #` reads no key, although
+// Redis 7.4.0 and 7.4.1 refused it in a cluster.
 bool StaysInSlot(const Call& call, const SortPattern& pattern) {
   if (!call.services.env.dialect.traits.sort_looks_up_its_slot) return false;
   return pattern.text() == "#" || PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
 }
 
-// Refuses patterns of BY and GET that may lead to keys in other slots, because other nodes may have these keys.
+// In a cluster, refuses patterns of BY and GET that may name keys in other slots, because other nodes may have these
+// keys.
 void CheckSlots(const Call& call, const SortOptions& options) {
   const DialectTraits& traits = call.services.env.dialect.traits;
   const bool by_keys = options.by && options.by->HasStar();
@@ -106,7 +107,7 @@ void CheckSlots(const Call& call, const SortOptions& options) {
   if (!all_stay) throw refusals::SortInCluster("GET", traits);
 }
 
-// Refuses BY and GET if the user may not read all keys. The patterns lead to keys that key specs cannot describe, so
+// Refuses BY and GET if the user may not read all keys. Key specs cannot describe the keys that a pattern names, so
 // permissions for single keys cannot be checked.
 void CheckPatterns(const Call& call, const SortOptions& options) {
   if (call.unit.IsReplaying()) return;
@@ -136,8 +137,8 @@ class SortSource {
     return IsA(ValueType::kSet) ? db_.View<Set>(entry_).Size() : db_.View<SortedSet>(entry_).Size();
   }
 
-  // Loads the elements that are in `range` when the value is in its own order, or in reverse. For a set, `direction`
-  // has no effect.
+  // Loads the elements in `range`, which counts in the value's own order or from its end. For a set, `direction` has no
+  // effect.
   TextPool Load(SortRange range, SortDirection direction) const {
     TextPool pool;
     pool.Reserve(range.count);
@@ -197,7 +198,8 @@ std::optional<double> SortNumber(Bytes text) {
   return ParseDouble(text.substr(begin));
 }
 
-// Calls visit(Bytes weight) for each element in turn, or visit(nullopt) if BY finds no weight for the element.
+// Calls visit(Bytes weight) for each element, in the order of the elements. Calls visit(nullopt) if BY finds no weight
+// for an element.
 template <class Visit>
 void ForEachWeight(Call& call, SortPattern& by, std::span<const Bytes> elements, Visit&& visit) {
   for (size_t i = 0; i < elements.size(); ++i) {
@@ -224,8 +226,8 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
 }
 
 // Prepares texts for the comparison by collation that SORT ALPHA uses. (As in Redis, SORT … STORE compares bytes
-// instead.) Cuts the texts at their first NUL byte. Unless the locale compares by bytes, replaces them by sort keys.
-// The result owns those keys, so it must live as long as `texts`. It is empty if there are none.
+// instead.) Cuts the texts at their first NUL byte. Unless the locale compares by bytes, replaces the texts by sort
+// keys. The result owns these sort keys, so it must live as long as `texts`. Without sort keys, the result is empty.
 std::vector<std::string> Collate(Call& call, std::vector<Bytes>& texts) {
   for (Bytes& text : texts) text = text.substr(0, text.find('\0'));
   const Collation collation(call.services.env.settings.locale_collate);
@@ -257,7 +259,8 @@ std::vector<size_t> SelectByText(Call& call, SortOptions& options, std::span<con
 // ---------------------------------------------------------------------------------------------------------------------
 // Replying with the results, or storing them
 
-// Calls visit(std::optional<Bytes>) for each value of the reply: for each element, or for each GET of each element.
+// Calls visit(std::optional<Bytes>) for each value of the reply. Each element has one value, or one for each option
+// GET.
 template <class Visit>
 void ForEachResult(Call& call, SortOptions& options, std::span<const Bytes> elements, Visit&& visit) {
   for (Bytes element : elements) {
@@ -308,7 +311,7 @@ void SortKey(Call& call, MayStore may_store) {
   const TextPool pool =
       options.sorts ? source.Load({0, source.Size()}, SortDirection::kUp) : source.Load(range, options.direction);
   std::vector<Bytes> elements = pool.Views();
-  // Elements with equal weights keep this order in the result. A stored result must not depend on the order in the
+  // Elements with equal weights keep the order that they have here. A stored result must not depend on the order in the
   // set's hash table.
   if (options.destination && source.IsSet()) std::sort(elements.begin(), elements.end());
   if (options.sorts) {

@@ -21,8 +21,8 @@ std::vector<Bytes> TextPool::Views() const {
   return views;
 }
 
-// Maps a number to a rank, so that ranks have the order of the numbers. The bits of positive doubles have this order
-// already, and those of negative doubles have the reverse order.
+// Maps a number to a rank. Ranks compare as unsigned integers in the same way as the numbers. The bits of positive
+// doubles have this order already, and the bits of negative doubles have the reverse order.
 uint64_t SortOrder::NumberRank(double number) {
   constexpr uint64_t kSign = uint64_t{1} << 63;
   const auto bits = std::bit_cast<uint64_t>(number + 0.0);  // -0 becomes 0

@@ -54,8 +54,8 @@ class SortOrder {  // orders elements for SORT by numbers or texts
     size_t index;   // index of the element
   };
 
-  static uint64_t NumberRank(double number);  // a rank that orders like the number
-  static uint64_t TextRank(Bytes text);       // a rank that orders like the first bytes of the text
+  static uint64_t NumberRank(double number);  // ranks compare like the numbers
+  static uint64_t TextRank(Bytes text);       // ranks compare like the first 8 bytes
   // Adds the rank of the next element. For a descending sort, the rank is inverted, so that sorting is always
   // ascending.
   void Add(uint64_t rank) { keys_.push_back({direction_ == SortDirection::kUp ? rank : ~rank, keys_.size()}); }

@@ -1,7 +1,7 @@
 // SortPattern: tells SORT where to find the value that belongs to an element (options BY and GET).
 //   #               the element itself (only GET)
 //   before*after    the string at this key, with the element in place of the first star
-//   key*->field     the field of the hash at this key; an arrow with nothing behind it is part of the key
+//   key*->field     the field of the hash at this key; an arrow at the end is part of the key
 //   anything else   no value
 #pragma once
 
@@ -18,7 +18,7 @@ class SortPattern {  // a pattern of SORT: where the value for each element is f
   explicit SortPattern(Bytes text);
 
   Bytes text() const { return text_; }
-  bool HasStar() const { return kind_ == Kind::kKey; }  // it contains `*`: the value depends on the element
+  bool HasStar() const { return kind_ == Kind::kKey; }  // the pattern contains `*`, so it names keys
   // Calls visit(Bytes value) if the element has a value. The view is valid only during the call.
   template <class Visit>
   bool VisitValue(DbView& db, Bytes element, Visit&& visit);           // calls visit(value); false: there is none

@@ -62,8 +62,8 @@ bool HasText(KeyEdit& edit, Bytes expected) { return edit && StringText(*edit).V
 
 enum class Stored : uint8_t { kYes, kNo };
 
-// Implements SET and its variants. Writes a reply only for the option GET: the old value, whether or not the new value
-// is stored.
+// Implements SET and its variants. Writes a reply only for the option GET. That reply is the old value, whether or not
+// the new value is stored.
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
   const bool compares = options.condition == SetCondition::kIfEqual;
@@ -85,8 +85,8 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   text.ReportChange("set");
   if (options.HasTime()) {
     text.ReportChangeUncounted("expire");
-    // As in Redis, a SET with an absolute deadline in milliseconds (PXAT) is propagated unchanged. IFEQ is an
-    // exception.
+    // As in Redis, a SET with an absolute deadline in milliseconds (PXAT) is propagated unchanged. A SET with IFEQ is
+    // propagated without this option.
     const bool is_final = options.expiry == ExpiryOption::kUnixMilliseconds && !compares;
     if (!is_final) call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
   } else if (options.returns_old || compares) {
