@@ -37,7 +37,7 @@ constexpr char kWhat[] = "BLOCKED, SUBSCRIBERS, CLIENTS, COMMAND, KEY, REPLICAS 
 constexpr int64_t kUsualTimeoutMs = 5000;
 constexpr int64_t kMaxAwaitMs = int64_t{24} * 3'600'000;
 
-// The state for which TEST AWAIT waits: as readable text, and as a function that checks it.
+// The state for which TEST AWAIT waits: `wanted` describes it, and `look` checks it.
 struct AwaitGoal {
   std::string wanted;
   Awaits::Condition look;
@@ -50,7 +50,7 @@ int64_t RealMs(Bytes word) {
   throw Refusal{"ERR " + Shown(word) + " is too long. Write 24h at most, since this is real time"};
 }
 
-// A number that TEST AWAIT requires: at least `wanted`, or exactly 0 if `wanted` is 0.
+// The number for which TEST AWAIT waits. It is reached at `wanted` or above, or, if `wanted` is 0, at exactly 0.
 struct AwaitedNumber {
   uint64_t wanted;
 

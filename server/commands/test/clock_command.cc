@@ -14,14 +14,14 @@ using MoveKind = ClockMove::Kind;
 
 constexpr char kBusyClient[] = "ERR TEST CLOCK cannot move the clock here, since the client may not wait for the reply";
 
-// Throws a Refusal if the clock cannot jump. A jump takes a turn of its own, in which all that becomes due on the way
-// is served.
+// Throws a Refusal if the clock cannot jump, or if this client cannot wait. A jump takes a turn of its own, which also
+// does the work that becomes due during the jump.
 void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_ms) {
   if (!control.MayJump(elapsed_ms)) throw Refusal{kClockTooFar};
   if (!call.MayContinueLater()) throw Refusal{kBusyClient};
 }
 
-// Runs when the executor resumes TEST CLOCK, and replies once the jump has ended.
+// Runs when the executor resumes TEST CLOCK. Replies if the jump has ended, and otherwise waits for the next turn.
 void Arrive(Call& call, ClockControl& control) {
   const auto arrival = control.TakeJumpResult(call.session.id);
   if (!arrival) return call.ContinueInNextTurn();

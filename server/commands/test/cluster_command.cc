@@ -163,7 +163,7 @@ void ShowClocks(Call& call) {
   }
 }
 
-// Implements TEST CLUSTER CLOCK. Parses the arguments in each run, because a resumed command gets them again.
+// Implements TEST CLUSTER CLOCK. Parses the arguments again each time when the command is resumed.
 void ControlClocks(Call& call) {
   if (call.args.AtEnd()) return ShowClocks(call);
   const ClockMove move = ParseClockMove(call);

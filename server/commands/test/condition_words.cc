@@ -94,7 +94,7 @@ constexpr std::array kOfRequests = {
 
 // --- Parsing.
 
-// Returns the row whose name is the next argument, or null. `rows` is a table of conditions.
+// Finds the row of `rows`, a table of conditions, whose name is the next argument. Returns null if there is none.
 template <class Rows>
 const typename Rows::value_type* RowFor(const Args& args, const Rows& rows) {
   if (args.AtEnd()) return nullptr;

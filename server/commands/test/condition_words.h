@@ -13,13 +13,13 @@ inline constexpr char kNoJournal[] = "ERR there is no journal. TEST JOURNAL STAR
 inline constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER, ADDR, DB, LIB, SCRIPT and TRANSACTION";
 
 // Takes one condition with its value, and adds it to the filter. Returns false if no argument is left, or if the next
-// one is not the name of a condition. Throws a Refusal for an invalid value.
-bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // false: there is no condition
-// Takes one condition for entries of the journal. In addition to the conditions for requests, it may be OUTCOME or
-// SINCE.
-bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: no more conditions
+// argument is not the name of a condition. Throws a Refusal for an invalid value.
+bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // false: there is none
+// Takes one condition for entries of the journal, and adds it to the filter. In addition to the conditions for
+// requests, OUTCOME and SINCE are possible.
+bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: there is none
 
-void RequireCompleteJournal(const RequestJournal& journal, const JournalFilter& filter);  // throws if entries are lost
+void RequireCompleteJournal(const RequestJournal& journal, const JournalFilter& filter);  // throws if some were dropped
 
 ClientFilter TakeClientFilter(Args& args);  // takes the conditions CLIENT, ID, USER, ADDR, DB and LIB
 

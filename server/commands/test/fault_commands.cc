@@ -97,7 +97,8 @@ constexpr std::array kFaultActions = {TestAction{"add", AddFault}, TestAction{"l
                                       TestAction{"hits", CountFaultHits}, TestAction{"del", DeleteFault},
                                       TestAction{"clear", ClearFaults}};
 
-// Returns whether TEST DROP may close this connection. It never closes its own connection or links between servers.
+// Returns whether TEST DROP may close this connection. TEST DROP never closes the connection on which it was sent, or
+// links between servers.
 bool MayBeDropped(const Call& call, const Session& session) {
   return &session != &call.session && !session.closing && !IsServerLink(session) && session.transport != nullptr;
 }

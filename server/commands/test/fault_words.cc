@@ -183,8 +183,8 @@ void TakeOptions(Args& args, FaultDefinition& order) {
                  .chance = chance.value_or(HitSchedule::kAlways)};
 }
 
-// Refuses conditions after WHEN that do not fit the action. Connections can be selected only by address. A fault of the
-// disk takes no conditions.
+// Refuses conditions after WHEN that do not fit the action. A fault that refuses connections can select them only by
+// address. REFUSE LISTEN and faults of the disk take no conditions.
 void CheckFilter(const FaultDefinition& order, Bytes conditions) {
   const auto* const refused = std::get_if<RefusedConnections>(&order.action);
   if (refused == nullptr && std::get_if<DiskFault>(&order.action) == nullptr) return;

@@ -33,7 +33,8 @@ Fixture ReadFixture(Bytes format, Bytes text) {
   return std::move(fixture).value();
 }
 
-// Runs one command of a fixture in the way in which EXEC runs a queued command. Returns an error if it cannot be run.
+// Runs one command of a fixture in the same way as EXEC runs a queued command. Returns an error text if the command
+// fails.
 std::optional<std::string> RunWithin(Call& call, Session& session, const std::vector<std::string>& request) {
   const std::vector<Bytes> words(request.begin(), request.end());
   Executor& executor = call.services.execution.executor;
@@ -67,7 +68,7 @@ std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
 struct TestLoad {
   static constexpr CommandSpec spec =
       TestSpec("TEST|LOAD format(REDIS|RESP|JSON) text", "Runs the commands of a fixture, all of them or none.");
-  // Loads the whole fixture or nothing. If a command of it fails, undoes the changes of the commands before.
+  // Loads the whole fixture or nothing: if one command fails, undoes the changes of the commands before it.
   static void Run(Call& call) {
     if (call.services.replication.role().is_replica) throw Refusal{kLoadOnReplica};
     const Bytes format = call.args.Next();

@@ -146,7 +146,7 @@ constexpr std::array kJournalActions = {TestAction{"start", StartJournal}, TestA
 
 // --- TEST EXPECT
 
-// Lists the last entries on one line, because an error reply cannot have more lines.
+// Lists the last entries in one line, because an error reply cannot have several lines.
 std::string Listed(const std::vector<const RequestEntry*>& entries) {
   std::string text;
   const size_t skipped = entries.size() - std::min(entries.size(), kShownMost);
@@ -162,7 +162,8 @@ std::string LastOnes(const RequestJournal& journal, uint64_t from) {
   return all.empty() ? std::string(" nothing") : Listed(all);
 }
 
-// Replies with an error that begins with EXPECT. Replaces line ends, because an error reply has only one line.
+// Replies with an error that begins with EXPECT. Replaces line breaks in the text, because an error reply has only one
+// line.
 void FailExpectation(Call& call, std::string text) {
   for (char& c : text) {
     if (c == '\r' || c == '\n') c = ' ';
@@ -204,8 +205,8 @@ void ExpectCount(Call& call) {
   const RequestJournal& journal = BegunJournal(call);
   std::vector<const RequestEntry*> found;
   journal.ForEach(filter, [&found](const RequestEntry& entry) { found.push_back(&entry); });
-  // If entries were dropped, the true count may be higher than the count found. The command goes on only if a higher
-  // count would not change its result.
+  // If the journal has dropped entries, the true count may be higher than the count found. Then the command is refused,
+  // unless a higher count would have the same result.
   const bool is_surely_too_much = found.size() > bounds->most;
   const bool is_surely_enough = bounds->most == UINT64_MAX && found.size() >= bounds->least;
   if (!is_surely_too_much && !is_surely_enough) RequireCompleteJournal(journal, filter);

@@ -28,7 +28,7 @@ LintRule RuleNamed(Bytes name) {
   return *rule;
 }
 
-// Takes the name of a rule, and stores its value if there is one, as in `big-value=100kb`.
+// Parses the name of a rule. Also stores its value if there is one, as in `big-value=100kb`.
 LintRule TakeRule(Bytes word, LintLimits& limits) {
   const size_t sign = word.find('=');
   const LintRule rule = RuleNamed(word.substr(0, sign));
@@ -51,8 +51,8 @@ std::vector<LintRule> TakeRules(Call& call, LintLimits& limits) {
   return rules;
 }
 
-// Sets the mode of these rules, and the limits. Must be called only after all arguments were parsed, so that an invalid
-// argument changes nothing.
+// Sets the mode of these rules, and the limits of all rules. Must be called only after all arguments were parsed, so
+// that an invalid argument changes nothing.
 void SetMode(Call& call, const std::vector<LintRule>& rules, LintMode mode, const LintLimits& limits) {
   TheLint(call).limits() = limits;
   TheLint(call).SetMode(rules, mode);

@@ -22,8 +22,8 @@ constexpr char kNoPush[] =
     "ERR a message is MOVING, MIGRATING, MIGRATED, FAILING_OVER or FAILED_OVER with its values, or a whole push of "
     "RESP (>1\\r\\n+hello\\r\\n)";
 
-// A push message with which servers announce maintenance. Its arguments are a sequence number, seconds (if
-// has_seconds), and a text, which is optional if may_lack_text.
+// A kind of push message with which servers announce maintenance. Its arguments are a sequence number, seconds (if
+// has_seconds), and a text, which is optional if may_lack_text is true.
 struct Announcement {
   Bytes name;
   bool has_seconds;

@@ -33,9 +33,10 @@ bool ParseOnOff(Bytes word);                  // true: ON. Throws a Refusal unle
 bool ParseYesNo(Bytes word);                  // true: YES. Throws a Refusal unless it is YES or NO
 
 std::string Shown(Bytes word);  // the argument, quoted and shortened for an error text
+// Throws an error that says that the argument `word` is no `what`, and what to write instead.
 [[noreturn]] void RefuseArgument(Bytes word, const std::string& what, const std::string& instead);  // throws a Refusal
 
-Bytes ValueOf(Args& args, Bytes word);  // takes and returns the argument after the option `word`; throws if absent
+Bytes ValueOf(Args& args, Bytes word);  // takes the value after the option `word`; throws if it is absent
 
 struct Range {  // a range of permitted numbers, both ends included
   int64_t min;
@@ -44,12 +45,12 @@ struct Range {  // a range of permitted numbers, both ends included
 int64_t ParseNumberInRange(Bytes word, const std::string& what, Range range);  // throws a Refusal about `what`
 
 template <class Value>
-void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // refuses an option given twice
+void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // sets `place`; refuses an option given twice
   if (place) throw Refusal{"ERR " + ToUpper(word) + " is given twice"};
   place = std::move(value);
 }
 
-struct TestAction {  // an action word of TEST SNAPSHOT, TEST WORLD or TEST FAULT, and its function
+struct TestAction {  // an action word of TEST SNAPSHOT, FAULT and so on, and its function
   Bytes name;
   void (*run)(Call&);
 };

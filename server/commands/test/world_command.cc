@@ -1,4 +1,5 @@
-// TEST WORLD, and the users `world.NAME`, with which AUTH and HELLO move a client to an isolated server (Worlds).
+// TEST WORLD, which manages isolated servers for tests (worlds, class Worlds). AUTH and HELLO with a user `world.NAME`
+// move a client to such a server.
 #include "server/commands/test/world_command.h"
 
 #include <array>
@@ -59,7 +60,7 @@ void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
   if (const auto trouble = worlds.Create(name, order)) throw Refusal{"ERR " + *trouble};
 }
 
-// Parses a port number, or AUTO, which gives 0 and means any free port.
+// Parses a port number. AUTO gives 0, which means any free port.
 int PortNumber(Bytes word) {
   if (EqualsIgnoreCase(word, "auto")) return 0;
   const auto port = ParseInteger(word);
@@ -100,7 +101,8 @@ void CreateWorld(Call& call) {
   call.reply.Integer(RequireWorlds(call).PortOf(name));
 }
 
-// Moves the connection to a world in the next turn. The executor resumes the command only if the move has failed.
+// Moves the connection to an isolated server (world) in the next turn. The executor resumes the command only if the
+// move has failed.
 void GoToWorld(Call& call, Worlds::Entry entry) {
   if (call.is_resumed) return call.reply.Error(kGone);
   if (!call.MayContinueLater() || !RequireWorlds(call).Enter(call.session, std::move(entry)))

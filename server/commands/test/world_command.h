@@ -1,5 +1,5 @@
-// Users `world.NAME`: a client that logs in as such a user moves to the isolated server NAME (Worlds). So a URL alone
-// leads there.
+// Users `world.NAME`: a client that logs in as such a user moves to the isolated server NAME (class Worlds). So a URL
+// with this user is enough to select the isolated server.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace respite {
 
-// Returns false if the user is an ordinary one, or if this server has no worlds for this client. Otherwise moves the
-// client to the world, which is created if it does not exist. `request` runs there first; if it is empty, the reply is
-// OK. If the default user needs no password, any password is accepted; otherwise the default user's password is
-// required.
+// Moves the client to the isolated server (world) that the user `world.NAME` names, and creates that server if it does
+// not exist. `request` runs there first; if it is empty, the reply is OK. The password must be that of the default
+// user, unless the default user needs no password. Returns false for an ordinary user, or if this client may not use
+// worlds.
 bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request);  // false: not `world.NAME`
 
 }  // namespace respite
