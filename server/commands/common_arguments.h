@@ -52,7 +52,7 @@ void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // for MSET: cal
 
 // Calls visit(Bytes key) for each remaining argument. Prefetches many keys at a time.
 template <class Visit>
-void ForEachKey(Call& call, Visit&& visit) {  // calls visit(key) for each argument that is left
+void ForEachKey(Call& call, Visit&& visit) {  // calls visit(key) for each remaining argument
   ForEachKeyGroup(call, 1, [&](std::span<const Bytes> group) { visit(group[0]); });
 }
 
@@ -76,9 +76,9 @@ struct IndexRange {   // indexes of a list or ranks of a sorted set, as in LRANG
 
 // --- Databases.
 
-// Parses a database number. As in Redis, a number that does not fit into 32 bits gets its own error,
-// `refusal_of_range`.
-inline int ParseDbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {  // it need not exist
+// Parses a database number, without checking that the database exists. As in Redis, a number that does not fit into 32
+// bits gets its own error, `refusal_of_range`.
+inline int ParseDbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {  // existence is not checked
   const int64_t number = Args::Integer(word, refusal);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
     throw Refusal{refusal_of_range};
@@ -104,8 +104,9 @@ inline int ParseDbIndex(const Call& call, Bytes word) {  // parses a number; ref
 
 // --- Timeouts in milliseconds (WAIT, CLIENT PAUSE) or seconds (BLPOP and its variants).
 
-// Checks a timeout. As in Redis, it is out of range if its sum with the Unix time in milliseconds would overflow.
-inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {  // returns it; refuses negative and huge ones
+// Refuses a negative timeout. As in Redis, also refuses a timeout if its sum with the Unix time in milliseconds would
+// overflow.
+inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {  // returns the timeout, or throws a Refusal
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
   if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
   return timeout_ms;

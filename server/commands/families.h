@@ -7,7 +7,7 @@
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/version_mark.h"
 
-// Each family once, in the order of COMMAND.
+// The list of all command families, in the order in which COMMAND lists their commands.
 // clang-format off
 #define RESPITE_COMMAND_FAMILIES(FAMILY) \
   FAMILY(StringCommands) \
@@ -81,7 +81,7 @@
 namespace respite {
 
 #define RESPITE_DECLARE_FAMILY(Name) std::span<const CommandCard> Name();
-RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)
+RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)  // declares one function for each family
 #undef RESPITE_DECLARE_FAMILY
 
 std::span<const std::span<const CommandCard>> CommandFamilies();  // the command tables of all families

@@ -32,8 +32,8 @@ namespace {
 
 using Access = ScriptRunner::Access;
 
-// Returns the flags of a request that runs this script. If the script is not cached, reads its flags from its first
-// line.
+// Returns the flags of an EVAL or EVAL_RO request, which depend on the flags of its script. If the script is not
+// cached, reads the script's flags from its first line.
 uint32_t FlagsOfText(const Services& services, const Session&, std::span<const Bytes> words, uint32_t flags) {
   if (words.size() < 2) return flags;
   if (const Script* known = services.execution.script_cache.FindByText(words[1]))

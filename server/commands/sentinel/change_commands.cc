@@ -161,7 +161,8 @@ class PrimarySetter {
  public:
   PrimarySetter(Call& call, Primary& primary) : call_(call), sentinel_(SentinelOf(call)), primary_(primary) {}
 
-  // Sets one option after the other. An invalid option ends this with an error, but the options before it stay set.
+  // Sets the options of SENTINEL SET one after the other. Stops with an error at an invalid option; the options before
+  // it stay set.
   void SetAll() {
     call_.args.ExpectFewArguments();
     try {
@@ -346,7 +347,7 @@ constexpr SentinelOption TextOption(Bytes name) {
 constexpr Bytes kUser = "sentinel-user";
 constexpr Bytes kPassword = "sentinel-pass";
 
-// All settings of SENTINEL CONFIG, in the order in which SENTINEL CONFIG GET replies with them.
+// All settings that SENTINEL CONFIG can read and change, in the order in which SENTINEL CONFIG GET replies with them.
 constexpr std::array kSentinelOptions = {
     SwitchOption<&SentinelOptions::resolves_hostnames>("resolve-hostnames"),
     SwitchOption<&SentinelOptions::announces_hostnames>("announce-hostnames"),

@@ -10,9 +10,9 @@
 
 namespace respite {
 
-inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }  // the server's own
+inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }  // this server's Sentinel
 
-inline Primary& PrimaryNamed(const Call& call, Bytes name) {  // monitored primary; refuses unknown
+inline Primary& PrimaryNamed(const Call& call, Bytes name) {  // a monitored primary; throws if it is unknown
   Primary* const primary = SentinelOf(call).state().Find(name);
   if (primary == nullptr) throw Refusal{"ERR No such master with that name"};
   return *primary;

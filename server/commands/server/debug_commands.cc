@@ -80,7 +80,8 @@ namespace {
 // Parses a number as atoi does in C: reads the digits at the beginning, and returns 0 if there are none.
 int LeadingInteger(Bytes word) { return static_cast<int>(std::strtol(std::string(word).c_str(), nullptr, 10)); }
 
-// Takes an integer that is not negative. As in Redis, the error for a negative number and for other text is the same.
+// Takes an integer that is not negative. As in Redis, a negative number and a text that is no number give the same
+// error.
 int64_t NextPositive(Args& args) {
   int64_t value = args.NextInteger(refusals::kMustBePositive);
   if (value < 0) throw Refusal{refusals::kMustBePositive};
@@ -210,7 +211,8 @@ void ShowObject(Call& call) {
   call.reply.Simple(DescribeEntry(entry, call.services.env.settings, call.now_ms));
 }
 
-// Refuses the three subcommands of DEBUG that show structures which only Redis has. They exist because HELP lists them.
+// Implements the three subcommands of DEBUG that show structures which only Redis has: replies with an error. They
+// exist because HELP lists them.
 void RefuseExisting(Call& call, const char* refusal) {
   if (call.db.LookUpNoTouch(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
   throw Refusal{refusal};
@@ -295,8 +297,8 @@ struct ReloadOptions {
   }
 };
 
-// Implements DEBUG RELOAD. If the dump cannot be loaded, restores the old data, unless NOFLUSH or MERGE was given;
-// Redis ends the server then.
+// Implements DEBUG RELOAD. If the dump cannot be loaded, restores the old data (unless NOFLUSH was given), whereas
+// Redis ends the server.
 void Reload(Call& call) {
   ReloadOptions options = ReloadOptions::Take(call.args);
   const Services& services = call.services;

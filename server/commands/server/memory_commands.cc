@@ -72,7 +72,8 @@ struct MemoryPurge {
   }
 };
 
-// Collects the pairs of MEMORY STATS that the emulated version has. A server without `emulate` has those of Redis 7.2.
+// Collects the fields of MEMORY STATS that the emulated version has. A server without `emulate` has the fields of Redis
+// 7.2.
 class StatsWriter {
  public:
   explicit StatsWriter(const Dialect& dialect) : version_(dialect.version.value_or(kSpokenVersion)) {}
@@ -82,7 +83,7 @@ class StatsWriter {
     if (since.IsIn(version_) && !is_gone) pairs_.emplace_back(name, static_cast<int64_t>(value));
   }
   void Ratio(Bytes name, double value) { pairs_.emplace_back(name, value); }
-  // Adds a pair with the difference `large` - `small`, which may be negative.
+  // Adds a field with the difference `large` - `small`, which may be negative.
   void Excess(Bytes name, size_t large, size_t small) {
     pairs_.emplace_back(name, static_cast<int64_t>(large) - static_cast<int64_t>(small));
   }

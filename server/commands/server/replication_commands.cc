@@ -87,9 +87,9 @@ void ChangeRole(Call& call) {
         "performed.");
     return call.reply.Simple("OK Already connected to specified master");
   }
-  // After a failover, a Sentinel makes the other replicas follow the new primary, which has the same history of
-  // changes. These replicas have lost their old primary. A replica that is still linked may be moved to other data, and
-  // an old primary that returns may have other changes.
+  // After a failover, a Sentinel makes the other replicas follow the new primary. Such a replica has lost its old
+  // primary, and shares its history of changes with the new one (kSame). In all other cases the histories may differ
+  // (kOther): the replica may be moved to other data, or an old primary may return with other changes.
   const Role& role = replication.role();
   const bool is_sibling = role.is_replica && !role.is_linked && IsSentinel(call.session);
   replication.Follow(host, port, is_sibling ? History::Owner::kSame : History::Owner::kOther);
@@ -280,7 +280,7 @@ struct ReplConf {
     if (session.replica == nullptr) session.replica = std::make_unique<Replica>();
     return *session.replica;
   }
-  // Takes one option of REPLCONF with its value. Returns false if REPLCONF must not reply, as after ACK and GETACK.
+  // Takes one option of REPLCONF and its value. Returns false if REPLCONF must not reply, as after ACK and GETACK.
   static bool TakePair(Call& call) {
     const Bytes option = call.args.Next();
     Session& session = call.session;
@@ -315,8 +315,8 @@ struct ReplConf {
     return true;
   }
 
-  // Takes the value of rdb-filter-only. As in Redis, the only name allowed is `functions`, and an empty list selects
-  // the same RDB file, the smallest.
+  // Takes the value of rdb-filter-only, a list of names. As in Redis, `functions` is the only allowed name. An empty
+  // list has the same effect: the RDB file contains only functions.
   static void TakeFilter(Bytes filters, Replica& replica) {
     const auto names = SplitQuoted(filters);
     if (!names) throw Refusal{"ERR Missing rdb-filter-only values"};

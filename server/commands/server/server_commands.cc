@@ -32,7 +32,7 @@ constexpr char kNoShutdown[] = "ERR No shutdown in progress.";
 
 namespace {
 
-// MODULE exists, but cannot load modules, because these are compiled against the structures of Redis.
+// MODULE exists, but refuses to load modules, because modules are compiled against the structures of Redis.
 struct ModuleHelp {
   static constexpr CommandSpec spec = {.syntax = "MODULE|HELP",
                                        .summary = "Lists the subcommands of MODULE.",
@@ -136,8 +136,8 @@ struct Lolwut {
                                        .since = "5.0.0",
                                        .group = CommandGroup::kServer,
                                        .flags = kReadOnly | kFast};
-  // Draws the picture of the version given by VERSION. As in Redis 7.2, which has no picture of its own, only the
-  // version is shown without VERSION.
+  // Draws the picture of the version given by VERSION. Without VERSION, shows only the version of the server, because
+  // Redis 7.2 has no picture of its own.
   static void Run(Call& call) {
     std::string text;
     if (call.args.TakeTokenWith("VERSION", 1)) text = Picture(call);

@@ -21,8 +21,8 @@ constexpr char kGeoSearchStoreWith[] =
 Refusal GeoCoordinates(double longitude, double latitude) {
   return {"ERR invalid longitude,latitude pair " + FixedText(longitude, 6) + "," + FixedText(latitude, 6)};
 }
-// The error that exactly one of two options is required. `choice` names these, for example "FROMMEMBER or FROMLONLAT".
-// `command` is the name of the command as the client wrote it.
+// The error for a request that has none or both of two options, of which it must have exactly one. `choice` names the
+// options, for example "FROMMEMBER or FROMLONLAT". `command` is the name of the command as the client wrote it.
 Refusal GeoExactlyOne(Bytes choice, Bytes command) {
   return {"ERR exactly one of " + std::string(choice) + " can be specified for " + std::string(command)};
 }

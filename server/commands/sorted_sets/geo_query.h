@@ -40,8 +40,8 @@ std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);  // its 
 GeoPoint TakePoint(Args& args);    // takes longitude and latitude. Throws a Refusal if they are out of range
 double MetersPerUnit(Bytes unit);  // meters per `m`, `km`, `ft` or `mi`; throws a Refusal for others
 
-// Parses the arguments after the keys. `places` is needed to find a member on which the search is centred. As in Redis,
-// if `places` does not exist, a missing member is no error.
+// Parses the arguments after the keys. `places` is needed to find the member at the centre of the search. As in Redis,
+// it is no error if `places` does not exist.
 GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form);  // parses one form of command
 
 }  // namespace respite

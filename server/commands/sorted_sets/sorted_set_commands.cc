@@ -304,8 +304,8 @@ void DrawDifferent(Random& random, const SortedSet& set, size_t count, Write&& w
       write(member, score);
     });
   }
-  // Floyd's algorithm draws different ranks. In each step one more rank may be drawn. If the drawn rank is already
-  // taken, the new rank is taken instead.
+  // Floyd's algorithm draws different ranks. Each step draws one of the ranks 0 to `below`. If that rank was taken
+  // before, the step takes `below` itself, which no earlier step could draw.
   std::unordered_set<size_t> drawn;
   for (size_t below = left - count; below < left; ++below) {
     const size_t rank = random.Below(below + 1);

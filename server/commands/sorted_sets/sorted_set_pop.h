@@ -17,7 +17,7 @@ inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN"
 // Removes `count` members from one end, and calls write(member, score) for each. Requires: the set has this many
 // members.
 template <class Write>
-void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write) {  // pops lowest or highest
+void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write) {  // pops exactly `count` members
   const RankSpan span{end == ScoreEnd::kMin ? 0 : set->Size() - count, count};
   set->ForEach(span, end == ScoreEnd::kMin ? Direction::kUp : Direction::kDown, write);
   set->Remove(span);
@@ -30,6 +30,6 @@ struct ZMPopOptions {  // the arguments of ZMPOP, and of BZMPOP after its timeou
   size_t count = 1;  // COUNT: maximum number of members to pop
 };
 ZMPopOptions ParseZMPopOptions(Args& args);                  // parses the arguments of ZMPOP from `numkeys` on
-bool PopFromFirst(Call& call, const ZMPopOptions& options);  // pops from the first existing key; false: none
+bool PopFromFirst(Call& call, const ZMPopOptions& options);  // pops from the first key that exists; false: no key does
 
 }  // namespace respite

@@ -21,8 +21,8 @@ constexpr char kLexRange[] = "ERR min or max not valid string range item";
 
 namespace {
 
-// Returns false for white space in front and for hexadecimal numbers, which strtod accepts. Does not check the rest of
-// the word.
+// Returns false if the word begins with white space, or is a hexadecimal number. strtod accepts both. Does not check
+// the rest of the word.
 bool IsDecimal(Bytes word) {
   if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
   const bool is_hexadecimal = word.size() > 1 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');

@@ -27,7 +27,7 @@ inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // cuts the 
   return {first, count};
 }
 
-// Converts a span of ranks for ZREVRANGE, which counts ranks from the highest score.
+// Converts a span of ranks that counts from the highest score (ZREVRANGE) to one that counts from the lowest score.
 inline RankSpan RanksFromOtherEnd(RankSpan span, size_t size) { return {size - span.first - span.count, span.count}; }
 
 enum class Scores : uint8_t { kNo, kYes };
@@ -49,12 +49,12 @@ class MemberWriter {  // writes an array of members, with or without scores, as 
   Scores scores_;  // whether scores are written
 };
 
-// Takes WITHSCORES if it is the next argument.
+// Takes WITHSCORES if it is the next argument, and returns whether it was.
 inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
 
 // Returns how many bytes to reserve for a new sorted set. `bytes` is the total length of the members. Returns 0 if
 // there are too many members for a packed set.
-inline size_t ListpackCapacityFor(size_t count, size_t bytes, const EncodingLimits& limits) {  // 0: too many
+inline size_t ListpackCapacityFor(size_t count, size_t bytes, const EncodingLimits& limits) {  // bytes; 0: too many
   constexpr size_t kPerMember = 4;
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
@@ -67,8 +67,9 @@ struct AddCounts {      // how many members AddPairs has added and changed
   int64_t All() const { return added + changed; }
 };
 
-// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a std::pair<Bytes, double>. Throws a
-// Refusal if a sum of scores is not a number; so a rule that adds scores requires that `count` is 1.
+// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a member and its score. Throws a
+// Refusal if a sum of scores is not a number. To change nothing in that case, a rule that adds scores requires that
+// `count` is 1.
 template <class PairAt>
 AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // for ZADD
   using Outcome = AddResult::Outcome;

@@ -51,8 +51,8 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
   return *group;
 }
 
-// Handles a pending entry whose stream entry was deleted. As in Redis, it cannot be claimed, and is no longer pending
-// afterwards.
+// Removes a pending entry whose stream entry was deleted, and propagates this. As in Redis, such a pending entry cannot
+// be claimed.
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   RecordPending(call, edit, id, entry);
   edit.group.RemovePending(id);
@@ -71,7 +71,8 @@ struct XClaimOptions {
   StreamId last_id;
 };
 
-// Returns the delivery time to store. As in Redis, a negative time and a time in the future count as now.
+// Returns the delivery time to store. As in Redis, a negative time and a time in the future are replaced by the current
+// time.
 int64_t SaneTime(int64_t delivered_ms, int64_t now_ms) {
   return delivered_ms < 0 || delivered_ms > now_ms ? now_ms : delivered_ms;
 }

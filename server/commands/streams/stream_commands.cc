@@ -105,7 +105,8 @@ class TrimOptions {
   std::optional<int64_t> limit_;
 };
 
-// The arguments with which a trim is propagated. They make the replica's trim exact and give it the same result.
+// The arguments of MAXLEN or MINID with which a trim is propagated. They make the replica trim exactly, with the same
+// result as here.
 struct TrimWords {
   // Requires: the trim has a strategy (MAXLEN or MINID).
   TrimWords(const StreamTrim& trim, const StreamLog& log) {
@@ -199,8 +200,8 @@ StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_m
   return *id;
 }
 
-// Propagates an XADD. As in Redis, the command contains the ID of the new entry. It trims exactly, to what was left
-// here.
+// Propagates an XADD with the ID of the new entry, as Redis does. If the XADD trims, the propagated command trims
+// exactly, with the same result as here.
 void RecordAdd(Call& call, Bytes key, const StreamTrim& trim, const StreamLog& log, const StreamId& id,
                std::span<const Bytes> words) {
   constexpr size_t kMaxBefore = 6;
@@ -245,8 +246,8 @@ struct XAdd {
   }
 
  private:
-  // Adds the entry. An error cannot leave an empty new stream behind, because any ID that passed the checks is above
-  // 0-0.
+  // Adds the entry. IdToAdd throws if the ID is not above the last ID. It cannot throw for a new stream and leave it
+  // empty: the last ID is then 0-0, and the ID 0-0 was refused before.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();
     const StreamId id = IdToAdd(options, log, call.now_ms);

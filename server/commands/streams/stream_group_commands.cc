@@ -62,7 +62,8 @@ StreamGroup& GroupOf(Edit<Stream>& stream, Bytes name, Bytes key) {
   return *group;
 }
 
-// Reports the change of a consumer group. As in Redis, it does not make a transaction with WATCH fail.
+// Reports the change of a consumer group. As in Redis, such a change does not make the EXEC of a client fail that
+// watches the key.
 void GroupChanged(Edit<Stream>& stream, const KeyEvent& event) {
   stream.CountChanges(1);
   stream.ReportEvent(event);
@@ -293,8 +294,8 @@ void WritePendingSummary(Reply& reply, const StreamGroup& group) {
   }
 }
 
-// Returns the IDs of the pending entries that pass the filter, in ascending order. `pending` are those of the group or
-// of one consumer.
+// Returns the IDs of the pending entries that pass the filter, in ascending order. `pending` contains the pending
+// entries of the group or of one consumer.
 template <class Pending>
 std::vector<StreamId> FilteredIds(const Pending& pending, const StreamGroup& group, const PendingFilter& filter,
                                   int64_t now_ms) {

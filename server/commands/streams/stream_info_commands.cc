@@ -31,7 +31,7 @@ void WriteId(Reply& reply, Bytes name, const StreamId& id) {
   reply.Bulk(name);
   reply.Bulk(StreamIdText(id));
 }
-// Writes a name and its count. An unknown count is written as null.
+// Writes the name and the value of a count. Writes null for an unknown count.
 void WriteKnown(Reply& reply, Bytes name, std::optional<int64_t> count) {
   reply.Bulk(name);
   count ? reply.Integer(*count) : reply.Null();

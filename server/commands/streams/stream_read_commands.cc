@@ -111,8 +111,8 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   return options;
 }
 
-// Blocks the client until a stream gets entries. `words` is the request that runs then, if it differs from this one.
-// Requires: BLOCK was given.
+// Blocks the client until a stream gets entries. Then `words` runs as the request or, if it is empty, the client's own
+// request. Requires: BLOCK was given.
 void Wait(Call& call, const StreamReadOptions& options, BlockCondition::Loss loss,
           std::vector<std::string> words = {}) {
   call.Wait({.keys = options.keys,
@@ -122,7 +122,7 @@ void Wait(Call& call, const StreamReadOptions& options, BlockCondition::Loss los
              .words = std::move(words)});
 }
 
-// As in Redis, the reply is a map under RESP3, and an array of pairs under RESP2.
+// Begins the reply. As in Redis, it is a map under RESP3, and an array of pairs under RESP2.
 void BeginStreams(Reply& reply, size_t count) { reply.IsResp3() ? reply.Map(count) : reply.Array(count); }
 void BeginStream(Reply& reply, Bytes key) {
   if (!reply.IsResp3()) reply.Array(2);
@@ -132,7 +132,8 @@ void BeginStream(Reply& reply, Bytes key) {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREAD
 
-// Returns the ID after which XREAD reads. `$` means the last ID of the stream, and `+` the last entry.
+// Returns the ID after which XREAD reads. For `$`, this is the last ID of the stream. For `+`, this is the ID before
+// the last entry, so that XREAD returns that entry.
 StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& traits) {
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
@@ -142,7 +143,8 @@ StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& t
   return stream.IsEmpty() ? StreamId() : *stream.Log().LastLiveId().Previous();
 }
 
-// Returns the request for its next run, with `$` and `+` replaced by the IDs that they stood for when it arrived.
+// Returns the request to run when the client is unblocked. In it, each `$` and `+` is replaced by the ID that it meant
+// when the request arrived.
 std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& options, const std::vector<StreamId>& ids) {
   if (!options.block_ms) return {};  // it does not run again
   const std::span<const Bytes> words = call.args.Words();
@@ -195,8 +197,7 @@ struct XRead {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREADGROUP
 
-// What a client of XREADGROUP requests from a stream: new entries, or those of its pending entries that come after an
-// ID.
+// What a client of XREADGROUP requests from a stream: new entries, or the consumer's pending entries after an ID.
 struct GroupPosition {
   bool is_new = false;
   StreamId behind;
@@ -212,7 +213,7 @@ GroupPosition PositionOf(Bytes word, const DialectTraits& traits) {
 }
 
 // What one stream contributes to the reply: consecutive new entries, or pending entries, of which some may have been
-// deleted. No entry moves in memory before the reply is written.
+// deleted. Stays valid until the reply is written, because no entry moves in memory before.
 struct Delivery {
   Bytes key;
   std::optional<StreamLog::Walk> first_new;

@@ -15,7 +15,7 @@ struct DialectTraits;
 namespace refusals {
 
 inline constexpr char kStreamId[] = "ERR Invalid stream ID specified as stream command argument";
-// As in Redis, an error cuts such a name at its first NUL byte.
+// As in Redis, error texts show such a name only up to its first NUL byte.
 inline std::string ShownName(Bytes name) { return std::string(name.substr(0, name.find('\0'))); }  // for error texts
 inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {                                          // the NOGROUP error
   return {"NOGROUP No such key '" + ShownName(key) + "' or consumer group '" + ShownName(group) + "'"};
@@ -35,7 +35,7 @@ void WriteEntry(Reply& reply, const StreamLog::Walk& entry);  // writes an entry
 // Writes an array of the entries from one ID to another. Writes at most `most` entries, or all of them if `most` is 0.
 void WriteEntries(Reply& reply, const StreamLog& log, const StreamId& from, const StreamId& to, uint64_t most,
                   StreamLog::Order order);
-bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // false: no such entry, nothing written
+bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // writes an entry; false: there is none
 
 struct GroupEdit {  // a consumer group that a command changes, with its stream
   Bytes key;
@@ -48,7 +48,9 @@ struct GroupEdit {  // a consumer group that a command changes, with its stream
 
 ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
 
+// Finds a consumer, or creates and propagates it. Also sets its seen-time.
 StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes name);  // and sets its seen time
+// Propagates a pending entry of a group, as an XCLAIM command.
 void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry);  // propagates it
 void RecordGroupPosition(Call& call, const GroupEdit& edit);  // propagates the group's last delivered ID
 
