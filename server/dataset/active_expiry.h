@@ -32,7 +32,7 @@ class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served
   void ContinueInNextTurn();  // first lets waiting clients be served
 
   Parts parts_;                   // the objects that the constructor got
-  bool is_slice_posted_ = false;  // the next slice waits for its Turn
+  bool is_slice_posted_ = false;  // the next slice is posted, and will run in a later Turn
   bool is_asleep_ = false;        // no keys are removed, because Sleep was called
 };
 

@@ -1,7 +1,7 @@
 // Capture: the data of a Dataset at one moment, to be restored later.
 //
-// It holds every key with its value, deadlines and usage, in all databases, and the function libraries. Capturing and
-// restoring are not propagated: after a Restore the append-only file must be rewritten and replicas resynchronised.
+// A Capture contains all databases, with every key, value, deadline and usage, and the function libraries. Capturing
+// and restoring are not propagated: after a Restore the append-only file must be rewritten and replicas resynchronised.
 #pragma once
 
 #include <cstddef>
@@ -16,24 +16,24 @@ namespace respite {
 
 // Returns a deep copy of the entry with its key, deadline and usage; a large string is shared. Cost: O(size).
 EntryPtr CopyOf(const Entry& original);
-Database CopyOf(const Database& original);  // a deep copy
+Database CopyOf(const Database& original);  // a deep copy of all keys
 
 class Capture {  // all keys and functions of a Dataset at one moment, to be restored later
  public:
   // Copies the data of `data`, which stays unchanged. Cost: O(data), and as much memory.
   static Capture Copy(const Dataset& data);
-  // Moves the data out of `data`: keys and functions are removed, and listeners are notified. Cost: O(databases) plus
-  // the work of the listeners.
+  // Moves the data out of `data`: keys and functions are removed, and listeners are notified. Cost: O(databases), in
+  // addition to the work of the listeners.
   static Capture Take(Dataset& data);
 
-  // Replaces the current data and returns it; the caller decides where it is freed (LazyFree::Free). Listeners are
-  // notified that all databases lose their keys. The Capture is empty afterwards. Requires: an equal number of
-  // databases.
+  // Replaces the current data of `data` by the captured data, and returns the old data. The caller decides where the
+  // old data is freed (LazyFree::Free). Listeners are notified that all databases lose their keys. The Capture is empty
+  // afterwards. Requires: an equal number of databases.
   Capture Restore(Dataset& data) &&;  // replaces the current data and returns it
   // Restores a copy of the captured data, so that the Capture can be restored again. Cost: O(data).
   Capture Restore(Dataset& data) const&;  // restores a copy; returns the current data
 
-  // TakeDatabases and TakeFunctions return part of the captured data, and remove it from the Capture.
+  // TakeDatabases and TakeFunctions remove a part of the captured data from the Capture, and return this part.
   std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }  // removes and returns the keys
   std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }  // may be null
 
@@ -47,7 +47,7 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
       : databases_(std::move(databases)), functions_(std::move(functions)) {}
 
   std::vector<Database> databases_;                    // the captured keys
-  std::unique_ptr<FunctionStore::Content> functions_;  // null without functions
+  std::unique_ptr<FunctionStore::Content> functions_;  // the captured functions; null: there are none
 };
 
 }  // namespace respite

@@ -17,7 +17,7 @@ namespace respite {
 
 namespace {
 
-// Larger values are not compared by content, so that tests stay fast.
+// Only the sizes of larger values are compared, so that tests stay fast.
 constexpr size_t kMaxElements = 64;
 constexpr size_t kMaxBytes = 32 * 1024;
 
@@ -41,8 +41,8 @@ size_t SizeOf(const Entry& entry) {
   return 0;
 }
 
-// Returns a digest of the value, as DEBUG DIGEST-VALUE computes it. For a hash, it also covers the deadline of each
-// field.
+// Returns a digest of the value, as DEBUG DIGEST-VALUE computes it. For a hash, the digest also covers the deadline of
+// each field.
 std::string ContentOf(const Entry& entry) {
   Digest digest;
   MixValue(digest, entry);

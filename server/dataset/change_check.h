@@ -1,13 +1,13 @@
 // ChangeCheck: asserts that a command reports its changes. It exists only in builds with assertions.
 //
-// Each edit (edit.h) has a ChangeCheck. It compares fingerprints of the value when the edit opens and closes:
+// Each edit (edit.h) has a ChangeCheck, which compares fingerprints of the value when the edit opens and closes:
 //
 //   the value or deadline changed    the edit must have called ReportChange, and Unit::ChangeCount must have grown
 //   only the consumer groups or the  Unit::ChangeCount must have grown; ReportChange is not needed, because WATCH
 //   stored IDs of a stream changed   ignores such changes
 //   the command was refused          nothing may have changed
 //
-// For large values only the size is compared. If KeyEdit replaces a value, it tells the check, so replacements are
+// For large values only the size is compared. KeyEdit tells the check when it replaces a value, so replacements are
 // checked at any size.
 #pragma once
 
@@ -27,9 +27,9 @@ class ChangeCheck {  // asserts that a command reports its changes; empty withou
  public:
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
   void NoteCreated() {}      // does nothing; with assertions: notes that the edit created the key
-  void NoteChanged() {}      // the edit gave the key a value or a deadline
-  void NoteReported() {}     // the command reported its change
-  void LeaveUnreported() {}  // disables the check
+  void NoteChanged() {}      // does nothing; with assertions: notes that the edit set a value or a deadline
+  void NoteReported() {}     // does nothing; with assertions: notes that the command reported its change
+  void LeaveUnreported() {}  // does nothing; with assertions: disables the check
   void Close() {}            // checks that changes were reported
 };
 

@@ -16,8 +16,7 @@
 namespace respite {
 
 struct DataSubsystem {  // the data of a node, and what removes keys: expiry, eviction, lazy free
-  // `random_seed` is for random choices whose results clients see; `ids` makes IDs that clients must not be able to
-  // guess.
+  // `random_seed` is for random choices that clients can see. `ids` makes IDs that clients must not be able to guess.
   DataSubsystem(const Env& env, const HashKey& hash_key, uint64_t random_seed, const IdSource& ids)
       : dataset(env.settings, hash_key, random_seed, ids),
         memory(lazy_free_thread, env.stats),
@@ -38,11 +37,11 @@ struct DataSubsystem {  // the data of a node, and what removes keys: expiry, ev
   DataSubsystem(const DataSubsystem&) = delete;
   DataSubsystem& operator=(const DataSubsystem&) = delete;
 
-  // The rules for the removal of keys; ClientSubsystem attaches them.
+  // The rules for the removal of keys. ClientSubsystem attaches them.
   LateBound<const KeyRemovalPermission> expiry_rule;    // says whether expired keys may be removed now
   LateBound<const KeyRemovalPermission> eviction_rule;  // says whether keys may be evicted now
   Dataset dataset;                                      // the keys, and the state that every Unit needs
-  BlockPool reply_blocks;           // memory of the clients' replies, which maxmemory does not count
+  BlockPool reply_blocks;           // free blocks for reply buffers; given back before keys are evicted
   LazyFreeThread lazy_free_thread;  // frees large values in the background
   MemoryGauge memory;               // measures used memory
   LazyFree lazy_free;               // frees removed values, now or in the background

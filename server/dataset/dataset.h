@@ -1,5 +1,5 @@
-// Dataset: the data of a server and the state that every Unit needs. It does not depend on clients, sockets or files:
-// listeners, journals and the disposal of values are interfaces.
+// Dataset: the data of a server and the state that every Unit needs. It does not depend on clients, sockets or files,
+// because listeners, journals and the disposal of values are interfaces.
 #pragma once
 
 #include <cstddef>
@@ -30,17 +30,17 @@ class ChangeListener {  // is told of changes, for WATCH, blocked clients, clien
   virtual void OnSwap(int one, int other) = 0;         // after SWAPDB
 };
 
-class OldValueKeeper {  // keeps data that is about to change, to restore it (TEST snapshots)
+class OldValueKeeper {  // keeps data that is about to change, so that TEST SNAPSHOT can restore it
  public:
   virtual ~OldValueKeeper() = default;
-  // Called before a command that may change, remove or create this key. `entry` is the key's current value; null if
-  // there is none.
+  // Called before a command that may change, remove or create this key. `entry` is the key's current value, or null if
+  // the key does not exist.
   virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // `entry`: the current value; null: none
-  // Called when a database has lost `content`, which is no longer used. A keeper may take the content, and must then
-  // leave an empty database in its place.
-  virtual void OnFlushed(int db, Database& content) = 0;  // `content` is what it lost, and may be taken
-  virtual void OnSwap(int one, int other) = 0;
-  virtual void OnReplaced() = 0;  // all data is about to be replaced by another data set
+  // Called when a database has been emptied. `content` is what the database contained, and is no longer used. A keeper
+  // may take the content, and must then leave an empty database in its place.
+  virtual void OnFlushed(int db, Database& content) = 0;  // `content`: the old content, may be taken
+  virtual void OnSwap(int one, int other) = 0;            // SWAPDB has swapped these databases
+  virtual void OnReplaced() = 0;                          // all data is about to be replaced by another data set
 };
 
 struct KeyspaceStats {                     // counters for INFO
@@ -66,7 +66,7 @@ class Disposal {  // interface: frees values that were removed from the keyspace
   virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a replaced object
 };
 
-// The functions of FCALL as an opaque part of the data. So any code that captures, replaces or drops a Dataset treats
+// The functions of FCALL as an opaque part of the data. So code that captures, replaces or drops a Dataset can treat
 // keys and functions together (Capture).
 class FunctionStore {  // interface to the functions of FCALL, as an opaque part of the data
  public:
@@ -86,8 +86,8 @@ class FunctionStore {  // interface to the functions of FCALL, as an opaque part
 };
 
 struct Dataset {  // the keys of a server, and the state that every Unit needs
-  // `rules` must outlive this object. `random_seed` is for choices that clients see, `id_source` for IDs that clients
-  // must not be able to guess.
+  // `rules` must outlive this object. `random_seed` is for random choices that clients can see. `id_source` makes IDs
+  // that clients must not be able to guess.
   Dataset(const Settings& rules, const HashKey& hash_key, uint64_t random_seed, const IdSource& id_source = IdSource())
       : settings(rules),
         keyspace(rules.cluster_enabled ? rules.cluster_databases : rules.databases, hash_key,
@@ -102,7 +102,7 @@ struct Dataset {  // the keys of a server, and the state that every Unit needs
 
   const Settings& settings;            // values of the directives
   Keyspace keyspace;                   // all databases with their keys
-  KeyspaceStats stats;                 // counters for INFO
+  KeyspaceStats stats;                 // counters of look-ups, expiry and eviction, for INFO
   Random random;                       // random numbers for choices that clients see
   KeyUsage usage;                      // computes the LRU or LFU bits of entries
   const EncodingLimits& limits;        // when a value leaves its compact encoding

@@ -1,8 +1,8 @@
 // DbView: the selected database as one command sees it, at the time of its Unit.
 //
 // An expired key or hash field counts as absent. A write removes it first; after a read it is removed when the Unit
-// closes. Values are changed through the edits that Open, OpenOrCreate and the other Open… functions return. edit.h
-// defines these functions.
+// closes (not on a replica). Values are changed through the edits that Open, OpenOrCreate and the other Open… functions
+// return. edit.h defines these functions.
 #pragma once
 
 #include <span>
@@ -19,8 +19,8 @@ class Edit;
 
 class DbView {  // the selected database as one command sees it: expired keys are absent
  public:
-  // `touches`: look-ups mark keys as used. `known` is a key of the request whose hash is already known; all databases
-  // use the same hash function.
+  // `touches`: look-ups mark keys as used. `known` is a key of the request with its hash, which is the same in all
+  // databases.
   DbView(Unit& unit, int index, bool touches, const HashedText& known = {})
       : unit_(&unit), index_(index), marks_keys_used_(touches), known_(known) {}
 
@@ -30,7 +30,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return DbView(*unit_, index, marks_keys_used_, known_);
   }
 
-  // Reads a value: counts a hit or a miss, and marks the key as used, except under CLIENT NO-TOUCH.
+  // Reads a value. Counts a hit or a miss, and marks the key as used, except under CLIENT NO-TOUCH.
   const Entry* Read(Bytes key) {
     Entry* entry = FindAlive(key);
     CountLookup(key, entry);
@@ -58,7 +58,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return entry;
   }
   // Finds a key without counting a hit or a miss, and without marking it as used. A key that has expired counts as
-  // absent, and is removed when the Unit closes.
+  // absent, and is removed when the Unit closes (not on a replica).
   const Entry* Peek(Bytes key) { return FindAlive(key); }
   bool IsAlive(const Entry& entry) {  // false: it has expired, and will be removed when the Unit closes
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
@@ -66,9 +66,9 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     unit_->PurgeLater(index_, entry.Key());
     return false;
   }
-  // Finds a key in a command that changes keys; an expired key is purged immediately.
+  // Finds a key in a command that changes keys. If the key has expired, removes it immediately.
   const Entry* Find(Bytes key) { return FindMutable(key); }
-  // Finds a key like Find, in a command that changes keys, and counts a hit or a miss.
+  // Finds a key in a command that changes keys, like Find. Also counts a hit or a miss.
   const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it; counts a hit or a miss
     const Entry* entry = Find(key);
     CountLookup(key, entry);
@@ -115,7 +115,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
 
   std::vector<Database> Flush(std::span<const int> dbs) const;  // empties databases; the caller frees their content
-  void SwapDatabases(int one, int other) {                      // for SWAPDB
+  void SwapDatabases(int one, int other) {                      // swaps two databases, for SWAPDB
     unit_->data().keyspace.Swap(one, other);
     if (unit_->data().keeper != nullptr) unit_->data().keeper->OnSwap(one, other);
     unit_->ReportSwap(one, other);
@@ -136,13 +136,13 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   uint64_t HashOf(Bytes key) const {                                        // hash of the key, as in the table
     return known_.Is(key) ? known_.Hash() : Data().Hash(key);
   }
-  Entry* FindAlive(Bytes key) {  // null: absent or expired
+  Entry* FindAlive(Bytes key) {  // finds a key; null: absent or expired
     Entry* entry = Data().Find(key, HashOf(key));
     return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
   }
   Entry* FindMutable(Bytes key);  // finds a key to change it; purges an expired key first
 
-  // The functions from here on implement KeyEdit. `entry` is the result of FindMutable for `key`.
+  // The functions from here on implement KeyEdit. `entry` is what FindMutable returned for `key`.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);  // sets text and deadline
   Entry* Assign(Entry* entry, Bytes key, StringContent&& content);                    // sets a text; keeps the deadline
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);
@@ -155,7 +155,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     if (entry == nullptr) return unit_->ReportMiss(index_, key);
     ++unit_->data().stats.hits;
   }
-  void MarkUsed(Entry& entry) {  // updates its LRU or LFU bits
+  void MarkUsed(Entry& entry) {  // updates the LRU or LFU bits of an entry
     entry.SetAccess(unit_->data().usage.BitsAfterUse(entry.Access(), unit_->now_ms()));
   }
   template <class EntryType>
@@ -177,7 +177,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     }
   }
   bool HasExpiredFields(const Entry& entry) const;   // requires a hash with deadlines on fields
-  bool HasLivingFields(const Entry& entry);          // false: all have expired; the Unit removes the expired ones
+  bool HasLivingFields(const Entry& entry);          // false: all fields have expired, and will be removed
   CollectionContext PlaceOf(ValueSlot slot) const {  // what a Hash, List … needs to work on this value
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }

@@ -9,11 +9,12 @@
 
 namespace respite {
 
-// Returns DEBUG OBJECT's line: "Value at:0x… refcount:1 encoding:int serializedlength:2 lru:… lru_seconds_idle:0".
+// Returns the line with which DEBUG OBJECT replies: "Value at:0x… refcount:1 encoding:int serializedlength:2 lru:…
+// lru_seconds_idle:0".
 std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t now_ms);  // for DEBUG OBJECT
 
-// Returns the size in bytes of a string's value in an RDB file without compression: its length or integer marker, and
-// its content.
+// Returns the size in bytes that a string value has in an RDB file without compression: its length or integer marker,
+// and its content.
 size_t SerializedStringBytes(const Entry& entry);  // in an RDB file without compression
 
 enum class TableDetail : uint8_t { kBrief, kFull };

@@ -34,8 +34,8 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
     NoteReport();
     OwningUnit().ReportChange(db_.index_, key_, event, changes);
   }
-  // Reports one more event for a change that is counted already. ReportChange must have been called for this key, or
-  // for another key that the same change concerns (RENAME).
+  // Reports one more event of a change that was counted already. ReportChange must have been called before, for this
+  // key or for another key of the same change (RENAME).
   void ReportChangeUncounted(const KeyEvent& event) {  // a further event of a change that was already counted
     NoteReport();
     OwningUnit().ReportChangeUncounted(db_.index_, key_, event);
@@ -82,7 +82,7 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
   const Entry* operator->() const { return entry_; }
   const Entry& operator*() const { return *entry_; }
 
-  // Sets text and deadline, regardless of the old value.
+  // Stores a string with this deadline, regardless of the old value.
   void Put(StringContent content, int64_t deadline_ms = kNoDeadline) {
     check_.NoteChanged();
     entry_ = db_.Put(entry_, key_, std::move(content), deadline_ms);
@@ -102,7 +102,7 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
     return db_.MutableData().Take(std::exchange(entry_, nullptr));
   }
   // Stores a value that was created elsewhere. Returns the old value, or null; the caller decides where it is freed. If
-  // the key exists, listeners are not told of a new key, unlike after Take and Add.
+  // the key exists, listeners are not told of a new key, whereas Take followed by Add would tell them.
   EntryPtr Replace(EntryPtr value);  // returns the old value, or null
   // Sets the deadline. This function and all below it require that the key exists.
   void SetDeadline(int64_t deadline_ms) {  // a Unix time in ms
@@ -119,7 +119,7 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
     entry_ = db_.MutableData().Grow(entry_, size);
     return Text();
   }
-  std::span<char> TryGrow(size_t size) {  // resizes in place, or returns an empty span and does nothing
+  std::span<char> TryGrow(size_t size) {  // resizes a string in place, or does nothing and returns {}
     return entry_->TryGrow(size) ? Text() : std::span<char>();
   }
 
@@ -133,13 +133,13 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
 };
 
 // An edit of a collection. The destructor removes the collection if it is empty, unless its type stays when empty
-// (Stream). It reports the event "del" if the edit has reported a change.
+// (Stream). If a change was reported, the destructor then also reports the event "del".
 template <class Type>
 class Edit : public AnyEdit {
  public:
   ~Edit() { DropIfEmpty(); }
 
-  // Returns false if the key does not exist. This is possible only if Open or OpenAndCountLookup made the edit.
+  // Returns false if the key does not exist. An edit from OpenOrCreate always has a key.
   explicit operator bool() const { return value_.Exists(); }
   Type* operator->() { return &value_; }
   const Type* operator->() const { return &value_; }
@@ -161,8 +161,8 @@ class Edit : public AnyEdit {
 
  private:
   friend class DbView;
-  // `found` is the entry that the key had before this edit, or null if there was none (OpenOrCreate may have created
-  // one since).
+  // `found` is the entry that the key had before this edit, or null if there was none. In that case OpenOrCreate may
+  // have created an entry since.
   Edit(DbView& db, Bytes key, const Entry* found, const CollectionContext& place)
       : AnyEdit(db, key, found), value_(place) {
     if (found == nullptr && value_.Exists()) check_.NoteCreated();
@@ -188,15 +188,15 @@ inline EntryPtr KeyEdit::Replace(EntryPtr value) {
 }
 
 inline KeyEdit DbView::Open(Bytes key) { return KeyEdit(*this, key, FindMutable(key)); }
-inline KeyEdit DbView::OpenString(Bytes key) {  // throws WRONGTYPE
+inline KeyEdit DbView::OpenString(Bytes key) {  // opens a string to change it; throws WRONGTYPE
   return KeyEdit(*this, key, CheckString(FindMutable(key)));
 }
-inline KeyEdit DbView::OpenStringAndCountLookup(Bytes key) {  // throws WRONGTYPE; counts a hit or a miss
+inline KeyEdit DbView::OpenStringAndCountLookup(Bytes key) {  // opens a string to change it; counts a hit or a miss
   Entry* entry = FindMutable(key);
   CountLookup(key, entry);
   return KeyEdit(*this, key, CheckString(entry));
 }
-inline KeyEdit DbView::OpenEvenIfExpired(Bytes key) {  // for RESTORE
+inline KeyEdit DbView::OpenEvenIfExpired(Bytes key) {  // opens a key even if it has expired, for RESTORE
   return KeyEdit(*this, key, MutableData().Find(key, HashOf(key)));
 }
 

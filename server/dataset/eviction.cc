@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kKeysPerLook = 16;  // keys between two readings of the clock
 
-// Returns the time limit of one round. As in Redis, it is 50 µs per step up to tenacity 10, then 15 % more for each
-// step. At 100 there is no limit.
+// Returns the time limit of one round of eviction. As in Redis, the limit is 50 µs per step up to
+// maxmemory-eviction-tenacity 10. Each further step adds 15 %. At 100 there is no limit.
 int64_t RoundUs(int tenacity) {
   constexpr int kGentle = 10;
   constexpr int kMerciless = 100;
@@ -56,8 +56,8 @@ size_t Eviction::ExcessBytes() const {
 bool Eviction::LacksMemory() const { return parts_.env.settings.maxmemory != 0 && lacks_memory_; }
 
 void Eviction::FreeMemoryBeforeCommand() {
-  // While a slow command lets other clients be served, their commands must not change lacks_memory_, which still
-  // applies to the slow command.
+  // While a slow script or loading lets other clients be served, their commands must not change lacks_memory_, which
+  // still applies to the slow command.
   if (parts_.removal->Now() == KeyRemovalPermission::Answer::kLater) return;
   lacks_memory_ = FreeMemory() == Outcome::kFailed;
 }
@@ -82,8 +82,8 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
   Unit unit(parts_.data, parts_.env.clock.WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
-  // Only the memory of removed values is counted. Messages about an evicted key use new memory; if this were counted,
-  // it would cause more evictions.
+  // Only the memory of removed values is counted. Messages about an evicted key use new memory, and counting this
+  // memory would cause more evictions.
   freed_bytes_ = 0;
   for (int keys = 1; freed_bytes_ < excess_bytes; ++keys) {
     const auto choice = pool_.Choose(unit.now_ms());
@@ -105,7 +105,8 @@ void Eviction::EvictOne(Unit& unit, const EvictionPool::Choice& choice) {
   if (choice.entry->IsExpired(unit.now_ms())) {
     const int64_t before = parts_.memory.ReachableBytes();
     unit.Purge(choice.db, choice.entry);
-    // The difference can be negative: the lazyfree thread frees memory at the same time, and updates its counters late.
+    // The difference can be negative, because the lazyfree thread frees memory at the same time and updates its
+    // counters late.
     const int64_t freed_bytes = before - parts_.memory.ReachableBytes();
     if (freed_bytes > 0) freed_bytes_ += static_cast<size_t>(freed_bytes);
   } else {

@@ -5,8 +5,8 @@
 //                              maxmemory-eviction-tenacity allows; continues in later Turns, a little in each
 //
 // The limit applies to the memory in use by the allocator. The buffer of the append-only file, script engines and
-// values that wait for the background thread are not counted. An evicted key is propagated and announced like a deleted
-// key.
+// values that wait for the background thread are not counted. An evicted key is propagated as DEL or UNLINK, and causes
+// the keyspace event "evicted".
 //
 // Keys are not evicted while a file is loaded, in the middle of a slow script, or while writes are paused.
 #pragma once
@@ -40,12 +40,12 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   };
   explicit Eviction(const Parts& parts);
 
-  void FreeMemoryBeforeCommand();  // frees memory if more than maxmemory is used
-  void StartInNextTurn();          // frees memory in the next Turns
-  // Returns whether more than maxmemory was used before the running command, and no key could be evicted. If so,
+  void FreeMemoryBeforeCommand();  // if more than maxmemory is used, tries to free memory
+  void StartInNextTurn();          // tries to free memory in the next Turn, and continues in later Turns
+  // Returns whether more than maxmemory was used before the running command, and eviction could not change this. If so,
   // commands that use memory are refused.
   bool LacksMemory() const;       // true: commands that use memory must be refused
-  size_t UncountedBytes() const;  // how much of the used memory maxmemory does not count
+  size_t UncountedBytes() const;  // bytes of the used memory that maxmemory does not count
   // Sets a function that returns the memory of script engines in bytes. As in Redis, `maxmemory` does not count that
   // memory, because uncollected garbage of scripts must not cause evictions.
   void SetScriptBytes(std::function<size_t()> script_bytes) {  // a function that returns the memory of script engines
@@ -62,7 +62,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   Outcome FreeMemory();                    // frees spare blocks, then evicts keys
   Outcome EvictKeys(size_t excess_bytes);  // evicts until this many bytes are free, or time is up
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);  // removes the chosen key
-  size_t ExcessBytes() const;                                     // how much more than maxmemory is used
+  size_t ExcessBytes() const;                                     // bytes by which the counted memory exceeds maxmemory
   void NoteOutcome(Outcome outcome);                              // measures for INFO how long maxmemory is exceeded
 
   std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // returns the memory of script engines

@@ -7,12 +7,14 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kDead = UINT64_MAX;
-// A sample looks at no more than this number of buckets for each wanted key. In a table that lost most of its keys many
-// buckets are empty; a sample then has fewer keys.
+// A sample visits no more than this number of buckets for each wanted key. If most keys of a table were deleted, many
+// buckets are empty, and a sample contains fewer keys.
 constexpr size_t kBucketsPerSample = 4;
-// With this many samples for each key, most likely every key is seen. So no choice samples more.
+// No choice samples more than this number of keys for each key of the databases, because such a sample has most likely
+// seen every key.
 constexpr size_t kRoundsAtMost = 16;
-// Maximum number of samples for one choice while the keys of hidden slots must not be evicted.
+// Maximum number of samples for one choice while some keys must not be evicted, because their slots are being imported
+// (hidden slots).
 constexpr int kDrawsAtMost = 64;
 
 }  // namespace

@@ -1,13 +1,13 @@
 // EvictionPool: finds a good key to evict by sampling a few keys at a time.
 //
-// Each choice samples keys of all databases, and keeps the best together with those of earlier choices. So the pool
-// improves while memory stays short. Expired keys are evicted before all others.
+// Each choice samples keys of all databases. It keeps the best of these keys and of the keys that earlier choices have
+// kept, so the choices become better while memory is short. Expired keys are evicted before all others.
 //
-// Three things differ from Redis. Databases are sampled in proportion to their size. A candidate that was used since it
-// was sampled is scored again before it is evicted. Among keys with equal frequency (LFU) the key unused for longest is
-// evicted first.
+// Three things differ from Redis. Databases are sampled in proportion to their size. A candidate is scored again before
+// it is evicted, because it may have been used since it was sampled. Among keys with equal frequency (LFU) the key that
+// was not used for the longest time is evicted first.
 //
-// Keys are sampled in whole buckets of the table: a bucket is one cache line, and its entries are fetched together.
+// Keys are sampled in whole buckets of the table. A bucket is one cache line, and its entries are fetched together.
 #pragma once
 
 #include <array>
@@ -33,15 +33,16 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
       : keyspace_(keyspace), settings_(settings), access_(access), random_(random) {}
 
   // Returns the key to evict next under maxmemory-policy. Returns nullopt if there is none, or if the samples contained
-  // only keys that may not be evicted, because their slots are still being imported (HiddenSlots). Requires: the policy
-  // evicts. Cost: samples about maxmemory-samples keys, with one cache miss each (random policies: one key).
+  // only keys that may not be evicted, because their slots are still being imported (HiddenSlots). Requires:
+  // maxmemory-policy is not noeviction. Cost: samples about maxmemory-samples keys, with one cache miss each (random
+  // policies: one key).
   std::optional<Choice> Choose(int64_t now_ms);  // the key to evict next; nullopt: none
 
  private:
   static constexpr size_t kSize = 16;  // number of candidates that are kept
 
-  // When a candidate is scored again, its entry may have been freed. In that case the table has no slot with this hash
-  // and entry. If a new entry has the same address and hash, the new entry is scored.
+  // The entry of a candidate may have been freed before the candidate is scored again. In that case the table has no
+  // slot with this hash and entry. If a new entry has the same address and hash, the new entry is scored.
   struct Candidate {  // a sampled key with its score
     uint64_t score;   // the greater, the earlier evicted
     uint64_t hash;
@@ -55,18 +56,18 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   const HashIndex<Entry*>& IndexOf(int db) const {  // the table whose keys may be evicted
     return IsVolatilePolicy() ? keyspace_[db].EntriesWithDeadline() : keyspace_[db].Entries();
   }
-  bool MayEvict(const Entry& entry) const {  // false: another cluster node decides about the key
+  bool MayEvict(const Entry& entry) const {  // false: its slot is being imported, so its owner decides
     return !keyspace_.hidden().HasKey(entry.Key());
   }
-  // Returns a greater score for a better candidate. Expired keys have kDead.
+  // Returns a score: the greater the score, the earlier the key is evicted. Expired keys have the greatest score.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;  // the greater, the earlier evicted
-  int PickRandomDatabase(size_t keys);                       // random, in proportion to its share of all `keys`
-  size_t EvictableKeyCount() const;                          // keys of all databases that the policy may evict
-  std::optional<Choice> ChooseRandom(size_t keys);           // `keys` is the number of all evictable keys
-  void Refill(size_t keys, int64_t now_ms);                  // samples keys and keeps the best candidates
-  void Consider(int db, Entry* entry, int64_t now_ms);       // scores a sampled key and keeps it if it is good
-  void Keep(const Candidate& candidate);                     // adds a candidate if it is good enough
-  bool Has(const Entry* entry) const;                        // true: the entry is a candidate
+  int PickRandomDatabase(size_t keys);                       // a random database; its chance is its share of all `keys`
+  size_t EvictableKeyCount() const;                     // number of keys in all databases that the policy may evict
+  std::optional<Choice> ChooseRandom(size_t keys);      // for random policies; `keys`: number of evictable keys
+  void Refill(size_t keys, int64_t now_ms);             // samples keys and keeps the best candidates
+  void Consider(int db, Entry* entry, int64_t now_ms);  // scores a sampled key and keeps it if it is good
+  void Keep(const Candidate& candidate);                // adds a candidate if it is good enough
+  bool Has(const Entry* entry) const;                   // true: the entry is a candidate
   // Removes and returns the best candidate after scoring it again. Returns nullopt if no candidate is left that may be
   // evicted.
   std::optional<Choice> TakeBest(int64_t now_ms);  // removes the best candidate; nullopt: there is none
@@ -77,7 +78,7 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   Random& random_;                                       // random numbers for the samples
   EvictionPolicy policy_ = EvictionPolicy::kNoEviction;  // policy under which the candidates were scored
   size_t count_ = 0;                                     // number of valid candidates
-  std::array<Candidate, kSize> candidates_;              // the first count_ are valid, the best one last
+  std::array<Candidate, kSize> candidates_;              // only the first count_ are valid, the best of them last
 };
 
 }  // namespace respite

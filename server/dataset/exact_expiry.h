@@ -1,5 +1,5 @@
-// ExactExpiry: removes keys and fields exactly at their deadline, in order, while a test moves the clock. While time
-// passes by itself, Expiry samples keys instead; clients cannot see the difference.
+// ExactExpiry: removes keys and fields exactly at their deadline, in order, while a test moves the clock. At other
+// times Expiry samples keys instead; clients cannot see the difference.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   ExactExpiry(Dataset& data, const Clock& clock, const LateBound<const KeyRemovalPermission>& removal)
       : data_(data), clock_(clock), removal_(removal) {}
 
-  // From now on, RunDue removes each key and field at its deadline, if the deadline is at most this wall time. Ignores
+  // From now on, RunDue removes keys and fields at their deadlines, up to the deadline `until_wall_ms`. Ignores
   // deadlines that are set after this call. Cost: O(n log n) for n deadlines.
   void Begin(int64_t until_wall_ms);  // lets RunDue remove keys with deadlines up to this Unix time
   void End();                         // leaves later deadlines to active expiry
@@ -29,10 +29,11 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     int64_t wall_ms;       // its deadline, UNIX time
     int db;
     std::string key;
-    bool is_field;  // a field of this hash expires
+    bool is_field;  // true: a field of the hash `key` expires, not the key itself
   };
-  // Returns the key or field that expires first. If several have the same deadline, it returns the one with the lowest
-  // database and name. Returns nullopt if this server may not remove keys. Cost: O(n) for n deadlines.
+  // Returns the key or field that expires first. If several have the same deadline, returns the one with the lowest
+  // database number and then the lowest key name. Returns nullopt if nothing expires, or if this server may not remove
+  // keys. Cost: O(n) for n deadlines.
   std::optional<EarliestExpiry> FindEarliest() const;  // nullopt: none, or keys may not be removed
 
   int64_t NextDueMs() const override;         // monotonic time of the next deadline, or kNever
@@ -42,8 +43,8 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   }
 
  private:
-  struct Deadline {  // when a key or the first fields of a hash expire
-    int64_t wall_ms;
+  struct Deadline {   // when a key or the first fields of a hash expire
+    int64_t wall_ms;  // the deadline, a Unix time
     int db;
     uint32_t key_size;  // length of the key's name
     size_t key_begin;   // position of its name in keys_
@@ -54,7 +55,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     return Bytes(keys_).substr(deadline.key_begin, deadline.key_size);
   }
   bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap: `one` is due after `other`
-  bool IsNextDueAgain() const;                                     // the next deadline is in hashes_due_again_
+  bool IsNextDueAgain() const;  // true: the next deadline is in hashes_due_again_, not in planned_deadlines_
   // Returns the next deadline. Requires: !IsEmpty().
   const Deadline& EarliestDeadline() const {  // the next deadline; requires !IsEmpty()
     return IsNextDueAgain() ? hashes_due_again_.front() : planned_deadlines_.back();
@@ -62,13 +63,13 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   Deadline Take();
   void Prefetch() const;  // prefetches the keys that are due next
   bool IsEmpty() const { return planned_deadlines_.empty() && hashes_due_again_.empty(); }  // no deadline is left
-  bool IsInTime(int64_t deadline_ms) const {  // Begin's limit includes this deadline
+  bool IsInTime(int64_t deadline_ms) const {  // the deadline is not later than the limit given to Begin
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;
   }
   // Calls visit(entry, deadline, is_field) for each key with a deadline, and for each hash with deadlines on fields.
-  // Skips keys of hidden slots, because another cluster node decides about them.
+  // Skips keys of slots that are being imported (hidden slots), because another cluster node decides about these keys.
   template <class Visit>
-  void VisitTimed(int db, Visit&& visit) const;  // visits each entry with a deadline, or fields with one
+  void VisitTimed(int db, Visit&& visit) const;  // visits each entry that has a deadline, or fields with one
   void CollectDeadlines(int db);                 // adds the database's deadlines to planned_deadlines_
   // Removes the key, or its expired fields. A hash with a further deadline up to until_wall_ms_ is added to
   // hashes_due_again_.
@@ -78,9 +79,9 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   const Clock& clock_;                                    // time that TEST CLOCK can change
   const LateBound<const KeyRemovalPermission>& removal_;  // says whether expired keys may be removed now
   int64_t until_wall_ms_ = 0;                             // Unix time; later deadlines are ignored
-  // The deadlines are sorted only once, because for a million keys that is faster than a heap.
-  std::vector<Deadline> planned_deadlines_;  // all other deadlines, sorted; the next one last
-  std::vector<Deadline> hashes_due_again_;   // hashes with several deadlines: a heap with the next one first
+  // These deadlines are sorted only once, because for a million keys that is faster than a heap.
+  std::vector<Deadline> planned_deadlines_;  // deadlines found by Begin, sorted; the next one last
+  std::vector<Deadline> hashes_due_again_;   // later deadlines of hashes with several; a heap, the next one first
   std::string keys_;                         // the names of all keys in planned_deadlines_ and hashes_due_again_
 };
 

@@ -8,9 +8,9 @@ namespace respite {
 
 namespace {
 
-// Values for active-expire-effort 1; each further step of effort adds or subtracts the constant with PerEffort. The
-// sample is large enough that a round rarely ends too early by chance. With samples of 20 keys, as in Redis, the share
-// of expired keys grows far beyond the accepted share before a round does any work.
+// Values for active-expire-effort 1; each further step of effort adds or subtracts the constant named …PerEffort. The
+// sample is so large that a round rarely ends too early by chance. With samples of 20 keys, as in Redis, a round would
+// often do nothing until the share of expired keys is far above the accepted share.
 constexpr uint64_t kSampleSize = 400;
 constexpr uint64_t kSampleSizePerEffort = 100;
 constexpr int64_t kSharePercent = 25;  // of the timer's period
@@ -18,7 +18,7 @@ constexpr int64_t kSharePercentPerEffort = 2;
 constexpr uint64_t kAcceptedPermille = 50;  // half of the promised share, because more keys expire until the next round
 constexpr uint64_t kAcceptedPermillePerEffort = 5;
 
-// Upper bound of a counted remaining time (71 000 years), so that the sum of a sample cannot overflow.
+// The longest remaining time that is counted (71 000 years), so that the sum of a sample cannot overflow.
 constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
 constexpr size_t kFieldsPerPurge = 256;  // of one hash
 constexpr size_t kHashesPerSample = 16;  // hashes with expired fields between two readings of the clock
@@ -81,8 +81,8 @@ Expiry::Cleaning Expiry::PurgeExpiredInDatabase(int db, int64_t deadline_us) {
   return keys == Cleaning::kClean ? PurgeExpiredFields(db, deadline_us) : keys;
 }
 
-// Returns whether few enough of the sampled keys were expired. An empty sample does not show that the database is
-// clean, because it may come from an empty end of the table.
+// Returns whether so few of the sampled keys were expired that the database counts as clean. An empty sample does not
+// show that the database is clean, because the sample may come from an empty end of the table.
 bool Expiry::IsClean(const SampleResult& sampled) const {
   return sampled.seen > 0 && !sampled.unfinished &&
          sampled.expired * 1000 <= sampled.seen * round_.accepted_expired_permille;

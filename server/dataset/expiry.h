@@ -51,22 +51,23 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   // Continues the round: removes expired keys for at most kSliceUs, plus the time to remove the last few values.
   Slice RunSlice();  // continues the round for at most kSliceUs
 
-  // DEBUG SET-ACTIVE-EXPIRE: switches active expiry on or off. Switching it off also ends the current round.
-  void SetActive(bool active);  // DEBUG SET-ACTIVE-EXPIRE turns it on or off
-  // Returns the mean remaining time in ms of the keys with a deadline in `db`, estimated from samples; 0 if unknown.
-  int64_t AverageTtlMs(int db) const;  // estimated mean remaining time of its keys; 0: unknown
+  // Switches active expiry on or off, for DEBUG SET-ACTIVE-EXPIRE. Switching it off also ends the current round.
+  void SetActive(bool active);  // switches active expiry on or off
+  // Returns the mean remaining time in ms of the keys with a deadline in `db`, estimated from samples. Returns 0 if
+  // this is unknown.
+  int64_t AverageTtlMs(int db) const;  // estimated from samples, in ms; 0: unknown
 
  private:
   struct Progress {              // how far the rounds have come in one database
     uint64_t cursor = 0;         // position in the index of keys with a deadline
     uint64_t field_cursor = 0;   // position in the index of hashes with deadlines on fields
-    int64_t average_ttl_ms = 0;  // estimated from samples; 0: unknown
+    int64_t average_ttl_ms = 0;  // mean remaining time, estimated from samples; 0: unknown
   };
   struct SampleResult {  // what one sample contained
     uint64_t seen = 0;
     uint64_t expired = 0;     // keys, or hashes with expired fields, in the sample
-    int64_t ttl_sum_ms = 0;   // remaining times of the keys that are alive
-    bool unfinished = false;  // a hash has more expired fields
+    int64_t ttl_sum_ms = 0;   // sum of the remaining times of the keys that have not expired
+    bool unfinished = false;  // a hash still has expired fields after this sample
   };
   struct Round {                             // the limits and the progress of a round
     int databases_left = 0;                  // number of databases not yet cleaned in this round
@@ -81,22 +82,22 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
   Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);  // cleans one database
   Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);        // removes keys until few sampled ones are expired
-  Cleaning PurgeExpiredFields(int db, int64_t deadline_us);      // the same for fields of hashes
-  bool IsClean(const SampleResult& sampled) const;               // few enough of the sampled keys were expired
-  bool IsRemovable(const Entry& entry) const {                   // false: another cluster node decides about the key
+  Cleaning PurgeExpiredFields(int db, int64_t deadline_us);      // removes expired fields until few hashes have any
+  bool IsClean(const SampleResult& sampled) const;               // true: few enough of the sampled keys were expired
+  bool IsRemovable(const Entry& entry) const {  // false: its slot is being imported, so its owner decides
     return !data_.keyspace.hidden().HasKey(entry.Key());
   }
   SampleResult SampleAndPurgeKeys(int db, int64_t now_ms);        // samples keys and removes the expired ones
   SampleResult SampleAndPurgeFields(int db, int64_t now_ms);      // samples hashes and removes expired fields
-  void NoteTtl(Progress& progress, const SampleResult& sampled);  // updates the average remaining time
+  void NoteTtl(Progress& progress, const SampleResult& sampled);  // updates average_ttl_ms from a sample
   void AdvanceToNextDatabase();                                   // the current one is clean
-  void FinishRound();                                             // updates the statistics
+  void FinishRound();                                             // ends the round and updates the statistics
 
   Dataset& data_;
   const Clock& clock_;  // time that TEST CLOCK can change
   const Pace& pace_;
-  bool is_active_ = true;           // false: DEBUG SET-ACTIVE-EXPIRE 0
-  int next_db_ = 0;                 // the database that is being cleaned
+  bool is_active_ = true;           // false after DEBUG SET-ACTIVE-EXPIRE 0
+  int next_db_ = 0;                 // database that the round cleans now, or the next round first
   std::vector<Progress> progress_;  // how far the rounds have come in each database
   Round round_;                     // the current round
   std::vector<Entry*> dead_;  // expired keys, or hashes with expired fields, of one sample; kept to reuse its memory

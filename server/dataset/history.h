@@ -1,9 +1,9 @@
-// History: the replication history of the data, and the offset reached in it. Replicas ask for a history by its ID and
-// an offset; a snapshot stores both.
+// History: the replication history of the data, and the offset reached in it. A replica asks for a history by its ID
+// and an offset. A snapshot stores both.
 //
 // The history of a primary is its replication stream, in bytes. A replica has the history of its primary. A server that
-// becomes a primary begins a new history under a new ID, but remembers the old ID and where it ended. So other replicas
-// of the former primary may continue from there (PSYNC2).
+// becomes a primary begins a new history under a new ID, but remembers the old ID and the offset at which the old
+// history ended. So other replicas of the former primary may continue from there (PSYNC2).
 #pragma once
 
 #include <cstdint>
@@ -20,28 +20,28 @@ struct History {                           // the replication history of the dat
   std::string id = RandomHex(kIdLength);
   int64_t offset = 0;                                   // bytes of the replication stream so far (master_repl_offset)
   std::string former_id = std::string(kIdLength, '0');  // replication ID of the previous history (master_replid2)
-  int64_t former_end = -1;                              // both histories are equal up to here; -1: no former history
-  int stream_db = 0;                                    // database that the stream has selected at `offset`
-  bool is_shared = false;  // replicas have it, or it is a primary's history: snapshots store it
+  int64_t former_end = -1;  // both histories are equal before this offset; -1: there is no former history
+  int stream_db = 0;        // number of the database that the last SELECT in the stream selected
+  bool is_shared = false;   // true: replicas or a primary have this history, so snapshots store it
 
-  // How the data in memory is related to the history of the primary that this server follows. On a primary always
-  // kWhole.
+  // How the data in memory is related to the history of the primary that this server follows. On a primary, this is
+  // always kWhole.
   enum class Data : uint8_t {
     kWhole,     // the state of the history at `offset`
     kNone,      // a replica without data, which has not loaded its primary's data
     kDiverged,  // a command of the primary failed here, so its change is missing
     kOther,     // the state of this history at `offset`, but the new primary may have another history
   };
-  // Whether the new primary, which was not contacted yet, is known to have this history (kSame) or may have another
-  // one.
+  // Whether a new primary that was not contacted yet is known to have this history (kSame), or may have another one
+  // (kOther).
   enum class Owner : uint8_t { kSame, kOther };
   Data data = Data::kWhole;
 
-  bool IsWhole() const { return data == Data::kWhole; }  // may replace its primary without an operator's command
-  bool IsKnown() const {                                 // another server may be asked to continue this history
+  bool IsWhole() const { return data == Data::kWhole; }  // true: may be promoted without an operator
+  bool IsKnown() const {                                 // true: may ask another server to continue this history
     return data == Data::kWhole || data == Data::kOther;
   }
-  bool CanContinue(const std::string& asked_id, int64_t from) const {  // a partial resynchronisation is possible
+  bool CanContinue(const std::string& asked_id, int64_t from) const {  // the history allows a partial resync
     return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);
   }
   // Begins a new history; the old one ends at the current offset.
@@ -51,12 +51,12 @@ struct History {                           // the replication history of the dat
     id = std::move(new_id);
   }
   void Fork() { Fork(RandomHex(kIdLength)); }
-  void Adopt(std::string other_id, int64_t other_offset) {  // replaces this history by another server's
+  void Adopt(std::string other_id, int64_t other_offset) {  // takes over another server's history
     id = std::move(other_id);
     offset = other_offset;
     ForgetFormerHistory();
   }
-  void ForgetFormerHistory() {  // no replica may continue the former history any more
+  void ForgetFormerHistory() {  // from now on no replica may continue the former history
     former_id.assign(kIdLength, '0');
     former_end = -1;
   }

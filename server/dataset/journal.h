@@ -1,6 +1,6 @@
-// PropagatedCommands: what the append-only file and replicas get for a command that ran: the command itself, or other
-// commands in its place. They have the same result on any server at any time, because they contain absolute deadlines
-// and final values. Append-only files and replication streams consist of them.
+// PropagatedCommands: what the append-only file and replicas get for a command that ran. This is the command itself, or
+// other commands in its place. These commands contain absolute deadlines and final values, so they have the same result
+// on any server at any time. Append-only files and replication streams consist of them.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct JournalEntry {                                                           
   enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
 
   int db;
-  uint8_t targets;  // Target bits
+  uint8_t targets;  // bits of Target: who gets the command
   Bytes request;    // a RESP array, see protocol/request_text.h
 };
 
-// The propagated commands of the open Units, as text for files and replicas. The text is made once for all of them, in
-// memory that is reused. Units nest; each Unit removes its own commands when it ends.
+// The propagated commands of the open Units, as text for files and replicas. The text of each command is made once for
+// all of these receivers, in memory that is reused. Units nest; each Unit removes its own commands when it ends.
 class PropagatedCommands {  // the propagated commands of the open Units
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
   void AddRequest(int db, Bytes resp_request, uint8_t targets);  // adds a command whose request is already RESP
   size_t Count() const { return items_.size(); }
   JournalEntry operator[](size_t index) const;
-  void Truncate(size_t count);  // drops all commands from this index on
+  void Truncate(size_t count);  // drops all commands from index `count` on
 
  private:
   struct Item {  // one command
@@ -63,14 +63,14 @@ class PropagatedGroup {  // the commands of one Unit that must be replayed toget
 class Journal {  // interface: receives propagated commands (append-only file, replication backlog)
  public:
   virtual ~Journal() = default;
-  // Receives the commands of one group. If there are several, they must be replayed all or not at all. Append must not
-  // attach or detach a journal.
+  // Receives the commands of one group. A journal must make sure that several commands are replayed all or not at all.
+  // Append must not attach or detach a journal.
   virtual void Append(const PropagatedGroup& commands) = 0;  // receives commands to be replayed together
   virtual size_t BufferedBytes() const { return 0; }         // bytes that wait to be written or sent
 };
 
-// The journals that receive every propagated command, in the order of Attach. A journal must be detached before it is
-// destroyed, or outlive this list.
+// The journals that receive every propagated command, in the order in which they were attached. A journal must be
+// detached before it is destroyed, or outlive this list.
 class Journals {  // all attached journals, which receive every propagated command
  public:
   class Silence {  // mutes all journals during its lifetime, while a file is replayed
@@ -106,27 +106,28 @@ class Journals {  // all attached journals, which receive every propagated comma
   int silences_ = 0;            // number of living Silence objects
 };
 
-// The propagated commands of the running command. By default a command that changed data is propagated unchanged. If a
-// command could have a different result later, its handler replaces it.
-class Propagation {  // what is propagated instead of the running command
+// The commands that are propagated for the running command. By default, a command that changed data is propagated
+// unchanged. If a command could have a different result later, its handler replaces it by other commands.
+class Propagation {  // what is propagated for the running command
  public:
   explicit Propagation(bool recorded) : is_recording_(recorded) {}
 
-  // Propagates a command instead of the running one: `effect.Replace("SET", key, value, "PXAT", deadline_ms)`. Its
-  // arguments are Bytes or integers. Further calls add commands. Cost: O(bytes), and nothing unless IsRecording().
+  // Propagates a command instead of the running one: `effect.Replace("SET", key, value, "PXAT", deadline_ms)`. The
+  // arguments are Bytes or integers. Further calls add commands. Cost: O(bytes), or nothing unless IsRecording().
   template <class... Words>
   void Replace(const Words&... words) {
     if (!is_recording_) return;
     RequestWriter writer(Begin(), sizeof...(Words));
     (Put(writer, words), ...);
   }
-  // Like the Replace above, for a command of any length, as strings or Bytes. Build `words` only if IsRecording().
+  // Propagates a command of any length instead of the running one. `words` are strings or Bytes. To save time, callers
+  // should build `words` only if IsRecording().
   template <class Word>
   void Replace(const std::vector<Word>& words) {
     if (is_recording_) AppendRequest(Begin(), words);
   }
-  // Propagates only the commands that Replace adds, before or after this call. For EXEC and scripts, whose inner
-  // commands are propagated separately.
+  // Suppresses the propagation of the running command. Only commands that Replace adds, before or after this call, are
+  // propagated. For EXEC and scripts, whose inner commands are propagated separately.
   void Replace() { is_replaced_ = true; }             // the command itself is not propagated
   bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
@@ -150,14 +151,14 @@ class Propagation {  // what is propagated instead of the running command
   bool is_recording_;                 // false: nothing is propagated
   bool is_replaced_ = false;          // the command itself is not propagated
   std::string text_;                  // the texts of all commands
-  std::vector<size_t> later_begins_;  // where the commands after the first begin
+  std::vector<size_t> later_begins_;  // where the commands after the first begin in text_
 };
 
 // Frames the propagated commands of one Unit for a file or a stream: adds SELECT where the database changes, and MULTI
 // and EXEC around several commands. As in Redis 7, SELECT comes inside MULTI.
 //
-// Calls `take.Piece(Bytes)` with each command for `target`, and `take.Select(std::string)` with each SELECT, in order.
-// `selected_db` is the database selected last (-1: none), and is updated.
+// Calls `take.Piece(Bytes)` with MULTI, with each command for `target`, and with EXEC. Calls `take.Select(std::string)`
+// with each SELECT. `selected_db` is the database selected last (-1: none), and is updated.
 template <class Take>
 void WrapInSelectAndMulti(const PropagatedGroup& effects, JournalEntry::Target target,  // passes RESP pieces to take
                           int& selected_db, Take&& take) {

@@ -3,7 +3,7 @@
 //   LRU   seconds of the wall clock, modulo 2^24 (194 days)
 //   LFU   16 bits: minutes of the last decay, modulo 2^16 | 8 bits: logarithmic counter
 //
-// The maxmemory-policy decides which of the two is used, as in Redis. After a change of the policy old bits are
+// As in Redis, maxmemory-policy decides which of the two formats is used. After a change of this policy, old bits are
 // misinterpreted until the key is used again.
 #pragma once
 
@@ -34,12 +34,12 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   static uint32_t BitsForIdleTime(int64_t idle_seconds, int64_t now_ms) {  // the LRU bits for this idle time
     return (Seconds(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
   }
-  static uint32_t BitsForFrequency(uint32_t counter, int64_t now_ms) { return Pack(now_ms, counter); }  // the LFU bits
+  static uint32_t BitsForFrequency(uint32_t counter, int64_t now_ms) { return Pack(now_ms, counter); }  // LFU bits
 
-  static int64_t IdleSeconds(uint32_t bits, int64_t now_ms) {  // since the key was last used; requires !IsLfu()
+  static int64_t IdleSeconds(uint32_t bits, int64_t now_ms) {  // seconds since the last use; requires !IsLfu()
     return (Seconds(now_ms) - bits) & kMask;
   }
-  static uint32_t IdleMinutes(uint32_t bits, int64_t now_ms) {  // since the last decay, modulo 2^16; requires IsLfu()
+  static uint32_t IdleMinutes(uint32_t bits, int64_t now_ms) {  // minutes since the last use, modulo 2^16 (LFU)
     return (Minutes(now_ms) - (bits >> 8)) & 0xffff;
   }
   uint32_t Frequency(uint32_t bits, int64_t now_ms) const;  // the LFU counter, reduced by the decay that is due

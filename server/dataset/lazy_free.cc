@@ -9,7 +9,7 @@ namespace {
 // Values with fewer bytes and fewer elements are freed faster than they can be handed to the background thread.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
-// Values with this number of elements take milliseconds to free. They go to the background thread even if the
+// Values with at least this number of elements take milliseconds to free. They go to the background thread even if the
 // directives say otherwise; in that case the lazyfree counters do not count them.
 constexpr size_t kGiantElements = 50'000;
 constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
@@ -88,7 +88,7 @@ void LazyFree::FreeOverwritten(std::unique_ptr<Object> value) {
 }
 
 // Estimates the memory of a flushed database. If several databases are flushed together, the first estimate covers the
-// memory of all of them and the others are small; the sum is correct.
+// memory of all of them, and the other estimates are small. The sum of the estimates is correct.
 size_t LazyFree::EstimateBytes(const Database& content) const {
   const size_t used_bytes = parts_.memory.UsedBytes();
   const size_t other_bytes = parts_.env.stats.startup_memory_bytes + parts_.lazy_free_thread.PendingBytes();

@@ -1,6 +1,6 @@
 // LazyFree: frees values that were removed from the keyspace, immediately or on the background thread. The directive
-// (`lazyfree-lazy-…`) or the command decides. Values that take milliseconds to free go to the background thread in any
-// case. If they should have been freed immediately, the lazyfree counters do not count them.
+// (`lazyfree-lazy-…`) or the command decides. Values that take milliseconds to free always go to the background thread.
+// The lazyfree counters count only values for which the directive or command chose the background thread.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   // Frees the content of a database. With kLater, the background thread frees it. With kNow, the calling thread frees
   // small content, in at most some ms; large content still goes to the background thread.
   void Free(Database content, FreeMode mode);
-  // Frees the content of a Capture, as Free does for each of its databases.
+  // Frees the databases of a Capture in the same way as Free frees a database. Also frees its functions.
   void Free(Capture capture, FreeMode mode);
 
   void FreeExpired(EntryPtr entry) override;                     // now or later, as lazyfree-lazy-expire says
@@ -42,10 +42,10 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   void FreeOverwritten(BlobRef value) override;                  // now or later, as lazyfree-lazy-server-del says
   void FreeOverwritten(std::unique_ptr<Object> value) override;  // now or later, as lazyfree-lazy-server-del says
 
-  uint64_t EvictedBytes() const { return evicted_bytes_; }  // total that evictions have freed so far
+  uint64_t EvictedBytes() const { return evicted_bytes_; }  // bytes that evictions have freed so far
 
  private:
-  size_t EstimateBytes(const Database& content) const;  // its share of the memory of all data
+  size_t EstimateBytes(const Database& content) const;  // share of the used memory that this database had
 
   Parts parts_;                 // the objects that the constructor got
   uint64_t evicted_bytes_ = 0;  // total bytes that evictions have freed so far

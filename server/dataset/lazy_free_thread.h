@@ -18,14 +18,14 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   LazyFreeThread& operator=(const LazyFreeThread&) = delete;
 
   // Frees `content` later on the background thread. The first call starts the thread, so an idle server has none. If
-  // the thread cannot be started, the calling thread frees `content`. `objects` is added to INFO's lazyfree counters;
-  // `bytes` is an estimate of the memory.
+  // the thread cannot be started, the calling thread frees `content`. INFO's lazyfree counters count `objects` objects.
+  // `bytes` is an estimate of the memory of `content`.
   template <class Content>
   void Free(Content content, size_t objects = 1, size_t bytes = 0) {
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
-  // Sets a function that the thread runs first. Must be called before the first Free.
-  void SetThreadPrologue(std::function<void()> prologue) {  // a function that the thread runs first
+  // Sets a function that the background thread runs before anything else. Must be called before the first Free.
+  void SetThreadPrologue(std::function<void()> prologue) {  // run first on the thread
     prologue_ = std::move(prologue);
   }
   uint64_t PendingObjects() const {  // objects that wait to be freed
@@ -38,9 +38,9 @@ class LazyFreeThread {  // a background thread that frees large values and whole
     return freed_objects_.load(std::memory_order_relaxed);
   }
   void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // CONFIG RESETSTAT
-  // Returns what the thread has allocated minus what it has freed, for MemoryGauge::UsedBytes. The result is negative,
-  // because the thread frees memory that other threads allocated.
-  int64_t HeldBytes() const {  // allocated minus freed by the thread, so it is negative
+  // Returns the bytes that the thread has allocated minus those that it has freed, for MemoryGauge::UsedBytes. The
+  // result is usually negative, because the thread frees memory that other threads allocated.
+  int64_t HeldBytes() const {  // bytes allocated minus freed by the thread, usually negative
     return is_memory_set_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0;
   }
 
@@ -48,7 +48,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   struct Garbage {  // something to be freed
     Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
     virtual ~Garbage() = default;
-    size_t objects;  // how many objects the statistics count for it
+    size_t objects;  // number of objects that the lazyfree counters count for it
     size_t bytes;    // estimated memory
   };
   template <class Content>
@@ -58,13 +58,13 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   };
 
   void Push(std::unique_ptr<Garbage> garbage);
-  void BeginThread();                              // runs the prologue on the new thread
+  void BeginThread();                              // runs first on the new thread: calls the prologue
   void Destroy(std::unique_ptr<Garbage> garbage);  // frees the garbage, on the thread
 
   std::atomic<uint64_t> pending_objects_{0};  // number of objects that wait to be freed
   std::atomic<uint64_t> freed_objects_{0};    // objects freed since the start or CONFIG RESETSTAT
   std::atomic<size_t> pending_bytes_{0};      // estimated memory of the waiting objects
-  ThreadMemory memory_;                       // memory of the thread; written once, before is_memory_set_ is set
+  ThreadMemory memory_;                       // memory of the thread; may be read once is_memory_set_ is true
   std::atomic<bool> is_memory_set_{false};    // memory_ is set
   std::function<void()> prologue_;            // a function that the thread runs first
   Worker<std::unique_ptr<Garbage>> worker_;   // last member: its thread uses the others until it has freed everything

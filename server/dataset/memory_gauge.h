@@ -22,10 +22,10 @@ class MemoryGauge {  // measures used memory (used_memory)
     const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
-  int64_t ReachableBytes() const {  // used memory without what waits for the lazyfree thread
+  int64_t ReachableBytes() const {  // used memory without values that wait for the lazyfree thread
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }
-  // Records the memory in use now as the memory of an empty server (INFO used_memory_startup). The host calls this when
+  // Records the memory in use now as the memory of an empty server (INFO used_memory_startup). Called by the host after
   // it has allocated its buffers.
   void MarkStartup() {  // records the memory of an empty server (used_memory_startup)
     stats_.startup_memory_bytes = UsedBytes();
@@ -36,7 +36,7 @@ class MemoryGauge {  // measures used memory (used_memory)
   }
 
  private:
-  const LazyFreeThread& lazy_free_thread_;  // its memory is counted too
+  const LazyFreeThread& lazy_free_thread_;  // frees values; its memory is counted, too
   ServerStats& stats_;                      // receives the peak
 };
 

@@ -1,4 +1,4 @@
-// Unit: one atomic execution: a command, or an EXEC or a script with all its commands.
+// Unit: one atomic execution of a command, or of an EXEC or a script with all its commands.
 //
 // Edits report changes to the Unit, which notifies the ChangeListener immediately. When the Unit closes, it first
 // purges the expired keys and fields that reads found. Then it passes all propagated commands to the journals, usually
@@ -25,11 +25,11 @@ enum class ExpiryRule : uint8_t {
 
 class Unit {  // one atomic execution: a command, or an EXEC or script with all its commands
  public:
-  // Where commands come from. kClient: a client. kRecord: a file or another server, which has already accepted them;
-  // here they are replayed.
+  // Where the commands of a Unit come from. kClient: a client sent them. kRecord: they are replayed from a file, or
+  // come from another server that has already accepted them.
   enum class Origin : uint8_t { kClient, kRecord };
-  // How Close passes the propagated commands on. kTogether: as one group. kApart: each separately, because they are
-  // independent of each other, such as removals of expired keys during iteration.
+  // How Close passes the propagated commands to the journals. kTogether: as one group. kApart: each separately, because
+  // they are independent of each other, such as removals of expired keys during iteration.
   enum class Bond : uint8_t { kTogether, kApart };
 
   Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
@@ -43,21 +43,22 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }  // Unix time, fixed when the Unit begins
-  // Returns the time to compare deadlines with. Under ExpiryRule::kBelieve this is INT64_MIN, so no key has expired.
-  int64_t expiry_now_ms() const {  // deadlines before it have passed; INT64_MIN: no key has expired (replay, imports)
+  // Returns the time with which deadlines are compared. Under ExpiryRule::kBelieve this is INT64_MIN, so no key has
+  // expired.
+  int64_t expiry_now_ms() const {  // earlier deadlines have passed; INT64_MIN: none (replay, imports)
     return expiry_now_ms_;
   }
   Dataset& data() { return data_; }
   // Returns whether the commands are replayed from a file or another server. Such commands were acknowledged, so they
   // must succeed again regardless of the current directives. Limits for clients do not apply to them.
-  bool IsReplaying() const {  // repeats commands of a file or another server; limits for clients do not apply
+  bool IsReplaying() const {  // true: commands of a file or another server, free of limits for clients
     return origin_ == Origin::kRecord;
   }
   bool IsRecording() const { return data_.journals.IsRecording(); }  // a journal receives the propagated commands
 
-  // Tells the keeper of old values (OldValueKeeper) that a key may be about to change. `entry` is its current value;
-  // null if absent.
-  void WillChange(int db, Bytes key, const Entry* entry) {  // the key may change: tells the keeper of old values
+  // Tells the keeper of old values (OldValueKeeper) that a key is about to change. `entry` is the current value of the
+  // key; null if the key does not exist.
+  void WillChange(int db, Bytes key, const Entry* entry) {  // tells OldValueKeeper that the key may change
     if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
   }
   // Reports that the running command changed a key. As in Redis, some commands count several changes to one key in
@@ -82,16 +83,16 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   void ReportEvent(int db, Bytes key, const KeyEvent& event) {  // only the event of a change that was already counted
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
-  // Wakes the clients that wait for a key although its value is unchanged (their consumer group was removed).
+  // Wakes the clients that are blocked on a key whose value is unchanged, because their consumer group was removed.
   void Wake(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
-  // Reports that a key was created. A separate ReportChange reports the value that it got.
+  // Reports that a key was created. ReportChange must also be called, for the value that the key got.
   void ReportNewKey(int db, Bytes key) {  // sends the keyspace event "new"
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
-  // Reports that a read found no key. If the key has expired, removes it now, so that its event "expired" precedes
-  // "keymiss". Because of this removal, ReportMiss must not be called during iteration.
+  // Counts a miss, because a read found no key. If the key has expired, removes it now, so that its event "expired"
+  // precedes "keymiss". Because of this removal, ReportMiss must not be called during iteration.
   void ReportMiss(int db, Bytes key) {  // a read found no key: counts it, with the event "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
@@ -99,63 +100,63 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
       PurgeLast();
     data_.listener->OnEvent(db, key, "keymiss");
   }
-  // Reports that these databases are about to lose all their keys, `keys` in total. As in Redis, the flush counts
-  // `keys` changes, and is propagated even if there are no keys.
+  // Reports that these databases are about to lose all their keys, `keys` in total. As in Redis, the flush adds `keys`
+  // to rdb_changes_since_last_save, and is propagated even if there are no keys.
   void ReportFlush(std::span<const int> dbs, size_t keys) {  // these databases are about to lose `keys` keys in total
     if (data_.listener != nullptr) data_.listener->OnFlush(dbs);
     ++changes_;
     data_.stats.dirty += keys;
   }
-  void ReportSwap(int one, int other) {  // SWAPDB has swapped the databases
+  void ReportSwap(int one, int other) {  // reports that SWAPDB has swapped these databases
     if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
     CountChanges(1);
   }
-  uint64_t ChangeCount() const { return changes_; }  // changes so far; if a command adds none, it had no effect
+  uint64_t ChangeCount() const { return changes_; }  // changes so far; a command that adds none changed nothing
 
   void Purge(int db, Entry* entry);     // removes an expired key now
-  void PurgeLater(int db, Bytes key) {  // removes an expired key when the Unit closes, after a read
+  void PurgeLater(int db, Bytes key) {  // removes an expired key when the Unit closes, if its ExpiryRule is kPurge
     keys_to_purge_.emplace_back(db, std::string(key));
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's
   // new entry, or null if the hash was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
-  Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // null: the hash was removed
+  Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // the new entry; null: the hash was removed
   void RemoveMigratedKey(int db, Entry* entry);  // removes a key whose slot has moved to another cluster node
   void Evict(int db, Entry* entry, Bytes verb);  // removes the key, and propagates `verb`: DEL or UNLINK
 
-  // Records a command that changed data, or the commands that replace it, for propagation.
+  // Adds a command that changed data, or the commands that replace it, to the commands that this Unit propagates.
   void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // records what is propagated
-  // Records a command that changes no data but is sent to replicas (PUBLISH).
-  void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // only replicas get the command
+  // Propagates a command that changes no data to replicas only (PUBLISH).
+  void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // propagates a command to replicas only
     if (IsRecording()) data_.effects.Add(db, arguments, JournalEntry::kReplicas & targets_);
   }
-  void SetPropagationTargets(uint8_t targets) { targets_ = targets; }  // for the following commands (redis.set_repl)
+  void SetPropagationTargets(uint8_t targets) { targets_ = targets; }  // who gets later commands (redis.set_repl)
   void DropRecordedCommands() {  // drops the recorded commands, because the server stops in the middle of the Unit
     data_.effects.Truncate(first_own_command_);
   }
-  // Purges the expired keys that reads found, and passes the recorded commands to the journals. kTogether passes them
-  // as one group, which is replayed all or not at all; kApart passes each separately. The Unit may be used again as a
-  // new one.
+  // Purges the expired keys that reads found, and passes the recorded commands to the journals. With kTogether the
+  // commands form one group, which is replayed all or not at all; with kApart each is passed separately. Afterwards the
+  // Unit may be used again like a new one.
   void Close(Bond bond = Bond::kTogether) {  // purges expired keys and passes recorded commands to the journals
     if (!keys_to_purge_.empty() || data_.effects.Count() != first_own_command_) PassToJournals(bond);
   }
 
  private:
-  void PassToJournals(Bond bond);          // does the work of Close
+  void PassToJournals(Bond bond);          // does the work of Close if there is any
   void PurgeLast();                        // purges the last item of keys_to_purge_
   void PurgeIfExpired(int db, Bytes key);  // removes the key, or its fields, if expired
-  // Removes a key that no command has deleted: an expired, evicted or migrated one. Announces and propagates the
-  // removal.
+  // Removes a key that no command has deleted, because it has expired, or was evicted or migrated. Notifies listeners,
+  // and propagates the removal as the command `verb`.
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
-  void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes it and frees its value
+  void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes an expired key and frees its value
 
   Dataset& data_;
   int64_t now_ms_;  // Unix time, fixed when the Unit begins
   const ExpiryRule rule_;
   const Origin origin_;                         // whether commands of a file or server are replayed
-  int64_t expiry_now_ms_;                       // deadlines before this have passed; see expiry_now_ms
+  int64_t expiry_now_ms_;                       // deadlines before this time have passed; see expiry_now_ms()
   size_t first_own_command_;                    // index of this Unit's first command in Dataset::effects
   uint64_t changes_ = 0;                        // number of changes so far
-  uint8_t targets_ = JournalEntry::kEverybody;  // who receives the following commands
+  uint8_t targets_ = JournalEntry::kEverybody;  // bits of JournalEntry::Target: who gets the following commands
   std::vector<std::pair<int, std::string>>
       keys_to_purge_;  // expired keys (database, key) to remove when the Unit closes
 };

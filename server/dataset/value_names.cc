@@ -51,7 +51,8 @@ std::string_view EncodingName(const Entry& entry) {
 }
 
 // Returns the count that OBJECT REFCOUNT shows. As in Redis, small integers count as shared objects with an infinite
-// count. They do not under maxmemory with an LRU or LFU policy, which needs access data of each key.
+// count. Under maxmemory with an LRU or LFU policy they count as not shared, because each key needs its own access
+// data.
 int64_t ReferenceCount(const Entry& entry, const Settings& settings) {
   constexpr int64_t kSharedIntegers = 10000;
   if (entry.Form() != ValueForm::kInt || entry.IntegerValue() < 0 || entry.IntegerValue() >= kSharedIntegers) return 1;

@@ -12,7 +12,7 @@ namespace respite {
 
 // Returns the name that TYPE shows: "string", "list", "set", "zset", "hash" or "stream".
 std::string_view TypeName(ValueType type);  // as TYPE shows it: "string", "list" …
-// Returns the type with this name, ignoring case.
+// Returns the type with this name, such as "zset". Ignores case.
 std::optional<ValueType> FindTypeByName(Bytes name);  // ignoring case; nullopt if unknown
 // Returns the name that OBJECT ENCODING shows: "int", "embstr", "raw" …
 std::string_view EncodingName(const Entry& entry);                     // as OBJECT ENCODING shows it
