@@ -81,7 +81,7 @@ void Connection::OnReady(SocketPoller::Interest ready) {
   if (allowed.read && wanted_.read) Receive();
   if (!allowed.write || !wanted_.write || session_->closing) return;
   Want({.read = wanted_.read, .write = false});
-  // The output is sent at the end of the turn, because its replies may belong to writes that are not on disk yet.
+  // Sends the output only at the end of the turn, because its replies may belong to writes that are not on disk yet.
   host_->services().clients.registry.QueueFlush(*session_);
 }
 

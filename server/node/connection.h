@@ -26,16 +26,16 @@ class Connection final : public Transport,  // the socket of one client
   void Resume() override;                  // runs the waiting requests of the client in the next turn
   void Close() override;                   // closes the socket; the session ends in a later turn
   int FileDescriptor() const override { return stream_.FileDescriptor(); }  // of the socket
-  bool IsWaitingToWrite() const override { return wanted_.write; }          // the socket takes no more output now
+  bool IsWaitingToWrite() const override { return wanted_.write; }          // some output waits for space in the socket
   bool IsHandshakeLate() const override;                                    // the TLS handshake has taken too long
 
   // MoveTo makes the connection a client of another server on the same loop, with a new session. The other server also
   // handles the requests that arrived after the current one. Requires: no command of this client runs, and the next
   // turn resumes the client.
-  struct MovingClient {                      // what a client brings to the server that it moves to
+  struct MovingClient {                      // what a moving client takes along to its new server
     std::string reply;                       // reply to the request that caused the move
     std::unique_ptr<PausedRequest> request;  // a request that runs first on the other server; null: none
-    bool is_admitted;                        // the client needs no login on the other server
+    bool is_admitted;                        // true: the client needs no login on the other server
   };
   void MoveTo(NodeHost& other, MovingClient arrival);      // makes `other` serve the client
   void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves the client to the server that has replaced its own
@@ -45,7 +45,7 @@ class Connection final : public Transport,  // the socket of one client
   const Session& session() const { return *session_; }      // state of the client on its present server
   std::weak_ptr<Connection> Self() const { return self_; }  // expires when the connection closes, or soon after
   bool IsClosing() const { return session_->closing; }      // true: closed; no further input or output
-  // That server may have been destroyed, so the pointer may only be compared.
+  // Returns the server that accepted the connection. It may have been destroyed, so the pointer may only be compared.
   const NodeHost* AcceptingHost() const { return origin_ == nullptr ? host_ : origin_->host; }  // may dangle
 
   void OnReadable() override { OnReady({.read = true}); }    // called by the poller: the socket can be read
@@ -66,12 +66,12 @@ class Connection final : public Transport,  // the socket of one client
   void CloseGradually();  // closes the client after the peer has disconnected; may take several turns
   void RunPump();         // runs the requests that have arrived and that the client may run now
   Session& BecomeClientOf(NodeHost& other);  // creates a session on `other`, and closes the old one
-  // Restores the user that the client had when it left the server that had accepted it. If that user was deleted or
-  // turned off, the client is treated as new.
-  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // its user as when it left
+  // Called when a client has returned to the server that accepted it. Gives the client the user that it had when it
+  // left. If that user was deleted or turned off, treats the client as new.
+  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // gives it the user as when it left
   bool WriteSome(size_t most_bytes);  // writes once to the socket; false: it takes no more for now, or has failed
 
-  // `user` is the user that the client had on the accepting server when it left.
+  // `user` is the user of the client on the accepting server when the client left that server.
   struct Origin {          // where a connection that has moved came from
     const NodeHost* host;  // the server that accepted the connection; only compared
     std::string user;      // the user of the client there
@@ -83,7 +83,7 @@ class Connection final : public Transport,  // the socket of one client
   ByteStream stream_;                       // the socket, with or without TLS
   int64_t opened_ms_;                       // when the socket was accepted, in real elapsed milliseconds
   SocketPoller::Interest wanted_;           // events that the connection waits for
-  SocketPoller::Interest reported_events_;  // events that the poller was told to report
+  SocketPoller::Interest reported_events_;  // events that the poller reports now
   bool receive_posted_ = false;             // a call of Receive is posted for the next turn
   bool peer_has_disconnected_ = false;      // the peer has disconnected
   bool sends_much_ = true;                  // the last read brought many bytes, or nothing was read yet

@@ -41,7 +41,7 @@ class Housekeeping final : public TimeKeeper {  // periodic work, and work for a
 
   const Services& services_;             // all parts of the server
   int64_t wake_at_ms_ = Timers::kNever;  // monotonic time last passed to Host::WakeAt
-  uint64_t served_synced_bytes_ = 0;     // AofWriter::SyncedBytes when waiting clients were last served
+  uint64_t served_synced_bytes_ = 0;     // AofWriter::SyncedBytes when blocked WAITAOF requests were last run
   int64_t last_sample_us_ = 0;           // when SampleStats last ran, in real elapsed time
 };
 

@@ -63,8 +63,8 @@ void SendError(const Descriptor& socket, Bytes error) {
   [[maybe_unused]] ssize_t sent = send(socket.Get(), line.data(), line.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-// Gives the file of the unix socket to a group, whose members can then connect if the mode of the file allows it. Does
-// nothing if `name` is empty.
+// Makes `name` the group of the unix socket's file. Members of this group can then connect if the mode of the file
+// allows it. Does nothing if `name` is empty.
 std::optional<std::string> GiveToGroup(const std::string& path, const std::string& name) {
   if (name.empty()) return std::nullopt;
   const group* const found = getgrnam(name.c_str());

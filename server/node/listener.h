@@ -46,7 +46,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   struct Socket;  // one listening socket
   using Sockets = std::vector<std::shared_ptr<Socket>>;
 
-  Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);  // on all addresses of `bind`; or an error text
+  Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);  // listens on the `bind` addresses; or an error
   std::optional<std::string> OpenUnix();                              // listens on the unix socket; returns the error
   void RemoveUnixFile();       // removes the file, unless it now belongs to another server
   void ReservePort(int port);  // keeps other programs from using the port while not listening

@@ -32,7 +32,7 @@ class Node {  // one server without its sockets
     const Pace& pace;    // real elapsed time, for timeouts; cannot be moved
     Logger& log;
     HashKey hash_key;      // key of the hashes in all tables
-    uint64_t random_seed;  // of random choices, which clients see
+    uint64_t random_seed;  // seed of random choices that clients can see
     FileSystem& files;     // where it reads and writes its files
     Forker& forker;        // forks children for background saves
     IdSource ids = {};     // source of random IDs and passwords
@@ -42,7 +42,7 @@ class Node {  // one server without its sockets
   Node& operator=(const Node&) = delete;
 
   const Services& services() const { return services_; }  // all parts of the server
-  Runtime& runtime() { return runtime_; }                 // the driver (NodeHost, or a test) attaches itself to it
+  Runtime& runtime() { return runtime_; }                 // environment; NodeHost or a test attaches to it
   Housekeeping& housekeeping() { return housekeeping_; }  // periodic work
 
  private:
