@@ -13,7 +13,7 @@ struct Identity {  // ID and start time of the server
   Identity(const Clock& clock, IdSource& ids)
       : run_id(ids.Hex(40)), started_ms(clock.MonotonicMs()), started_wall_ms(clock.WallMs()) {}
 
-  const std::string run_id;       // 40 hexadecimal digits
+  const std::string run_id;       // random ID of 40 hexadecimal digits, as INFO shows it
   const int64_t started_ms;       // start of the server in monotonic time
   const int64_t started_wall_ms;  // start of the server in Unix time
 };

@@ -31,7 +31,7 @@ struct MemoryReport {      // memory usage of the server, in bytes
   size_t function_bytes = 0;         // texts of the libraries of FUNCTION LOAD, and their index
   size_t overhead_bytes = 0;         // startup_bytes, clients, buffers, scripts and key tables: all but keys and values
   size_t keys = 0;                   // number of keys in all databases
-  size_t clients = 0;                // number of clients, including replicas
+  size_t clients = 0;                // number of clients other than replicas
   size_t resident_bytes = 0;         // RSS of the process
   AllocatorStats allocator;          // figures of the memory allocator
   std::vector<Database> databases;   // databases that have keys
@@ -48,6 +48,8 @@ struct MemoryReport {      // memory usage of the server, in bytes
   static double Ratio(size_t part, size_t whole) {  // `part` / `whole`; 0 if `whole` is 0
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   }
+  // The four ratios that INFO shows as mem_fragmentation_ratio, allocator_frag_ratio, allocator_rss_ratio and
+  // rss_overhead_ratio.
   double FragmentationRatio() const { return Ratio(resident_bytes, used_bytes); }  // mem_fragmentation_ratio
   double AllocatorFragmentationRatio() const { return Ratio(allocator.active, allocator.allocated); }  // of INFO
   double AllocatorResidentRatio() const { return Ratio(allocator.resident, allocator.active); }  // allocator_rss_ratio

@@ -1,6 +1,6 @@
-// The sections of INFO. Each function returns a section as text, with its title. It contains the fields of all
-// versions, which FilterInfoFields then reduces to those of the emulated version. Fields about features that this
-// server lacks have the values of a Redis that does not use them.
+// The sections of INFO. Each function returns a section as text, with its title. A section contains the fields of all
+// versions; FilterInfoFields then removes the fields that the emulated version lacks. Fields about features that this
+// server lacks have the values of a Redis that does not use these features.
 #pragma once
 
 #include <concepts>
