@@ -36,7 +36,8 @@ struct Region {
   uint64_t end;
 };
 
-// All memory that the signal handler needs in addition to its stack.
+// The memory regions to test. They and `residency` are all memory that the signal handler needs in addition to its
+// stack.
 struct Regions {
   std::array<Region, kRegionsMax> rows;
   size_t count;
@@ -70,8 +71,8 @@ void StopOtherThreads() {
   nanosleep(&a_moment, nullptr);
 }
 
-// Adds the region of a line such as "7f31886ae000-7f31886b0000 rw-p 00000000 00:00 0 [heap]" if the region is private
-// memory without a file.
+// Adds the region that a line of /proc/self/maps describes, such as "7f31886ae000-7f31886b0000 rw-p 00000000 00:00 0
+// [heap]". Ignores regions that are not private memory, belong to a file, or have another name than [heap].
 void AddRegion(std::string_view line) {
   Region region{};
   const char* const end = line.data() + line.size();

@@ -123,7 +123,8 @@ void LimitTime() {
   alarm(kTimeLimitSeconds);
 }
 
-// Runs one part of the report, which may fault. Objects in that part must not need a destructor.
+// Runs one part of the report. If this part faults, the report continues after it. Objects in a part must not need a
+// destructor.
 template <class Part>
 void Guarded(const SignalLog& log, Part part) {
   static_assert(std::is_trivially_destructible_v<Part>);
@@ -205,7 +206,8 @@ void WriteCause(const SignalLog& log, int signal, const siginfo_t& info, const u
   log.Write("\n");
 }
 
-// Replaces the process ID in the text of INFO, which is that of the child, by the ID of the server's process.
+// Corrects the process ID in the text of INFO. The text was made in a child, but must show the ID of the server's
+// process.
 std::string WithProcessId(std::string info, pid_t process) {
   constexpr Bytes kField = "process_id:";
   const size_t at = info.find(kField);
@@ -294,7 +296,7 @@ void OnCrash(int signal, siginfo_t* info, void* context) {
   Die();
 }
 
-// Logs the exception that terminates the process.
+// Logs the exception that terminates the process, and aborts.
 [[noreturn]] void OnTerminate() {
   if (const std::exception_ptr thrown = std::current_exception()) {
     SignalLog log;

@@ -1,4 +1,4 @@
-// Handlers that end a process of the server when memory has run out, for ChooseOutOfMemoryEnding
+// Handlers that end a process of the server when memory has run out. They are installed with ChooseOutOfMemoryEnding
 // (base/out_of_memory.h).
 #pragma once
 

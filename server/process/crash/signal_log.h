@@ -1,6 +1,6 @@
 // Logging from a signal handler: uses only system calls, allocates no memory, takes no locks, and never blocks.
 //
-// Whoever installs a signal handler cannot pass data to it. So handlers read static variables, which are in
+// The code that installs a signal handler cannot pass data to it. So handlers read static variables, which are in
 // signal_log.cc, signals.cc and crash_report.cc.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// A path of PATH_MAX bytes or more is ignored: the log then is standard output.
+// Sets the log file of signal handlers. If the path has PATH_MAX bytes or more, they write to standard output instead.
 void SetSignalLog(std::string_view path);  // the log file of signal handlers; empty: standard output
 
 // All functions of SignalLog are async-signal-safe.

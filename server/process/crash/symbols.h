@@ -24,7 +24,8 @@ class Symbols {  // finds the function at an address of this program
     uint64_t program_offset = 0;   // the address in the file of the program, for addr2line
   };
   bool IsInProgram(uint64_t address) const { return address >= base_ && address < end_; }  // false: in a library
-  // Requires: IsInProgram. Async-signal-safe. Cost: O(symbols of the program), some 100 µs.
+  // Finds the function at this address. Async-signal-safe. Requires: IsInProgram. Cost: O(symbols of the program), some
+  // 100 µs.
   Place Find(uint64_t address) const;
 
  private:

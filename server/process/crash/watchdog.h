@@ -19,7 +19,7 @@ class Watchdog {  // logs a stack trace if the loop of this thread is blocked
   Watchdog& operator=(const Watchdog&) = delete;
 
   // SetPeriod and Feed must be called on the thread that is watched.
-  void SetPeriod(std::chrono::milliseconds period);  // zero turns the watchdog off
+  void SetPeriod(std::chrono::milliseconds period);  // the longest time without a Feed; zero: off
   // Feed must be called more often than once in a period; NodeServer calls it at each tick. Cost: a system call if the
   // watchdog is on, otherwise a comparison.
   void Feed() {  // restarts the period, since the loop is not blocked
