@@ -33,13 +33,13 @@ class GroupStart {  // makes the nodes of a process a cluster or a Sentinel grou
   std::optional<std::string> FormSentinelGroup();  // starts replicas and configures Sentinels; returns the error
 
  private:
-  // Sets the replication IDs of nodes without data.
-  void ShareReplidsOfEmptyNodes();                   // gives replicas without data the replication ID of their primary
+  // Gives each primary without data a new replication ID, and its replicas without data the same ID.
+  void ShareReplidsOfEmptyNodes();                   // a primary without data and its replicas get one replication ID
   SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of the node
   // The first primary is called "mymaster", as in the documentation of Redis. The others are called "mymaster-" and
   // their number, counted from 1.
   static std::string SentinelMasterName(int primary);  // "mymaster", "mymaster-2" …; `primary` counts from 0
-  SentinelGroupPlan PlanSentinels();                   // configuration lines of the Sentinels
+  SentinelGroupPlan PlanSentinels();                   // makes the configuration lines of the Sentinels
   void FollowPrimary(int node);                        // makes this node a replica of its primary
   std::optional<std::string> WriteSentinelLines(int sentinel,
                                                 const std::string& lines);  // to the file of this Sentinel

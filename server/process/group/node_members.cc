@@ -63,7 +63,7 @@ void NodeMembers::HandleServerRestarted(HostedServer& hosted) {
 bool NodeMembers::Lives(size_t member) const { return hosted_servers_[member].Lives(); }
 
 ClockControl* NodeMembers::FindLiveClock(size_t member) const {
-  // Sentinels have no movable clock, because all communication between servers follows real time.
+  // Sentinels have no movable clock, because they only communicate with other servers, which follows real time.
   if (!Lives(member) || RoleOf(*hosted_servers_[member].node) == Role::kSentinel) return nullptr;
   ClockControl& clock = hosted_servers_[member].node->services().lab.clock;
   return clock.HasMovableClock() ? &clock : nullptr;

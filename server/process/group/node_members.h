@@ -37,14 +37,14 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   struct Pending {  // a task that has not ended
     Task task;
     int64_t until_ms;                     // when the task fails, in real elapsed time
-    std::optional<size_t> giver = {};     // kMove: the node that gives the slot away
+    std::optional<size_t> giver = {};     // kMove: the node that exports the slot
     std::optional<Outcome> outcome = {};  // nullopt: still running
   };
 
   bool Lives(size_t member) const;                   // true: the node was not killed, and has not stopped
   ClockControl* FindLiveClock(size_t member) const;  // its movable clock; null: killed, stopped, or not movable
-  Cluster* ClusterOf(size_t member) const;           // null: killed, stopped, or in no cluster
-  std::optional<size_t> MemberWithId(const NodeId& id) const;  // nullopt: no live node has this ID
+  Cluster* ClusterOf(size_t member) const;           // its cluster state; null: killed, stopped, or in no cluster
+  std::optional<size_t> MemberWithId(const NodeId& id) const;  // the live node with this ID; nullopt: none
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
   std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node
   std::optional<std::string> BeginNodeRestart(const TaskClient& asker, size_t member);  // restarts a killed node
@@ -64,7 +64,7 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   const Pace& pace_;
   std::map<TaskClient, Pending> pending_;       // tasks that have not ended, by the client that asked
   Sides sides_;                                 // the nodes on each side of the network partition; empty: none
-  std::map<size_t, int64_t> output_delays_ms_;  // by member: the delay of all that it sends, which Lag has set
+  std::map<size_t, int64_t> output_delays_ms_;  // by member: milliseconds by which Lag delays all its output
 };
 
 }  // namespace respite

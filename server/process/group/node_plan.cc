@@ -19,7 +19,7 @@ namespace {
 constexpr mode_t kFolderMode = 0755;
 constexpr char kSentinelFile[] = "/sentinel.conf";
 
-// Settings with the path of a file that all nodes read. Relative paths start in the directory of the process, not of
+// Settings with the path of a file that all nodes read. Relative paths begin at the directory of the process, not of
 // the node.
 constexpr std::array kSharedFiles = {&Settings::tls_ca_cert_dir,     &Settings::tls_ca_cert_file,
                                      &Settings::tls_cert_file,       &Settings::tls_client_cert_file,
@@ -52,7 +52,7 @@ void AnnounceAt(const AnnouncedHost& place, Settings& settings) {
 }
 
 bool IsTemporary(const Settings& settings) {
-  // The unix sockets of nodes must be in a directory that clients know, so it is not temporary.
+  // Nodes with unix sockets have no temporary directory, because clients must know the directory of the sockets.
   return settings.sentinels > 0 || (settings.starts_empty && settings.unixsocket.empty());
 }
 

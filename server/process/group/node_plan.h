@@ -1,5 +1,5 @@
-// NodePlan: derives the settings of each node from the directives `nodes` and `sentinels`: a directory, ports and
-// settings. Sentinels are numbered after the nodes that they watch.
+// NodePlan: derives the directory, the ports and the other settings of each node from the configuration of the process
+// (directives `nodes` and `sentinels`). Sentinels are numbered after the nodes that they watch.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class NodePlan {  // the nodes of a process, and the settings of each
   // Creates the directories that do not exist yet. A group with Sentinels uses a new temporary directory, and so does a
   // test run whose settings name no place for data or sockets. So several such groups can run at the same time.
   std::optional<std::string> MakeFolders();  // creates the directories of the nodes; returns the error
-  void RemoveFolders();                      // after a failed start: removes the empty ones of made_
+  void RemoveFolders();                      // after a failed start: removes what MakeFolders has created
   void RemoveTemporaryFolder();              // removes the folder of a test run with its content
   // Returns the configuration of a node. Requires: MakeFolders has succeeded. `folder` is the directory of the node.
   std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;  // a copy of the configuration for this node
@@ -38,7 +38,7 @@ class NodePlan {  // the nodes of a process, and the settings of each
   const Config& config_;           // configuration of the process
   const NodeLayout layout_;        // layout of the nodes other than Sentinels
   const int sentinel_count_;       // number of Sentinels
-  const bool is_temporary_;        // RemoveTemporaryFolder must remove home_
+  const bool is_temporary_;        // home_ is a new directory, to be removed at the end
   std::string home_;               // the directory that contains the directories of the nodes
   std::vector<std::string> made_;  // directories that MakeFolders has created
 };

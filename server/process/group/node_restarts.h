@@ -19,10 +19,10 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
    public:
     virtual ~Owner() = default;
     // Creates the server that replaces the one of `hosted`. Its Build was not called yet.
-    virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // its replacement
-    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // its end is a killing, not a normal stop
+    virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // creates its replacement
+    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // the server was killed, so its stop does not count
     // Called before the server restarts. From then on a stop of this server counts as a normal stop.
-    virtual void HandleServerRestarting(HostedServer& hosted) = 0;  // its stop counts again
+    virtual void HandleServerRestarting(HostedServer& hosted) = 0;  // from now on its stop counts
     virtual void HandleServerRestarted(HostedServer& hosted) = 0;   // the server has restarted, and serves
     virtual void HandleRestartFailure(HostedServer& hosted) = 0;    // the server cannot restart; the reason is logged
   };
@@ -33,14 +33,14 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes and restarts its server; false: cannot
 
   // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
-  void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }  // next turn
-  // The files of the server keep only the data that `appendfsync` guarantees.
+  void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }  // runs it in the next turn
+  // Ends the server as a crash of the machine would. Its files keep only the data that `appendfsync` guarantees.
   void Kill(HostedServer& hosted);  // ends the server as a crash of the machine would
   // Restarts the server. Requires: the server was killed, or has stopped.
   bool Revive(HostedServer& hosted);  // restarts the server; false: failed, and the reason is logged
 
  private:
-  HostedServer* FindHostedServer(const NodeHost& host);  // null: another server
+  HostedServer* FindHostedServer(const NodeHost& host);  // the live server of this host; null: none
   // Ends the server: closes all clients except `spared`, and leaves its files as `remains` says. Stops listening, but
   // keeps the ports reserved so that no other program takes them. The server object keeps its data in memory.
   void End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared);

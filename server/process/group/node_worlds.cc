@@ -14,7 +14,8 @@ namespace respite {
 
 namespace {
 
-// The directory of all worlds. It cannot be created, so a world writes no files and finds none.
+// The directory of all isolated servers (worlds). It cannot be created, so an isolated server writes no files and finds
+// none.
 constexpr char kNowhere[] = "/proc/no-folder-of-a-world";
 constexpr int64_t kIdleCheckMs = 1000;
 
@@ -111,8 +112,8 @@ std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
   return std::nullopt;
 }
 
-// Stops the world immediately, so that its name is free for a new world. The world is destroyed in a later turn of the
-// loop, since one of its own clients may have sent the request.
+// Stops an isolated server (world) immediately, so that its name is free for a new one. The stopped server is destroyed
+// in a later turn of the loop, since one of its own clients may have sent the request.
 void NodeWorlds::Drop(Bytes name) {
   auto dropped = worlds_.extract(worlds_.find(name));
   NodeServer& server = *dropped.mapped().node;
@@ -121,7 +122,8 @@ void NodeWorlds::Drop(Bytes name) {
   RunLater([this] { dropped_worlds_.clear(); });
 }
 
-// A client of a world has called SHUTDOWN, so the server of the world has stopped. Removes that world only.
+// Called when the server of a world has stopped, because one of its clients has called SHUTDOWN. Removes that world
+// only: the main server and other worlds keep running.
 void NodeWorlds::HandleServerStopped(NodeServer& node) {
   const auto name = NameOf(node.host());
   if (name) Drop(*name);
@@ -227,8 +229,8 @@ bool NodeWorlds::Enter(const Session& session, Entry entry) {
 }
 
 void NodeWorlds::Move(Connection& connection, const Entry& entry) {
-  // A client that the main server has admitted may enter all worlds. A client that connected to the port of one world
-  // must log in to the other worlds.
+  // A client that the main server has admitted may enter all isolated servers (worlds) without a login. A client that
+  // connected to the port of one of them must log in to the others.
   const bool is_admitted = connection.AcceptingHost() == &parts_.server.host();
   Connection::MovingClient arrival{.reply = entry.reply, .request = nullptr, .is_admitted = is_admitted};
   if (!entry.request.empty()) {

@@ -46,10 +46,10 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool MayMove(const Session& session) const override;       // true if this client can move to an isolated server
   bool Enter(const Session& session, Entry entry) override;  // moves the client to another server; false: impossible
 
-  // The function of Restarts. It can crash only isolated servers (worlds).
+  // The function of Restarts. It can crash only isolated servers (worlds), not the main server.
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes its server; false: it cannot
 
-  // The functions of NodeServer::Owner, for the worlds.
+  // The functions of NodeServer::Owner, for the isolated servers (worlds).
   void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
   void HandleServerStopped(NodeServer& node) override;                    // removes the stopped server
   void OnShutdownCancelled() override {}                                  // nothing: the process is not concerned
@@ -69,8 +69,8 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   };
 
   void RunLater(std::function<void()> task);  // runs it in a later turn of the loop, if this object still exists
-  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;      // a task that first checks life_
-  std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;  // base_, changed as ordered
+  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // wraps a task: skips it if this is gone
+  std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;  // a copy of base_, changed by `order`
   NodeServer& ServerOf(Bytes world) const;             // the isolated server of this name; empty: the main server
   World PrepareWorld(Bytes name, const Order& order);  // makes an isolated server, without starting it
   struct ReplacedServer {                              // the server that a new isolated server replaces
@@ -79,8 +79,8 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   };
   bool StartWorld(NodeServer& node, const ReplacedServer& before);  // starts an isolated server; false: failed, logged
   void Add(Bytes name, World world);
-  void Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains);  // after a crash
-  // Moves the client to a world. Requires: the connection is open, and the world exists.
+  void Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains);  // after TEST CRASH
+  // Moves the client to another server. Requires: the connection is open, and the isolated server (world) exists.
   void Move(Connection& connection, const Entry& entry);
   std::optional<std::string> NameOf(const NodeHost& host) const;  // "": the main server; nullopt: one that was dropped
   void StartIdleTimer();                                          // starts a timer that calls DropIdleWorlds
@@ -90,7 +90,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   OwnFolder missing_folder_;                                     // does not exist, since isolated servers have no files
   const std::unique_ptr<Config> base_;                           // copy of the configuration, from which worlds begin
   std::map<std::string, World, std::less<>> worlds_;             // the isolated servers by name
-  std::vector<World> dropped_worlds_;                            // stopped isolated servers, destroyed in the next turn
+  std::vector<World> dropped_worlds_;                            // isolated servers that a later turn will destroy
   bool has_idle_timer_ = false;                                  // a timer that will call DropIdleWorlds is set
   const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // expires with this object
 };
