@@ -16,12 +16,12 @@ namespace respite {
 
 // LogIdentity writes the first line of the log.
 void LogIdentity(const Settings& settings, Logger& log);                       // writes "Respite 0.1.0, as Redis 7.2.4"
-void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // writes "… is starting …"
+void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // writes title, version and PID
 // Shows the logo where Redis would: if the log is a terminal, or if always-show-logo says so.
-void LogMode(const Config& config, Logger& log);  // mode and port, or the logo
+void LogMode(const Config& config, Logger& log);  // writes mode and port, or the logo
 
 std::string DataPlaceText(const Settings& settings);  // where data is saved, or that it is not saved
 
-std::vector<std::string> UnsupportedSettingWarnings(const Config& config);  // one per setting
+std::vector<std::string> UnsupportedSettingWarnings(const Config& config);  // warns if there are settings of modules
 
 }  // namespace respite

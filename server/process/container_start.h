@@ -14,6 +14,6 @@ struct ContainerStart {                // how this process continues as the entr
 // If the arguments name a program other than those of Respite, replaces this process by that program. If they start the
 // server, creates requested certificates, gives the data folder to the user `redis` and becomes that user, as the image
 // `redis` does.
-ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments);  // may become it
+ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments);  // may replace this process
 
 }  // namespace respite

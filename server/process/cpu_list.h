@@ -9,7 +9,7 @@
 
 namespace respite {
 
-std::optional<cpu_set_t> ParseCpuList(Bytes list);  // "0-7"; nullopt: invalid
+std::optional<cpu_set_t> ParseCpuList(Bytes list);  // parses "0-7"; nullopt: the list is invalid
 
 // As in Redis, an invalid list is silently ignored, and so is one without a processor of this machine.
 void BindToProcessors(Bytes list);  // binds the calling thread to these processors

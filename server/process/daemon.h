@@ -5,15 +5,16 @@
 
 namespace respite {
 
-// Keeps sockets from getting the descriptors 0, 1 or 2.
-void FillStandardDescriptors();  // opens /dev/null for those that the launcher closed
+// Opens /dev/null for each of the descriptors 0, 1 and 2 that the launcher has closed, so that no socket gets one of
+// these numbers.
+void FillStandardDescriptors();  // opens /dev/null for 0, 1 and 2 if they are closed
 
 class Daemon {  // a process in the background, whose parent waits until it is ready
  public:
-  // The parent exits with 0 when the child calls Release (after it has written its pidfile and listens), when the child
-  // dies, or after a second. If pipe or fork fails, returns in the original process. Requires: the process has no other
-  // threads.
-  static Daemon Start();  // forks; returns only in the child
+  // Forks a child, and returns in it. The parent exits with 0 when the child calls Release (because the server is
+  // ready), when the child dies, or after a second. If pipe or fork fails, returns in the original process. Requires:
+  // the process has no other threads.
+  static Daemon Start();  // forks; returns in the child, or here after a failure
 
   Daemon() = default;                                 // a process in the foreground; Release does nothing
   void Release() { waiting_parent_ = Descriptor(); }  // lets the parent exit with 0

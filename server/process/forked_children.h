@@ -1,7 +1,8 @@
 // ForkedChildren: runs saves and rewrites in child processes. It is the implementation of Forker that calls fork().
 //
-// A child keeps only the log open. Client sockets must close with the server, so the child closes its copies of them,
-// and also of listeners and file locks. A child exits with code 0 (done), 1 (failed) or 255 (SIGUSR1).
+// A child closes its copies of all descriptors except the standard streams, the pipe for its reports, and its output.
+// Otherwise client sockets, listeners and file locks could not close together with the server. A child exits with code
+// 0 (done), 1 (failed) or 255 (SIGUSR1).
 //
 // POSIX allows the child of a process with threads few functions. These children also free memory, sync files and look
 // up names, which is safe for these reasons:
@@ -37,7 +38,7 @@ class ForkedChildren final : public Forker {  // runs saves and rewrites in chil
   ForkedChildren(const ForkedChildren&) = delete;
   ForkedChildren& operator=(const ForkedChildren&) = delete;
 
-  Result<pid_t, int> Start(ChildWork work, Job job, int output) override;  // returns the PID, or errno
+  Result<pid_t, int> Start(ChildWork work, Job job, int output) override;  // forks a child; returns its PID, or errno
   ChildProgress Progress() override;        // the latest progress that the running child has reported
   std::optional<ChildEnd> Poll() override;  // nullopt: no child has ended
   void Kill() override;
@@ -62,7 +63,8 @@ class ForkedChildren final : public Forker {  // runs saves and rewrites in chil
   std::optional<ChildEnd> end_;  // how the child that was killed has ended; nullopt: already reported
 };
 
-// Cost: milliseconds for each GB of memory.
-uint64_t PrivateDirtyBytes();  // modified memory of this process that it shares with no other
+// Returns the modified memory of this process that it shares with no other process. Cost: milliseconds for each GB of
+// memory.
+uint64_t PrivateDirtyBytes();  // modified memory that only this process has
 
 }  // namespace respite

@@ -18,9 +18,9 @@ struct OpenFilesGrant {           // result of RaiseOpenFilesLimit: how many cli
   std::vector<ConfigNote> notes;  // messages for the log
 };
 
-// Raises RLIMIT_NOFILE for `maxclients` clients of each of `nodes` servers, up to what the system allows. Never lowers
-// the limit.
-OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);  // `nodes`: number of servers
+// Raises RLIMIT_NOFILE so that each of `nodes` servers can have `maxclients` clients, or as far as the system allows.
+// Never lowers the limit.
+OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);  // raises RLIMIT_NOFILE for `nodes` servers
 // Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or fail if that is impossible. Requires: `config` and `log` exist as
 // long as directives can change.
 void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);  // registers the hook of CONFIG SET maxclients

@@ -111,7 +111,8 @@ bool NodeServer::HasClients() const {
   return has_some || (worlds != nullptr && worlds->HaveClients());
 }
 
-// Measures how long the server has had no client. A client that came and left between two ticks also counts.
+// Measures how long the server has had no client. A client that came and left between two ticks also counts as a
+// client.
 void NodeServer::MeasureIdleTime() {
   if (settings().exit_on_idle == 0) return;
   const int64_t now_ms = parts_.pace.NowMs();
@@ -282,7 +283,8 @@ void NodeServer::LogReady() {
   if (listener_->HasTcp() || listener_->HasTls()) {  // the text of Redis before 5.0, for which some launchers wait
     log().Notice(StrCat("The server is now ready to accept connections on port ", settings().MainPort()));
   }
-  // If another server writes the dump file, the log already says that this server saves nothing.
+  // Logs where data is saved, unless another server writes the dump file. In that case the log already says that this
+  // server saves nothing.
   if (!services().storage.snapshots.LeavesDumpToOtherServer()) log().Notice(DataPlaceText(settings()));
 }
 

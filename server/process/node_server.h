@@ -44,7 +44,7 @@ class NodeServer {  // one Redis server of this process
     virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;  // called first in a new child process
     // Called once, in the middle of a turn of the loop. The listeners of the server are still open then.
     virtual void HandleServerStopped(NodeServer& node) = 0;  // the server has stopped; its listeners are still open
-    virtual void OnShutdownCancelled() = 0;  // a shutdown goes no further: SHUTDOWN ABORT, or saving has failed
+    virtual void OnShutdownCancelled() = 0;  // a shutdown was cancelled by SHUTDOWN ABORT or a failed save
     virtual void OnShutdownStatus(const std::string& status) = 0;  // a shutdown now waits for what `status` says
     virtual void HandleRoleChange(NodeServer& node) = 0;           // the server has become a primary or a replica
     virtual void HandleTitleChange(const NodeServer& node) = 0;    // ports or title template changed
@@ -81,7 +81,7 @@ class NodeServer {  // one Redis server of this process
   // step.
   enum class Step : uint8_t { kDone, kFailed, kStopped };
 
-  // With `port auto`, Build also listens, since the log shows the port. The loop must outlive the server.
+  // Creates the Node. With `port auto`, also listens, since the log shows the port. The loop must outlive the server.
   Step Build(WatchedLoop& loop);  // first step: creates the Node
   // Second step: reads the users and listens (unless Build already listens).
   Step Open();
@@ -101,8 +101,9 @@ class NodeServer {  // one Redis server of this process
 
   // --- For a primary and its replicas in the same process
 
-  // If all servers of a group get the same replication ID, a replica needs no snapshot from its primary.
-  void SetReplidIfEmpty(std::string replid) { replid_if_empty_ = std::move(replid); }  // for a server without data
+  // Sets the replication ID that this server gets if it has no data. If a primary and its replicas get the same ID, the
+  // replicas need no snapshot.
+  void SetReplidIfEmpty(std::string replid) { replid_if_empty_ = std::move(replid); }  // used if it has no data
 
   // --- For a server that replaces another one. These functions require that Build was done, and that `before` still
   // exists.
@@ -127,8 +128,8 @@ class NodeServer {  // one Redis server of this process
   // Stops the server immediately, without saving. Kills a running script, and no further command runs. Does nothing if
   // the server has stopped. Requires: Build was done.
   void Stop();
-  // The append-only file keeps the part that `policy` guarantees. All clients except `spared` are disconnected, and the
-  // locks of files are released. The data stays in memory.
+  // Stops the server as if it had been killed. The append-only file keeps the part that `policy` guarantees. All
+  // clients except `spared` are disconnected, and the locks of files are released. The data stays in memory.
   void Crash(AppendFsync policy, const Session* spared);  // stops as if killed; disconnects all clients but `spared`
   // Reserves the ports of the server until the returned descriptors are closed, also against use as the local port of a
   // connection. Requires: the server no longer listens.
@@ -139,7 +140,7 @@ class NodeServer {  // one Redis server of this process
   bool IsReplica() const { return is_replica_; }    // false: a primary or a Sentinel
   // Measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as clients.
   int64_t IdleMs() const { return idle_ms_; }  // time without clients; measured at ticks if `exit-on-idle` is set
-  void CloseListeners();                       // also removes the file of the unix socket
+  void CloseListeners();                       // closes all listening sockets; removes the file of the unix socket
   void Discard();  // destroys everything except settings and log; a second call does nothing
 
   Config& config() const { return parts_.config; }
@@ -156,7 +157,7 @@ class NodeServer {  // one Redis server of this process
   void AttachHandlers();        // registers handlers for ticks, stops and new threads
   void LogState();              // logs key counts and memory every few seconds, if the log level shows them
   void StartWatchdog();         // (re)starts the watchdog with `watchdog-period`, or turns it off
-  bool HasClients() const;      // also of its isolated test servers; not counted: replicas and its primary
+  bool HasClients() const;      // counts those of its isolated test servers, but no replicas and no primary
   void MeasureIdleTime();       // updates idle_ms_ at each tick, if `exit-on-idle` is set
   Step Listen();                // opens the ports and the unix socket that the settings name
   std::optional<std::string> OpenCluster();  // loads cluster_start_ or nodes.conf; returns the error
@@ -184,7 +185,7 @@ class NodeServer {  // one Redis server of this process
   std::unique_ptr<NodeHost> host_;
   std::unique_ptr<Listener> listener_;         // accepts clients; null before Build
   std::vector<Descriptor> reserved_;           // sockets that keep the port of the cluster bus free
-  std::optional<ClusterStart> cluster_start_;  // nullopt: nodes.conf is read
+  std::optional<ClusterStart> cluster_start_;  // used instead of nodes.conf; nullopt: none
   std::string replid_if_empty_;                // replication ID for a server without data; empty: a new one
   const NodeServer* data_source_ = nullptr;    // the server whose data Load copies; null: Load reads files
   std::atomic<bool> has_stopped_ = false;      // the server has stopped; never reset

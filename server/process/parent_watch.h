@@ -2,8 +2,8 @@
 //
 // ParentWatch watches the whole parent process, while PR_SET_PDEATHSIG would watch only the thread that forked. If the
 // parent has already ended, another process (init, or a subreaper) has adopted this one. ParentWatch recognises an
-// adopting process by its session, because a process has its parent's session or leads its own. It takes an adopting
-// process for the parent if both have the same session, or if this process leads its own.
+// adopting process by its session, because a process has its parent's session or leads its own. If the adopting process
+// has the same session, or if this process leads its own, ParentWatch takes the adopting process for the parent.
 #pragma once
 
 #include <sys/types.h>
@@ -33,7 +33,7 @@ class ParentWatch {  // notices the end of the process that started this one
   bool HasAdoptiveParent() const;  // the present parent only adopted this process
 
   pid_t pid_ = 0;
-  Descriptor descriptor_;  // pidfd of the parent; closed: the system has no pidfd
+  Descriptor descriptor_;  // pidfd of the parent; not open if the system has no pidfd
 };
 
 }  // namespace respite

@@ -46,7 +46,7 @@ ServerProcess::~ServerProcess() {
   }
 }
 
-// Lets a single server have worlds. Nodes of a cluster have none, since such nodes know only each other.
+// Lets a single server have worlds (isolated test servers). Nodes of a cluster have none: they know only each other.
 void ServerProcess::PrepareWorlds() {
   const bool is_alone = !plan_ && !IsSentinel() && !config_.settings().cluster_enabled;
   if (!is_alone || config_.settings().test_commands == Permission::kNever) return;
@@ -499,7 +499,7 @@ void ServerProcess::OnShutdownStatus(const std::string& status) {
   if (is_ending_ || running_server_count_ == 1) supervisor_->ReportStopping(status);
 }
 
-// Stops the loops with the last server. A server of the main loop that stops earlier is discarded after this turn.
+// The last server that stops ends the loops. A server of the main loop that stops earlier is discarded after this turn.
 void ServerProcess::HandleServerStopped(NodeServer& node) {
   const auto is_its = [&](const HostedServer& hosted) { return hosted.node.get() == &node && hosted.is_killed; };
   if (std::ranges::any_of(hosted_servers_, is_its)) return;

@@ -65,14 +65,14 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
     --running_server_count_;
   }
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
-  void HandleServerRestarted(HostedServer& hosted) override;  // restores its links; its test servers begin again
+  void HandleServerRestarted(HostedServer& hosted) override;  // restores its links; TEST WORLD works again
   void HandleRestartFailure(HostedServer& hosted) override;   // frees it; ends the process if it was the last
 
  private:
   using Step = NodeServer::Step;
 
   void OpenLog(Logger& log);                  // opens the log as the directives say
-  void GoToBackground();                      // for `daemonize`, unless there is a supervisor
+  void GoToBackground();                      // daemonizes for `daemonize`, unless there is a supervisor
   Step RaiseLimits();                         // raises the number of files that may be open
   Step PrepareToServe();                      // creates the servers, opens their ports, writes pidfile and title
   uint32_t CountNodes() const;                // number of servers of the process
@@ -84,7 +84,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void AddHostedServer(HostedServer hosted);  // adds a server to hosted_servers_
   // Runs the work for each server on the thread of that server, and waits until the work is done for all. Returns
   // kFailed if it failed for one of them; then some servers may have been skipped.
-  Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);  // waits for all of them
+  Step RunOnEachServer(const std::function<Step(NodeServer&)>& work);  // runs `work` for each server, and waits
   Step BuildNodes();                                                   // creates the Node of each server
   Step RefuseModules();                                                // fails if there is a `loadmodule` line
   Step CheckLocale();                 // fails if the locale of `locale-collate` does not exist
@@ -92,7 +92,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step PublishPortsAndPid();          // writes pidfile, port file and process title
   Step WritePortFile();               // writes `port-file`, with one port per line
   void StartServing();                // makes all servers load; those with their own thread then serve
-  void HandleServerLoaded(const NodeServer& node, Step outcome);  // after the last: ConnectServers or ReportReadiness
+  void HandleServerLoaded(const NodeServer& node, Step outcome);  // when all have loaded: connects or reports ready
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.
@@ -137,7 +137,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Daemon daemon_;                              // the waiting parent, if the process went to the background
   std::optional<Supervisor> supervisor_;       // systemd or upstart
   bool in_background_ = false;                 // it runs as a daemon
-  ReadyFd ready_fd_;                           // pipe to the launcher, gets the ports once they listen (`ready-fd`)
+  ReadyFd ready_fd_;                           // pipe of `ready-fd`, which gets the ports when the servers are ready
   ParentWatch parent_watch_;                   // the process that launched this one
   std::vector<ConfigNote> notes_after_ready_;  // messages to log after readiness
   PidOrPortFile pidfile_;                      // the file of `pidfile`

@@ -1,5 +1,5 @@
-// Signals: SIGTERM and SIGINT request a shutdown, and a second SIGINT ends the process immediately. SIGHUP, SIGPIPE and
-// SIGALRM are ignored.
+// Signals: SIGTERM and SIGINT request a shutdown. A SIGINT after one of them ends the process immediately. SIGHUP and
+// SIGPIPE are ignored, and so is SIGALRM unless a watchdog is on.
 #pragma once
 
 #include "base/descriptor.h"
@@ -9,11 +9,11 @@ namespace respite {
 // Makes `handler` (or SIG_IGN, SIG_DFL) the action of a signal. Other signals can interrupt the handler.
 void SetSignalHandler(int signal, void (*handler)(int));  // `handler` may be SIG_IGN or SIG_DFL
 
-// Makes the process ignore SIGHUP, SIGPIPE and SIGALRM. Must be called before the first write.
+// Makes the process ignore SIGHUP, SIGPIPE, and SIGALRM until a watchdog starts. Must be called before the first write.
 void IgnoreUnusedSignals();  // ignores SIGHUP, SIGPIPE and SIGALRM
 
-// SIGTERM and SIGINT are caught while this object exists. The signal handler itself logs, and exits on a second SIGINT,
-// so this works even while a command blocks the loop. Requires: there is only one instance.
+// SIGTERM and SIGINT are caught while this object exists. The signal handler itself logs, and exits on a SIGINT during
+// a shutdown, so this works even while a command blocks the loop. Requires: there is only one instance.
 class ShutdownSignals {  // catches SIGTERM and SIGINT
  public:
   ShutdownSignals();
@@ -22,10 +22,10 @@ class ShutdownSignals {  // catches SIGTERM and SIGINT
   ShutdownSignals& operator=(const ShutdownSignals&) = delete;
 
   int PollDescriptor() const { return event_.Get(); }  // readable when a signal arrives
-  // Returns the last signal, and makes the descriptor unreadable until the next one.
+  // Returns the last signal. The descriptor is then not readable until the next signal.
   int Take();
   // Must be called after a shutdown was cancelled.
-  void ForgetFirstSigint();  // makes the next SIGINT count as the first one
+  void ForgetFirstSigint();  // lets the next SIGINT request a shutdown again
 
  private:
   Descriptor event_;  // an eventfd that the signal handler writes

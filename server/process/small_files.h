@@ -25,7 +25,7 @@ class PidOrPortFile {  // the pidfile or the port file
   PidOrPortFile& operator=(const PidOrPortFile&) = delete;
 
   WriteObjection WriteInPlace(const std::string& path, std::string_view content);     // keeps the inode; nullopt: done
-  WriteObjection WriteAtomically(const std::string& path, std::string_view content);  // nullopt: done
+  WriteObjection WriteAtomically(const std::string& path, std::string_view content);  // new inode; nullopt: done
   bool Exists() const { return !path_.empty(); }  // the file was written, and not removed
   void Remove();                                  // removes the file, if it was written
 

@@ -19,7 +19,7 @@ class StartedPrograms final : public ProgramStarter {  // starts the scripts of 
  private:
   std::vector<int64_t> running_;        // process IDs of the programs that run
   std::deque<ProgramEnd> not_started_;  // programs that could not run; they count as ended
-  int64_t last_number_ = 0;             // last negative number that stands for the PID in not_started_
+  int64_t last_number_ = 0;  // negative number last given, in place of a PID, to a program that could not run
 };
 
 }  // namespace respite

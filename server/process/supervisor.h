@@ -21,7 +21,7 @@ class Supervisor {  // reports the state of the server to systemd or upstart
   void ReportReady() const;  // reports that the server is ready to serve
   // Reports to systemd that the server is stopping. If `status` is not empty, reports only this text instead, which
   // says what the stopping server waits for.
-  void ReportStopping(const std::string& status) const;  // reports that the server stops, and why it still waits
+  void ReportStopping(const std::string& status) const;  // reports that the server stops, or what it still waits for
 
  private:
   bool Notify(std::string_view state) const;  // sends a datagram to systemd; false: failed

@@ -1,4 +1,4 @@
-// Checks of the system for settings that harm a server. They serve the log at startup and --check-system.
+// Checks of the system for settings that harm a server, for the log at startup and for --check-system.
 #pragma once
 
 #include <optional>
@@ -18,13 +18,13 @@ struct SystemCheck {  // the result of one check
   std::string advice;  // what to change, only for a warning
 };
 
-// Runs all checks. Cost: about 50 ms of CPU time, for measuring the clock.
+// Runs all checks. Cost: about 50 ms of CPU time, to measure how expensive it is to read the clock.
 std::vector<SystemCheck> CheckSystem();  // runs all checks
 int PrintSystemChecks();                 // runs and prints all checks; returns the exit code: 1 after a warning
 
 // Logs the warnings of the quick checks. Turns transparent huge pages off for this process if they are on and
 // `disable-thp` says so.
-void WarnAboutSystem(const Settings& settings, Logger& log);   // logs warnings of quick checks; turns THP off
+void WarnAboutSystem(const Settings& settings, Logger& log);   // logs warnings of quick checks; may turn THP off
 void WarnAboutBacklog(const Settings& settings, Logger& log);  // warns if `tcp-backlog` exceeds the kernel's limit
 
 }  // namespace respite
