@@ -22,22 +22,22 @@ class Logger;
 class Network;
 class Pace;
 
-struct Env {  // what every component of the server may use
-  Config& config;
+struct Env {                 // what every component of the server may use
+  Config& config;            // the directives, and the functions of CONFIG SET
   const Settings& settings;  // the values of the directives in `config`
   const Dialect& dialect;    // the Redis or Valkey version that `emulate` names
-  CommandTable& commands;
-  const Clock& clock;  // time that TEST CLOCK can change
-  const Pace& pace;
+  CommandTable& commands;    // all commands of the server, with their statistics
+  const Clock& clock;        // time that TEST CLOCK can change
+  const Pace& pace;          // real elapsed time, which TEST CLOCK cannot change
   Logger& log;
-  FileSystem& files;
+  FileSystem& files;                  // all access to files
   const LateBound<Host>& host;        // the event loop
   const LateBound<Network>& network;  // sockets and name resolution
-  Timers& timers;
-  ServerPhase& phase;  // whether the server is loading, runs a slow script, or has stopped
-  ServerStats& stats;
-  LatencyMonitor& latency;
-  DebugSwitches& debug;  // what DEBUG switches on or off
+  Timers& timers;                     // components that have work at certain times of `clock`
+  ServerPhase& phase;                 // whether the server is loading, runs a slow script, or has stopped
+  ServerStats& stats;                 // counters for INFO
+  LatencyMonitor& latency;            // spikes of slow events, for LATENCY
+  DebugSwitches& debug;               // what DEBUG switches on or off
 };
 
 struct Runtime {             // owns the objects of an Env that are made for the server itself
@@ -56,7 +56,7 @@ struct Runtime {             // owns the objects of an Env that are made for the
   LateBound<Host> host;        // the event loop
   LateBound<Network> network;  // sockets and name resolution
   Timers timers;               // work that is due at certain times
-  ServerPhase phase;           // whether it is loading, runs a slow script, or has stopped
+  ServerPhase phase;           // whether the server is loading, runs a slow script, or has stopped
   ServerStats stats;           // counters for INFO
   LatencyMonitor latency;      // spikes for LATENCY
   DebugSwitches debug;         // what DEBUG switches on or off

@@ -13,7 +13,7 @@ class Host {  // interface to the event loop; tests use a fixture instead
   virtual void Post(std::function<void()> task) = 0;  // runs the task in another Turn, when the loop is free
   // Serves clients in the middle of a Turn, while a slow script runs or data is being loaded. Returns false if the
   // server must stop.
-  virtual bool ServeDuringLongTask() = 0;  // serves clients meanwhile; false: the server must stop
+  virtual bool ServeDuringLongTask() = 0;  // serves clients during a long task; false: the server must stop
   // Sets the monotonic time at which the Host must call Housekeeping::Wake. Each call replaces the time of the earlier
   // call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers at this time, or earlier

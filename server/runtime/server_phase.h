@@ -25,8 +25,8 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   // busy-reply-threshold; from then on, other clients are served while it runs.
   enum class BusyScriptKind : uint8_t { kNone, kScript, kFunction };
 
-  // `holder` (may be null) is the client that runs the script; the server reads no input from this client until the
-  // script ends.
+  // `holder` is the client that runs the script, or null. The server reads no input from this client until the script
+  // ends.
   void BeginBusyScript(BusyScriptKind kind, const Session* holder) { script_ = {kind, holder}; }  // a script is slow
   void EndBusyScript() { script_ = {}; }                // the slow script has ended
   void BeginLoading(Load how, const Session* holder) {  // `holder` (or null) caused it; its input waits until the end
@@ -42,7 +42,7 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   Load load() const { return load_; }                                                     // how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
   bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
-  bool HoldsInputOf(const Session& session) const {  // its slow script or load runs: its input is not read meanwhile
+  bool HoldsInputOf(const Session& session) const {  // true: its script or load runs, so its input is not read
     return script_.holder == &session || loader_ == &session;
   }
 

@@ -45,7 +45,7 @@ class RecentPeak {  // the largest value that was noted in the last kSeconds sec
 };
 
 struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them to 0
-  // Unlike this server, Redis 7.2 has no such limit, so a script that invents error codes fills its memory.
+  // Redis 7.2 has no such limit, so a script that returns ever new error codes can fill its memory.
   static constexpr size_t kMaxErrorKinds = 128;  // size limit of `errors`; further kinds are not counted there
 
   uint64_t commands = 0;                     // commands that ran since the start or CONFIG RESETSTAT
@@ -65,7 +65,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
   uint64_t eviction_exceeded_us = 0;         // time spent above maxmemory, without a period that still lasts
   int64_t eviction_exceeded_since_us = 0;    // real time (Pace) since when maxmemory is exceeded; 0: it is not
-  std::array<uint64_t, 4> acl_denials{};     // number of refusals, by AclLogEntry::Reason
+  std::array<uint64_t, 4> acl_denials{};     // number of denied commands and logins, by AclLogEntry::Reason
   uint64_t payload_sanitizations = 0;        // number of packed values that RESTORE checked
   uint64_t reply_buffer_shrinks = 0;         // how often Redis would have shrunk a reply buffer
   uint64_t reply_buffer_expands = 0;         // how often Redis would have enlarged a reply buffer
@@ -96,7 +96,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   void CountTurn(int64_t duration_us);  // a Turn has ended and took this time
   void CountFork(int64_t duration_us);  // the process has forked, which took this time
   void SampleRates(int64_t now_us);     // adds samples of all rates; `now_us`: real elapsed time (Pace)
-  void Reset();                         // CONFIG RESETSTAT: sets the counters to 0, but keeps memory figures
+  void Reset();                         // CONFIG RESETSTAT: sets counters to 0; keeps memory figures and client peaks
 };
 
 }  // namespace respite
