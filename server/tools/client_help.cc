@@ -86,8 +86,7 @@ class RemainingArguments {
     }
     Argument* const next = NextFor(word);
     if (next == nullptr) return false;
-    // Options stand either before or after the mandatory arguments, so the options before this one are no longer
-    // possible.
+    // After a mandatory argument was typed, the options before it are no longer possible.
     if (!next->node.optional)
       for (Argument* earlier = arguments_.data(); earlier != next; ++earlier) earlier->is_open = false;
     const bool repeats = next->node.multiple;
@@ -114,9 +113,9 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // Returns the words of which the argument consists (its token and the names of its values, as the hint shows them) if
-  // `word` can be the first of them; otherwise nullopt. With `by_token`, only a token can match. Without it, `word` can
-  // also be the value of an argument that has no token.
+  // Returns the words that make up the argument (its token and the names of its values, as the hint shows them) if
+  // `word` can be the first of these words. Otherwise returns nullopt. With `by_token`, only a token can match. Without
+  // `by_token`, `word` can also be the value of an argument that has no token.
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {
     std::vector<std::string> words;

@@ -53,8 +53,9 @@ constexpr auto kFlag = ClientOption::Kind::kFlag;
 constexpr auto kTakesValue = ClientOption::Kind::kTakesValue;
 constexpr char kFormat[] = "format";  // the last of its options counts
 
-// As in redis-cli, an option is a whole word. getopt_long would also accept abbreviations (--use), values in the same
-// word (-p6379, --user=name), several flags in one word (-ex) and the end of the options (--).
+// The options of respite-cli. As in redis-cli, an option is a whole word. getopt_long is not used, because it would
+// also accept abbreviations (--use), values in the same word (-p6379, --user=name), several flags in one word (-ex) and
+// the end of the options (--).
 constexpr std::array kOptions = {
     ClientOption{"-h", kTakesValue},
     ClientOption{"-p", kTakesValue},
@@ -126,7 +127,7 @@ bool TakeUri(ClientOptions& options, std::string_view uri) {
   return true;
 }
 
-// Removes the quotes of arguments that are in quotes. Returns false if one of these is malformed.
+// Replaces each quoted argument by its text without quotes. Returns false if such an argument is malformed.
 bool Unquote(std::vector<std::string>& command) {
   for (std::string& word : command) {
     if (!word.starts_with('"') && !word.starts_with('\'')) continue;
@@ -168,8 +169,8 @@ void ApplyOptions(ClientOptions& options) {
 
 ClientExit Error(std::string text) { return {1, stderr, std::move(text)}; }
 
-// Removes the options from the front of `words` and stores them. Returns how the program ends, if an option ends it or
-// is invalid.
+// Removes the options from the front of `words` and stores them. If an option is invalid or ends the program (--help),
+// returns how the program ends.
 std::optional<ClientExit> TakeOptions(ClientOptions& options, const std::string& program,
                                       std::span<const std::string>& words) {
   for (; !words.empty() && words[0].starts_with('-'); words = words.subspan(1)) {

@@ -19,13 +19,13 @@ struct ReplyStyle {                        // how replies are printed
   std::string reply_delimiter = "\n";      // kRaw: printed after a reply
 };
 
-// Returns the text of a whole reply, including the end of its last line.
-std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);  // with the last line end
+// Returns the text of a whole reply, with a newline at its end, or with the reply delimiter if the format is kRaw.
+std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);  // with the newline or delimiter at the end
 
 // Returns the text of a push message that arrives before a reply.
 std::string PushText(const ReplyTree& message, const ReplyStyle& style);  // text of a RESP3 push
 
 // Returns the raw text without a delimiter after it, for replies that contain line ends, such as the reply to INFO.
-std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);
+std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);  // raw, no final delimiter
 
 }  // namespace respite

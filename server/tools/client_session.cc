@@ -204,7 +204,8 @@ void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>
   std::fflush(stdout);
 }
 
-// Reports that the connection ended before the reply, which is normal for SHUTDOWN. If Ctrl-C ended it, connects again.
+// Handles a connection that ended before the reply. Prints the error, except after SHUTDOWN, which ends the connection
+// normally. If Ctrl-C ended the connection, connects again.
 int ClientSession::Lost(const std::vector<std::string>& words) {
   const std::string error = connection_->Error();
   DropConnection();

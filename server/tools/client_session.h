@@ -32,7 +32,7 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   ReplyTreeParser parser_;  // parses the received bytes
 };
 
-// After a lost connection, a new one restores the user, the protocol and the database.
+// If the connection is lost, makes a new one with the same user, protocol and database.
 class ClientSession {  // connects to a server, and restores its state after a lost connection
  public:
   // If the options contain no password, takes it from the environment. `options` must outlive this object.

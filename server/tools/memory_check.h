@@ -7,8 +7,8 @@
 
 namespace respite {
 
-// Counts the words that did not keep the value written to them, added up over all patterns. Cost: ten passes over the
-// words.
+// Returns the number of words that did not keep the value written to them, added up over all patterns. Cost: ten passes
+// over the words.
 uint64_t CountBadWords(std::span<volatile uint64_t> words);  // overwrites the words; counts those that lose a value
 
 // Tests `megabytes` of memory and prints the result. Returns the exit code: 1 if a word was bad or the memory is not
