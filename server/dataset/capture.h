@@ -33,7 +33,7 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   // Restores a copy of the captured data, so that the Capture can be restored again. Cost: O(data).
   Capture Restore(Dataset& data) const&;  // restores a copy; returns the current data
 
-  // TakeDatabases and TakeFunctions remove a part of the captured data from the Capture, and return this part.
+  // TakeDatabases and TakeFunctions remove the databases or the functions from the Capture, and return them.
   std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }  // removes and returns the keys
   std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }  // may be null
 

@@ -36,7 +36,7 @@ class MemoryGauge {  // measures used memory (used_memory)
   }
 
  private:
-  const LazyFreeThread& lazy_free_thread_;  // frees values; its memory is counted, too
+  const LazyFreeThread& lazy_free_thread_;  // its memory is also counted
   ServerStats& stats_;                      // receives the peak
 };
 

@@ -113,8 +113,8 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // Returns the words that make up the argument (its token and the names of its values, as the hint shows them) if
-  // `word` can be the first of these words. Otherwise returns nullopt. With `by_token`, only a token can match. Without
+  // Returns the words that make up the argument if `word` can be the first of them, otherwise nullopt. These are its
+  // token and the names of its values, as the hint shows them. With `by_token`, only a token can match. Without
   // `by_token`, `word` can also be the value of an argument that has no token.
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {

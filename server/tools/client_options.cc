@@ -53,9 +53,9 @@ constexpr auto kFlag = ClientOption::Kind::kFlag;
 constexpr auto kTakesValue = ClientOption::Kind::kTakesValue;
 constexpr char kFormat[] = "format";  // the last of its options counts
 
-// The options of respite-cli. As in redis-cli, an option is a whole word. getopt_long is not used, because it would
-// also accept abbreviations (--use), values in the same word (-p6379, --user=name), several flags in one word (-ex) and
-// the end of the options (--).
+// The options of respite-cli. As in redis-cli, an option is a whole word. getopt_long would also accept abbreviations
+// (--use), values in the same word (-p6379, --user=name), several flags in one word (-ex) and the end of the options
+// (--), so it is not used.
 constexpr std::array kOptions = {
     ClientOption{"-h", kTakesValue},
     ClientOption{"-p", kTakesValue},

@@ -30,8 +30,8 @@ constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX arguments can 
 
 namespace {
 
-// The replies of HEXPIRE and its variants for one field: the field does not exist, the condition was not met, the
-// deadline was set, or the field was deleted.
+// The replies of HEXPIRE and its variants for one field: it does not exist, the condition was not met, the deadline was
+// set, or the field was deleted.
 constexpr int64_t kNoField = -2;
 constexpr int64_t kNotMet = 0;
 constexpr int64_t kDone = 1;

@@ -24,8 +24,8 @@ namespace {
 
 enum class RangeBy : uint8_t { kRank, kScore, kLex };
 
-// What one command of the ZRANGE family implies or accepts. If `by` or `direction` is nullopt, an option of the request
-// may give it.
+// The settings that one command of the ZRANGE family implies or accepts. If `by` or `direction` is nullopt, an option
+// of the request may give it.
 struct RangeForm {
   std::optional<RangeBy> by = std::nullopt;
   std::optional<Direction> direction = std::nullopt;

@@ -197,7 +197,8 @@ struct XRead {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREADGROUP
 
-// What a client of XREADGROUP requests from a stream: new entries, or the consumer's pending entries after an ID.
+// The entries that a client of XREADGROUP requests from a stream: new entries, or the consumer's pending entries after
+// an ID.
 struct GroupPosition {
   bool is_new = false;
   StreamId behind;

@@ -10,8 +10,8 @@
 namespace respite {
 
 // Moves the client to the isolated server (world) that the user `world.NAME` names, and creates that server if it does
-// not exist. `request` runs there first; if it is empty, the reply is OK. The password must be that of the default
-// user, unless the default user needs no password. Returns false for an ordinary user, or if this client may not use
+// not exist. `request` runs there first; if it is empty, the reply is OK. `password` must be the password of the
+// default user, unless the default user needs none. Returns false for an ordinary user, or if this client may not use
 // worlds.
 bool LogInToWorld(Call& call, Bytes user, Bytes password, std::vector<std::string> request);  // false: not `world.NAME`
 
