@@ -10,7 +10,7 @@
 
 namespace respite {
 
-constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater : FreeMode::kNow; }
+constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater : FreeMode::kNow; }  // true: kLater
 
 inline KeyEvent PastDeadlineEvent(const Call& call) {  // "del" or "expired", for a key that gets a past deadline
   return call.services.env.dialect.traits.past_deadlines_expire ? KeyEvent("expired") : KeyEvent("del");

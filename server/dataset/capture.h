@@ -15,7 +15,7 @@
 namespace respite {
 
 // Returns a deep copy of the entry with its key, deadline and usage; a large string is shared. Cost: O(size).
-EntryPtr CopyOf(const Entry& original);
+EntryPtr CopyOf(const Entry& original);     // a deep copy of one key with its value
 Database CopyOf(const Database& original);  // a deep copy of all keys
 
 class Capture {  // all keys and functions of a Dataset at one moment, to be restored later

@@ -188,7 +188,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   HashedText known_;      // a key of the request with its hash
 };
 
-inline Entry* DbView::FindMutable(Bytes key) {
+inline Entry* DbView::FindMutable(Bytes key) {  // finds a key to change it; purges an expired key first
   Entry* entry = Data().Find(key, HashOf(key));
   if (entry == nullptr) return nullptr;
   if (entry->IsExpired(unit_->expiry_now_ms())) {

@@ -180,7 +180,7 @@ class Edit : public AnyEdit {
   bool is_closed_ = false;  // the key was taken or removed
 };
 
-inline EntryPtr KeyEdit::Replace(EntryPtr value) {
+inline EntryPtr KeyEdit::Replace(EntryPtr value) {  // stores a value; returns the old value, or null
   if (entry_ == nullptr) return Add(std::move(value)), nullptr;
   EntryPtr replaced = Take();
   entry_ = db_.MutableData().Add(std::move(value));

@@ -46,7 +46,7 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   struct Candidate {  // a sampled key with its score
     uint64_t score;   // the greater, the earlier evicted
     uint64_t hash;
-    Entry* entry;
+    Entry* entry;  // may have been freed since it was sampled
     int db;
   };
 

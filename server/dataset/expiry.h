@@ -75,7 +75,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
     uint64_t accepted_expired_permille = 0;  // share of expired keys at which a database counts as clean
     int64_t budget_us = 0;                   // time left for this round
     uint64_t seen = 0;
-    uint64_t expired = 0;
+    uint64_t expired = 0;  // keys in the samples of this round that were expired
   };
   enum class Cleaning : uint8_t { kClean, kOutOfTime };
 

@@ -28,7 +28,7 @@ class PropagatedCommands {  // the propagated commands of the open Units
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
   void AddRequest(int db, Bytes resp_request, uint8_t targets);  // adds a command whose request is already RESP
-  size_t Count() const { return items_.size(); }
+  size_t Count() const { return items_.size(); }                 // number of commands of all open Units
   JournalEntry operator[](size_t index) const;
   void Truncate(size_t count);  // drops all commands from index `count` on
 
@@ -115,7 +115,7 @@ class Propagation {  // what is propagated for the running command
   // Propagates a command instead of the running one: `effect.Replace("SET", key, value, "PXAT", deadline_ms)`. The
   // arguments are Bytes or integers. Further calls add commands. Cost: O(bytes), or nothing unless IsRecording().
   template <class... Words>
-  void Replace(const Words&... words) {
+  void Replace(const Words&... words) {  // propagates this command instead of the running one
     if (!is_recording_) return;
     RequestWriter writer(Begin(), sizeof...(Words));
     (Put(writer, words), ...);
@@ -123,7 +123,7 @@ class Propagation {  // what is propagated for the running command
   // Propagates a command of any length instead of the running one. `words` are strings or Bytes. To save time, callers
   // should build `words` only if IsRecording().
   template <class Word>
-  void Replace(const std::vector<Word>& words) {
+  void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
     if (is_recording_) AppendRequest(Begin(), words);
   }
   // Suppresses the propagation of the running command. Only commands that Replace adds, before or after this call, are
@@ -132,7 +132,7 @@ class Propagation {  // what is propagated for the running command
   bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
   // Count returns the number of commands. operator[] returns one of them as a RESP request (protocol/request_text.h).
-  size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }
+  size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // number of commands
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_begins_[index - 1];
     const size_t end = index < later_begins_.size() ? later_begins_[index] : text_.size();

@@ -143,7 +143,7 @@ class NodeServer {  // one Redis server of this process
   void CloseListeners();                       // closes all listening sockets; removes the file of the unix socket
   void Discard();  // destroys everything except settings and log; a second call does nothing
 
-  Config& config() const { return parts_.config; }
+  Config& config() const { return parts_.config; }                       // directives of this server, and CONFIG SET
   const Settings& settings() const { return parts_.config.settings(); }  // the current directives of this server
   Logger& log() const { return parts_.log; }
   EventLoop& loop() const { return loop_->loop; }

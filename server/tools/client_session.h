@@ -48,17 +48,17 @@ class ClientSession {  // connects to a server, and restores its state after a l
  private:
   Result<ClientStream, std::string> ConnectStream() const;  // the error says why no server answers
   bool SendHandshake();  // sends AUTH, HELLO and SELECT; false: the connection is lost
-  bool SendHandshakeCommand(const std::vector<std::string>& request,
-                            const std::string& title);  // prints an error reply after `title`
-  std::string Address() const;                          // HOST:PORT of the options
-  std::optional<ReplyTree> ReceiveReply();              // waits for a reply, printing pushes before it; nullopt: failed
-  int Lost(const std::vector<std::string>& words);      // prints the error; returns the exit code of this command
+  bool SendHandshakeCommand(const std::vector<std::string>& request,  // false: the connection is lost
+                            const std::string& title);                // prints an error reply after `title`
+  std::string Address() const;                                        // HOST:PORT of the options
+  std::optional<ReplyTree> ReceiveReply();          // waits for a reply, printing pushes before it; nullopt: failed
+  int Lost(const std::vector<std::string>& words);  // prints the error; returns the exit code of this command
   void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // prints the reply to `words`
   int PrintUntilInterrupted(const std::vector<std::string>& words);                 // prints messages until Ctrl-C
-  void RememberState(const std::vector<std::string>& words,
-                     const ReplyTree& reply);              // keeps login, protocol, database, transaction
-  void RememberLogin(std::span<const std::string> words);  // keeps the user and the password of AUTH or HELLO
-  void DropConnection();                                   // closes the connection, and forgets the transaction
+  void RememberState(const std::vector<std::string>& words,  // after a command: keeps what the prompt shows
+                     const ReplyTree& reply);                // keeps login, protocol, database, transaction
+  void RememberLogin(std::span<const std::string> words);    // keeps the user and the password of AUTH or HELLO
+  void DropConnection();                                     // closes the connection, and forgets the transaction
 
   ClientOptions& options_;                      // the command line; ConnectTo changes its host and port
   const bool reads_lines_;                      // commands come from standard input or the prompt, not from arguments

@@ -24,7 +24,7 @@ inline Cluster& RequireCluster(Call& call) {  // the cluster state; throws a Ref
 // The beginning of the error that most subcommands give for the ID of an unknown node: "ERR Unknown node 07c3…".
 inline constexpr char kUnknownNode[] = "Unknown node";  // followed by the ID
 
-inline ClusterNode& GetNodeById(Cluster& cluster, Bytes id_text, const char* refusal = kUnknownNode) {
+inline ClusterNode& GetNodeById(Cluster& cluster, Bytes id_text, const char* refusal = kUnknownNode) {  // or throws
   const auto id = NodeId::Parse(id_text);
   ClusterNode* const node = id ? cluster.view().Find(*id) : nullptr;
   if (node == nullptr) throw Refusal{"ERR " + std::string(refusal) + " " + std::string(refusals::ShownPart(id_text))};

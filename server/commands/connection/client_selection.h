@@ -28,8 +28,8 @@ struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select 
   // Calls visit(session) for each client that matches and is not being closed. The clients come in the order of `ids`,
   // or without `ids` in ascending order of their IDs. Cost: O(ids × log clients), or O(clients) without `ids`.
   template <class Visit>
-  void ForEachMatch(const Clients& clients, Visit&& visit) const;
-};  // calls visit(session) for each selected client
+  void ForEachMatch(const Clients& clients, Visit&& visit) const;  // calls visit(session) for each match
+};
 
 // The command that selects clients. CLIENT LIST and CLIENT KILL have different rules for IDs.
 enum class ClientPurpose : uint8_t { kList, kKill };
@@ -40,7 +40,7 @@ ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // pars
 ClientSelection ClientsFrom(Bytes address);  // the clients that are connected from this address
 
 template <class Visit>
-void ClientSelection::ForEachMatch(const Clients& clients, Visit&& visit) const {
+void ClientSelection::ForEachMatch(const Clients& clients, Visit&& visit) const {  // calls visit(session)
   if (!ids) {
     return clients.ForEach([&](Session& session) {
       if (!session.closing && Matches(session)) visit(session);

@@ -45,7 +45,7 @@ class DrawLimit {  // limits replies with random elements that may repeat, as SR
   size_t checked_;  // size of the client's output when Check last examined it
 };
 
-inline void DrawLimit::Check() {
+inline void DrawLimit::Check() {  // throws a Refusal if the reply is too long; call it after each element
   const size_t held = call_.session.out.HeldBytes();
   if (held - checked_ < kBetweenChecks) return;
   checked_ = held;
@@ -87,7 +87,7 @@ inline void ReplyMember(Reply& reply, const PackedElement& member) {  // writes 
 
 // Calls visit(Bytes member) for each word, until visit returns false. Prefetches the members of a large set.
 template <class Visit>
-void ForEachMemberWord(const Set& set, std::span<const Bytes> words, Visit&& visit) {
+void ForEachMemberWord(const Set& set, std::span<const Bytes> words, Visit&& visit) {  // calls visit for each member
   constexpr size_t kBlock = 16;
   for (size_t at = 0; at < words.size(); ++at) {
     if (at % kBlock == 0 && words.size() > 1)

@@ -38,7 +38,7 @@ class SortPattern {  // a pattern of SORT: where the value for each element is f
 };
 
 template <class Visit>
-bool SortPattern::VisitValue(DbView& db, Bytes element, Visit&& visit) {
+bool SortPattern::VisitValue(DbView& db, Bytes element, Visit&& visit) {  // calls visit(value); false: there is none
   if (kind_ == Kind::kElement) visit(element);
   if (kind_ != Kind::kKey) return kind_ == Kind::kElement;
   MakeKey(key_, element);

@@ -90,6 +90,6 @@ AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, Pair
 
 // Replaces the value of `key` by the result, or deletes the key if the result is empty. Replies with the number of
 // members.
-void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const KeyEvent& event);
+void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const KeyEvent& event);  // deletes `key` if empty
 
 }  // namespace respite

@@ -38,10 +38,10 @@ class GroupStart {  // makes the nodes of a process a cluster or a Sentinel grou
   SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of the node
   // The first primary is called "mymaster", as in the documentation of Redis. The others are called "mymaster-" and
   // their number, counted from 1.
-  static std::string SentinelMasterName(int primary);  // "mymaster", "mymaster-2" …; `primary` counts from 0
-  SentinelGroupPlan PlanSentinels();                   // makes the configuration lines of the Sentinels
-  void FollowPrimary(int node);                        // makes this node a replica of its primary
-  std::optional<std::string> WriteSentinelLines(int sentinel,
+  static std::string SentinelMasterName(int primary);          // "mymaster", "mymaster-2" …; `primary` counts from 0
+  SentinelGroupPlan PlanSentinels();                           // makes the configuration lines of the Sentinels
+  void FollowPrimary(int node);                                // makes this node a replica of its primary
+  std::optional<std::string> WriteSentinelLines(int sentinel,  // writes the configuration; returns the error
                                                 const std::string& lines);  // to the file of this Sentinel
 
   const Config& config_;                       // configuration of the process

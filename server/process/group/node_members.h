@@ -48,14 +48,14 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
   std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node
   std::optional<std::string> BeginNodeRestart(const TaskClient& asker, size_t member);  // restarts a killed node
-  std::optional<std::string> BeginMove(Pending& pending);   // starts to move a slot to a node
-  std::optional<std::string> BeginFailOver(size_t member);  // starts to make the replica a primary
-  std::optional<std::string> BeginClockMove(const TaskClient& asker,
-                                            const ClockMove& move);  // moves the clocks of all nodes
-  void End(const TaskClient& asker, Outcome outcome);                // stores the outcome of the task
-  std::optional<Outcome> Look(const Pending& pending) const;         // the outcome; nullopt: the task still runs
-  bool AllNodesKnowResult(const Task& task) const;                   // a move or failover has reached all live nodes
-  int64_t LagOf(size_t member) const;                                // milliseconds by which its output is delayed
+  std::optional<std::string> BeginMove(Pending& pending);             // starts to move a slot to a node
+  std::optional<std::string> BeginFailOver(size_t member);            // starts to make the replica a primary
+  std::optional<std::string> BeginClockMove(const TaskClient& asker,  // moves the clocks of all nodes
+                                            const ClockMove& move);
+  void End(const TaskClient& asker, Outcome outcome);         // stores the outcome of the task
+  std::optional<Outcome> Look(const Pending& pending) const;  // the outcome; nullopt: the task still runs
+  bool AllNodesKnowResult(const Task& task) const;            // a move or failover has reached all live nodes
+  int64_t LagOf(size_t member) const;                         // milliseconds by which its output is delayed
   void ApplyNetworkConditions(size_t member);  // cuts and delays the links of this node by sides_ and output_delays_ms_
   bool AreApart(size_t one, size_t other) const;  // true: the partition cuts the links between them
 

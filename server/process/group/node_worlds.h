@@ -62,7 +62,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
  private:
   struct World {                        // an isolated server in this process, for one test
     std::unique_ptr<OwnFolder> folder;  // does not exist, since isolated servers have no files
-    std::unique_ptr<Config> config;
+    std::unique_ptr<Config> config;     // configuration of the isolated server
     std::unique_ptr<Logger> log;
     std::unique_ptr<NodeServer> node;  // destroyed before the other members
     int64_t last_used_ms = 0;          // when it last had a client, in real elapsed time
