@@ -36,7 +36,7 @@ class ChangeCheck {  // asserts that a command reports its changes; empty withou
 #else
 
 struct ValuePrint {        // a fingerprint of a key's value and deadline
-  ValuePrint() = default;  // of an absent key
+  ValuePrint() = default;  // the fingerprint of an absent key
   explicit ValuePrint(const Entry& entry);
 
   bool HasValueOf(const ValuePrint& other) const;  // ignores `groups`
@@ -47,7 +47,7 @@ struct ValuePrint {        // a fingerprint of a key's value and deadline
   int64_t deadline_ms = kNoDeadline;   // Unix time
   size_t size = 0;                     // elements, or bytes of a string
   std::optional<std::string> content;  // a digest; nullopt if too large
-  std::optional<std::string> groups;   // of a stream, with the IDs that it stores; nullopt if too large
+  std::optional<std::string> groups;   // consumer groups and stored IDs of a stream; nullopt if too large
 };
 
 class ChangeCheck {
@@ -71,7 +71,7 @@ class ChangeCheck {
   Unit& unit_;
   const int db_;
   const Bytes key_;
-  const ValuePrint before_;           // of the key before the edit
+  const ValuePrint before_;           // fingerprint of the key before the edit
   const uint64_t changes_before_;     // Unit::ChangeCount before the edit
   const int exceptions_before_;       // std::uncaught_exceptions before the edit
   bool has_created_key_ = false;      // the edit created the key, and listeners were notified

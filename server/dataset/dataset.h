@@ -105,11 +105,11 @@ struct Dataset {  // the keys of a server, and the state that every Unit needs
   KeyspaceStats stats;                 // counters of look-ups, expiry and eviction, for INFO
   Random random;                       // random numbers for choices that clients see
   KeyUsage usage;                      // computes the LRU or LFU bits of entries
-  const EncodingLimits& limits;        // when a value leaves its compact encoding
+  const EncodingLimits& limits;        // sizes at which a value leaves its compact encoding
   ChangeListener* listener = nullptr;  // is told of changes; may be null
   OldValueKeeper* keeper = nullptr;    // keeps old values; may be null
-  Disposal* disposal = nullptr;        // null: values are freed immediately
-  FunctionStore* functions = nullptr;  // null: there are no functions
+  Disposal* disposal = nullptr;        // frees removed values; null: they are freed immediately
+  FunctionStore* functions = nullptr;  // the functions of FCALL; null: there are none
   IdSource ids;                        // makes IDs that clients cannot guess
   History history;                     // replication ID and offset
   Journals journals;                   // receive propagated commands: the append-only file, the backlog

@@ -107,7 +107,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   template <class Type>
   Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // a new collection gets space for `capacity` bytes
 
-  const EncodingLimits& Limits() const {  // when a value leaves its compact encoding
+  const EncodingLimits& Limits() const {  // sizes at which a value leaves its compact encoding
     return unit_->data().limits;
   }
   uint32_t NewKeyUsage() const {  // LRU or LFU bits of a new key

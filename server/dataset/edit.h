@@ -78,7 +78,7 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
  public:
   // Returns false if the key does not exist, or if Take has removed it.
   explicit operator bool() const { return entry_ != nullptr; }
-  const Entry* entry() const { return entry_; }  // null if the key does not exist
+  const Entry* entry() const { return entry_; }  // entry of the key; null: the key does not exist
   const Entry* operator->() const { return entry_; }
   const Entry& operator*() const { return *entry_; }
 
@@ -129,7 +129,7 @@ class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
 
   std::span<char> Text() { return {entry_->MutableText(), entry_->TextSize()}; }
 
-  Entry* entry_;  // null if the key does not exist
+  Entry* entry_;  // entry of the key; null: the key does not exist
 };
 
 // An edit of a collection. The destructor removes the collection if it is empty, unless its type stays when empty

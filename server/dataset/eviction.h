@@ -71,7 +71,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   EvictionPool pool_;             // finds the keys to evict
   size_t freed_bytes_ = 0;        // bytes that the current round has freed
   bool lacks_memory_ = false;     // FreeMemoryBeforeCommand could not free enough the last time
-  bool is_round_posted_ = false;  // the next round waits for its Turn
+  bool is_round_posted_ = false;  // a round is posted, and will run in a later Turn
 };
 
 }  // namespace respite

@@ -34,11 +34,11 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   // Returns the key or field that expires first. If several have the same deadline, returns the one with the lowest
   // database number and then the lowest key name. Returns nullopt if nothing expires, or if this server may not remove
   // keys. Cost: O(n) for n deadlines.
-  std::optional<EarliestExpiry> FindEarliest() const;  // nullopt: none, or keys may not be removed
+  std::optional<EarliestExpiry> FindEarliest() const;  // nullopt: nothing expires, or keys may not be removed
 
   int64_t NextDueMs() const override;         // monotonic time of the next deadline, or kNever
   void RunDue(int64_t now_ms) override;       // removes all keys and fields with the next deadline
-  std::string NextDueText() const override {  // for users
+  std::string NextDueText() const override {  // describes the next deadline, for users of TEST CLOCK
     return "key " + std::string(KeyOf(EarliestDeadline())) + " expires";
   }
 
@@ -47,11 +47,11 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     int64_t wall_ms;  // the deadline, a Unix time
     int db;
     uint32_t key_size;  // length of the key's name
-    size_t key_begin;   // position of its name in keys_
+    size_t key_begin;   // position of the key's name in keys_
     uint64_t hash;      // hash of the key
   };
 
-  Bytes KeyOf(const Deadline& deadline) const {  // name of its key
+  Bytes KeyOf(const Deadline& deadline) const {  // the name of the key that expires at this deadline
     return Bytes(keys_).substr(deadline.key_begin, deadline.key_size);
   }
   bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap: `one` is due after `other`

@@ -85,8 +85,8 @@ class Journals {  // all attached journals, which receive every propagated comma
   };
 
   // Requires: the journal is not attached.
-  void Attach(Journal& journal) { list_.push_back(&journal); }    // adds it as the last one
-  void Detach(Journal& journal) { std::erase(list_, &journal); }  // does nothing if it is not attached
+  void Attach(Journal& journal) { list_.push_back(&journal); }    // adds a journal as the last one
+  void Detach(Journal& journal) { std::erase(list_, &journal); }  // removes a journal, if it is attached
   bool IsRecording() const {  // a journal is attached, and the journals are not muted
     return !list_.empty() && silences_ == 0;
   }

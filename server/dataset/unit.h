@@ -23,7 +23,7 @@ enum class ExpiryRule : uint8_t {
   kBelieve,  // present until a record removes them: a file or stream is replayed
 };
 
-class Unit {  // one atomic execution: a command, or an EXEC or script with all its commands
+class Unit {  // one atomic execution of a command, or of an EXEC or script with all its commands
  public:
   // Where the commands of a Unit come from. kClient: a client sent them. kRecord: they are replayed from a file, or
   // come from another server that has already accepted them.
@@ -72,7 +72,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
     data_.listener->OnChange(db, key);
     data_.listener->OnEvent(db, key, event);
   }
-  void ReportChangeWithoutEvent(int db, Bytes key) {  // a change without an event (PFCOUNT caches its result)
+  void ReportChangeWithoutEvent(int db, Bytes key) {  // reports a change that has no event (PFCOUNT)
     CountChanges(1);
     if (data_.listener != nullptr) data_.listener->OnChange(db, key);
   }
@@ -80,7 +80,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
     changes_ += changes;
     data_.stats.dirty += changes;
   }
-  void ReportEvent(int db, Bytes key, const KeyEvent& event) {  // only the event of a change that was already counted
+  void ReportEvent(int db, Bytes key, const KeyEvent& event) {  // sends a keyspace event without counting a change
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
   // Wakes the clients that are blocked on a key whose value is unchanged, because their consumer group was removed.
@@ -93,7 +93,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
   }
   // Counts a miss, because a read found no key. If the key has expired, removes it now, so that its event "expired"
   // precedes "keymiss". Because of this removal, ReportMiss must not be called during iteration.
-  void ReportMiss(int db, Bytes key) {  // a read found no key: counts it, with the event "keymiss"
+  void ReportMiss(int db, Bytes key) {  // counts a read that found no key, and sends "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
     if (!keys_to_purge_.empty() && keys_to_purge_.back().first == db && keys_to_purge_.back().second == key)
@@ -143,7 +143,7 @@ class Unit {  // one atomic execution: a command, or an EXEC or script with all 
  private:
   void PassToJournals(Bond bond);          // does the work of Close if there is any
   void PurgeLast();                        // purges the last item of keys_to_purge_
-  void PurgeIfExpired(int db, Bytes key);  // removes the key, or its fields, if expired
+  void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired
   // Removes a key that no command has deleted, because it has expired, or was evicted or migrated. Notifies listeners,
   // and propagates the removal as the command `verb`.
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);

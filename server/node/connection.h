@@ -25,7 +25,7 @@ class Connection final : public Transport,  // the socket of one client
   void Flush(size_t most_bytes) override;  // writes up to `most_bytes` of the pending replies to the socket
   void Resume() override;                  // runs the waiting requests of the client in the next turn
   void Close() override;                   // closes the socket; the session ends in a later turn
-  int FileDescriptor() const override { return stream_.FileDescriptor(); }  // of the socket
+  int FileDescriptor() const override { return stream_.FileDescriptor(); }  // the client's socket
   bool IsWaitingToWrite() const override { return wanted_.write; }          // some output waits for space in the socket
   bool IsHandshakeLate() const override;                                    // the TLS handshake has taken too long
 
@@ -38,9 +38,9 @@ class Connection final : public Transport,  // the socket of one client
     bool is_admitted;                        // true: the client needs no login on the other server
   };
   void MoveTo(NodeHost& other, MovingClient arrival);      // makes `other` serve the client
-  void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves the client to the server that has replaced its own
+  void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves the client to the server that replaced its old one
   // A client cannot move if, for example, it is a replica, or if TEST FAULT delays some of its output.
-  static Connection* FindMovable(const Session& session);   // its connection; null: the client cannot move
+  static Connection* FindMovable(const Session& session);   // the client's connection; null: the client cannot move
   const NodeHost& host() const { return *host_; }           // the server that serves the client now
   const Session& session() const { return *session_; }      // state of the client on its present server
   std::weak_ptr<Connection> Self() const { return self_; }  // expires when the connection closes, or soon after
@@ -69,7 +69,7 @@ class Connection final : public Transport,  // the socket of one client
   // Called when a client has returned to the server that accepted it. Gives the client the user that it had when it
   // left. If that user was deleted or turned off, treats the client as new.
   void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // gives it the user as when it left
-  bool WriteSome(size_t most_bytes);  // writes once to the socket; false: it takes no more for now, or has failed
+  bool WriteSome(size_t most_bytes);  // writes once; false: the socket takes no more for now, or has failed
 
   // `user` is the user of the client on the accepting server when the client left that server.
   struct Origin {          // where a connection that has moved came from

@@ -24,7 +24,7 @@ class Housekeeping final : public TimeKeeper {  // periodic work, and work for a
   void EndTurnDuringLongTask();  // replies to clients that were served in the middle of a turn
   void Wake();                   // runs the timeouts that are due; called at the time passed to Host::WakeAt
 
-  void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) override;  // for TEST CLOCK
+  void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) override;  // advances a test's clock
   void OnClockChanged(Motion motion) override;  // computes again when to wake up
 
  private:

@@ -58,7 +58,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   NodeHost& host_;
   Recorder* const recorder_;  // records the connections; null: no recording
   std::string unix_path_;     // absolute path of the unix socket
-  uint64_t unix_inode_ = 0;   // inode of its file, which shows whether another server has replaced it
+  uint64_t unix_inode_ = 0;   // inode of the socket's file, which shows whether another server has replaced the file
   Sockets tcp_;
   Sockets tls_;
   std::shared_ptr<Socket> unix_;

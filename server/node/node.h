@@ -33,7 +33,7 @@ class Node {  // one server without its sockets
     Logger& log;
     HashKey hash_key;      // key of the hashes in all tables
     uint64_t random_seed;  // seed of random choices that clients can see
-    FileSystem& files;     // where it reads and writes its files
+    FileSystem& files;     // where the Node reads and writes its files
     Forker& forker;        // forks children for background saves
     IdSource ids = {};     // source of random IDs and passwords
   };

@@ -27,7 +27,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
 
   void Start();  // starts the timer whose ticks run periodic work
   // Sets the function that Stop calls. Without such a function, Stop ends the loop.
-  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }  // Stop calls it
+  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }  // called by Stop
   // Makes each tick of the timer call `handler`, also in the middle of a turn (during ServeDuringLongTask).
   void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }  // called at each tick
 

@@ -37,7 +37,7 @@ struct MemoryReport {      // memory usage of the server, in bytes
   std::vector<Database> databases;   // databases that have keys
 
   size_t DatasetBytes() const { return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0; }  // keys, values
-  size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }  // of both Lua states
+  size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }  // memory of both Lua states
   size_t AllScriptBytes() const { return script_bytes + function_bytes; }             // texts of scripts and libraries
   // Returns the memory that was allocated since the start. Returns at least 1, because it is used as a divisor.
   size_t BytesSinceStartup() const { return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1; }  // never 0

@@ -40,7 +40,7 @@ class ForkedChildren final : public Forker {  // runs saves and rewrites in chil
 
   Result<pid_t, int> Start(ChildWork work, Job job, int output) override;  // forks a child; returns its PID, or errno
   ChildProgress Progress() override;        // the latest progress that the running child has reported
-  std::optional<ChildEnd> Poll() override;  // nullopt: no child has ended
+  std::optional<ChildEnd> Poll() override;  // returns a child that has ended; nullopt: none
   void Kill() override;
 
  private:

@@ -50,7 +50,7 @@ class NodeServer {  // one Redis server of this process
     virtual void HandleTitleChange(const NodeServer& node) = 0;    // ports or title template changed
     // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if the change cannot take
     // effect.
-    virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;  // returns why it cannot change
+    virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;  // returns why it failed
     // Called at each tick while the server has had no client for the time that `exit-on-idle` gives.
     virtual void HandleIdleServer() = 0;  // called at each tick while there was no client for `exit-on-idle`
   };
@@ -64,18 +64,18 @@ class NodeServer {  // one Redis server of this process
     uint32_t nodes;   // number of servers of the process
     uint64_t number;  // from 0; unique for each server of the process, and equal in each run
     // If set, each server of the process makes the same random choices in each run. nullopt: the choices differ.
-    std::optional<uint64_t> seed;  // of random choices
+    std::optional<uint64_t> seed;  // seed of random choices
     // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one.
     // Such a server listens only if it has a port itself.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;  // kWithin: for moved clients
-    Recorder* recorder = nullptr;                                              // null: connections are not recorded
+    Recorder* recorder = nullptr;  // records connections; null: no recording
   };
   explicit NodeServer(const Parts& parts);
   ~NodeServer();
   NodeServer(const NodeServer&) = delete;
   NodeServer& operator=(const NodeServer&) = delete;
 
-  std::optional<uint64_t> seed() const { return parts_.seed; }  // nullopt: random choices differ in each run
+  std::optional<uint64_t> seed() const { return parts_.seed; }  // seed of random choices; nullopt: none
 
   // The result of a step. kFailed: the reason is already logged. kStopped: a request has stopped the server during the
   // step.
@@ -94,7 +94,7 @@ class NodeServer {  // one Redis server of this process
   // Returns an empty text if there is no file. On failure, the reason is logged.
   std::optional<std::string> ReadNodesFile();  // content of nodes.conf; nullopt: failed
   struct ClusterStart {                        // initial state of the cluster, used instead of the file nodes.conf
-    std::string text;                          // in the format of nodes.conf
+    std::string text;                          // initial nodes, in the format of nodes.conf
     ClusterMode::Belief belief = ClusterMode::Belief::kOwn;  // whether other nodes agree with `text`
   };
   void SetClusterStart(ClusterStart start) { cluster_start_ = std::move(start); }  // replaces nodes.conf
@@ -108,7 +108,7 @@ class NodeServer {  // one Redis server of this process
   // --- For a server that replaces another one. These functions require that Build was done, and that `before` still
   // exists.
 
-  void InheritTestState(const NodeServer& before);  // takes its clock, request journal and lint findings
+  void InheritTestState(const NodeServer& before);  // takes the clock, request journal and lint findings of `before`
   void SetDataSource(const NodeServer& before) {    // Load will copy the data of `before`, instead of reading files
     data_source_ = &before;
   }
@@ -122,7 +122,7 @@ class NodeServer {  // one Redis server of this process
   void ConnectToPeers();  // connects immediately to the other cluster nodes, or to the servers that a Sentinel watches
   // Returns true if these connections are open: the link of a replica to its primary, and the links between nodes of a
   // cluster. A Sentinel must also have heard from all servers.
-  bool HasAllConnections() const;  // its links to other servers are open
+  bool HasAllConnections() const;  // true: the links to other servers are open
   void LogReady();                 // writes "Ready to accept connections …"
 
   // Stops the server immediately, without saving. Kills a running script, and no further command runs. Does nothing if
@@ -137,7 +137,7 @@ class NodeServer {  // one Redis server of this process
   void HandleSignal(int signal);                    // shuts the server down as SIGTERM or SIGINT asks
   bool HasStopped() const { return has_stopped_; }  // it no longer serves, but may still have its data
   int exit_code() const { return exit_code_; }      // valid after the server has stopped
-  bool IsReplica() const { return is_replica_; }    // false: a primary or a Sentinel
+  bool IsReplica() const { return is_replica_; }    // true: replica; false: primary or Sentinel
   // Measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as clients.
   int64_t IdleMs() const { return idle_ms_; }  // time without clients; measured at ticks if `exit-on-idle` is set
   void CloseListeners();                       // closes all listening sockets; removes the file of the unix socket
@@ -179,7 +179,7 @@ class NodeServer {  // one Redis server of this process
   int64_t next_state_log_ms_ = 0;  // monotonic time of the next LogState
   SystemFiles system_files_;       // relative paths begin at the working directory
   FolderFiles files_;              // relative paths begin at the folder of this server
-  ForkedChildren children_;        // its child processes, for BGSAVE, BGREWRITEAOF …
+  ForkedChildren children_;        // child processes of this server, for BGSAVE, BGREWRITEAOF …
   StartedPrograms programs_;       // scripts of a Sentinel
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
@@ -190,7 +190,7 @@ class NodeServer {  // one Redis server of this process
   const NodeServer* data_source_ = nullptr;    // the server whose data Load copies; null: Load reads files
   std::atomic<bool> has_stopped_ = false;      // the server has stopped; never reset
   std::atomic<int> exit_code_ = 0;             // exit code of this server; valid after it has stopped
-  std::atomic<bool> is_replica_ = false;       // false: a primary or a Sentinel
+  std::atomic<bool> is_replica_ = false;       // true: replica; false: primary or Sentinel
   int64_t last_client_ms_;                  // when there last was a client, in real elapsed time; initially the start
   uint64_t accepted_connection_count_ = 0;  // number of connections accepted, as of the last tick
   std::atomic<int64_t> idle_ms_ = 0;        // milliseconds without clients, as of the last tick

@@ -66,7 +66,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   }
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
   void HandleServerRestarted(HostedServer& hosted) override;  // restores its links; TEST WORLD works again
-  void HandleRestartFailure(HostedServer& hosted) override;   // frees it; ends the process if it was the last
+  void HandleRestartFailure(HostedServer& hosted) override;   // frees the server; ends the process if it was the last
 
  private:
   using Step = NodeServer::Step;
@@ -91,7 +91,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step FormClusterOrSentinelGroup();  // makes the nodes of `nodes` a cluster, or replicas with Sentinels
   Step PublishPortsAndPid();          // writes pidfile, port file and process title
   Step WritePortFile();               // writes `port-file`, with one port per line
-  void StartServing();                // makes all servers load; those with their own thread then serve
+  void StartServing();                // makes all servers load; those with a thread of their own then serve
   void HandleServerLoaded(const NodeServer& node, Step outcome);  // when all have loaded: connects or reports ready
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
@@ -136,7 +136,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   OomScore oom_score_;                         // writes oom_score_adj
   Daemon daemon_;                              // the waiting parent, if the process went to the background
   std::optional<Supervisor> supervisor_;       // systemd or upstart
-  bool in_background_ = false;                 // it runs as a daemon
+  bool in_background_ = false;                 // the process runs as a daemon
   ReadyFd ready_fd_;                           // pipe of `ready-fd`, which gets the ports when the servers are ready
   ParentWatch parent_watch_;                   // the process that launched this one
   std::vector<ConfigNote> notes_after_ready_;  // messages to log after readiness
@@ -144,14 +144,14 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   PidOrPortFile port_file_;                    // the file of `port-file`
   SystemFiles files_;                          // the file system, for recordings
   std::optional<uint64_t> seed_;               // seed of random choices; nullopt: random
-  std::unique_ptr<Recorder> recorder_;         // null: connections are not recorded
+  std::unique_ptr<Recorder> recorder_;         // records connections; null: no recording
   std::string ports_;                          // content of the port file: one port per line
   std::optional<ShutdownSignals> signals_;     // catches SIGTERM and SIGINT; nullopt: not yet
   std::optional<NodePlan> plan_;               // settings of several servers; nullopt: there is only one server
   std::unique_ptr<WatchedLoop> main_loop_;     // loop of the main thread
   std::vector<HostedServer> hosted_servers_;   // all servers of the process
-  std::unique_ptr<NodeRestarts> restarts_;     // null: servers cannot restart
-  std::unique_ptr<NodeMembers> members_;       // null: there is one server, or each has its own thread
+  std::unique_ptr<NodeRestarts> restarts_;     // kills and restarts servers for TEST; null: servers cannot restart
+  std::unique_ptr<NodeMembers> members_;  // for TEST CLUSTER; null: there is one server, or each has its own thread
   std::atomic<int> running_server_count_ = 0;  // number of servers that have not stopped
   std::atomic<int> exit_code_ = 0;             // exit code of the process: that of a failed server, or 0
   std::atomic<bool> is_ending_ = false;        // a signal, or an event handled like one, shuts down all servers

@@ -14,7 +14,7 @@ using WriteObjection = std::optional<std::string>;
 WriteObjection WriteFile(const std::string& path, std::string_view content);  // overwrites in place; nullopt: done
 
 // Replaces the file, so that readers see either the complete old or the complete new content.
-WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // nullopt: done
+WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // replaces it; nullopt: done
 
 // A pidfile or port file, which the process removes when it ends. The object keeps the absolute path, because the
 // working directory may change.

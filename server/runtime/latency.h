@@ -18,7 +18,7 @@ class LatencyMonitor {  // keeps the latest spikes of each event, for LATENCY
   static constexpr size_t kSamples = 160;  // the number of samples that are kept of each event
 
   struct Sample {         // one spike: an event that took long
-    int64_t unix_time_s;  // when it was reported
+    int64_t unix_time_s;  // when the spike was reported
     int64_t latency_ms;   // how long the event took
   };
   struct Event {                  // spikes of one kind of event, for example "aof-write"
@@ -40,11 +40,11 @@ class LatencyMonitor {  // keeps the latest spikes of each event, for LATENCY
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // adds a spike in any case
   size_t Reset(Bytes event);              // forgets an event, ignoring case; returns how many were removed
   size_t Clear();                         // forgets all events; returns how many were removed
-  const Event* Find(Bytes event) const {  // null: there is no such event; case matters
+  const Event* Find(Bytes event) const {  // spikes of this event; null: none. Case matters
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;
   }
-  const std::map<std::string, Event, std::less<>>& Events() const { return events_; }  // those with spikes, by name
+  const std::map<std::string, Event, std::less<>>& Events() const { return events_; }  // events with spikes, by name
 
  private:
   const Settings& settings_;  // values of the directives

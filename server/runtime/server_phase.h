@@ -37,7 +37,7 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   void Stop() { has_stopped_ = true; }                       // no command may run any more
 
   bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // clients are served meanwhile
-  BusyScriptKind busy_script() const { return script_.kind; }  // which kind is running; kNone: no slow script
+  BusyScriptKind busy_script() const { return script_.kind; }  // the running slow script; kNone: no slow script
   bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }            // a slow script runs
   Load load() const { return load_; }                                                     // how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
@@ -49,7 +49,7 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
  private:
   struct Script {  // a slow script
     BusyScriptKind kind = BusyScriptKind::kNone;
-    const Session* holder = nullptr;  // the client that runs it; may be null
+    const Session* holder = nullptr;  // the client that runs the script; may be null
   };
 
   Script script_;                    // the slow script

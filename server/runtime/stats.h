@@ -38,7 +38,7 @@ class RecentPeak {  // the largest value that was noted in the last kSeconds sec
  private:
   static constexpr size_t kSeconds = 8;  // the number of seconds that are remembered
   struct Slot {                          // the largest value of one second
-    int64_t second = -1;                 // which second this is; -1: none
+    int64_t second = -1;                 // number of this second; -1: none
     size_t bytes = 0;                    // the largest value of this second
   };
   std::array<Slot, kSeconds> slots_{};  // the seconds, each at its number modulo kSeconds
@@ -64,7 +64,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t query_limit_disconnections = 0;   // clients closed because of client-query-buffer-limit
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
   uint64_t eviction_exceeded_us = 0;         // time spent above maxmemory, without a period that still lasts
-  int64_t eviction_exceeded_since_us = 0;    // real time (Pace) since when maxmemory is exceeded; 0: it is not
+  int64_t eviction_exceeded_since_us = 0;    // real time (Pace) since when maxmemory is exceeded; 0: not exceeded
   std::array<uint64_t, 4> acl_denials{};     // number of denied commands and logins, by AclLogEntry::Reason
   uint64_t payload_sanitizations = 0;        // number of packed values that RESTORE checked
   uint64_t reply_buffer_shrinks = 0;         // how often Redis would have shrunk a reply buffer

@@ -16,7 +16,7 @@ class Timers {  // work that is due at a time of the Clock
   class Source {  // a component that has work at certain times
    public:
     virtual ~Source() = default;
-    virtual int64_t NextDueMs() const = 0;    // monotonic time of its next work, or kNever
+    virtual int64_t NextDueMs() const = 0;    // monotonic time of the next work of this source, or kNever
     virtual void RunDue(int64_t now_ms) = 0;  // does due work, but only as much as fits into one Turn
     // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. Between these calls NextDueMs
     // need only report work that affects the order of events, because clients cannot observe intermediate states.

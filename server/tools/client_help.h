@@ -13,10 +13,10 @@ std::string CommandHint(std::string_view line);  // arguments that `line` still 
 
 // Returns possible completions of `line`: commands and subcommands that start with the line, also after the word
 // `help`. If the line has no upper-case letters, neither have the completions.
-std::vector<std::string> CommandCompletions(std::string_view line);  // how `line` may continue
+std::vector<std::string> CommandCompletions(std::string_view line);  // possible completions of `line`
 
 // Returns the answer to the lines `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. If
 // `is_terminal` is true, the answer has colours.
-std::string HelpText(std::span<const std::string> words, bool is_terminal);  // `words`: those after `help`
+std::string HelpText(std::span<const std::string> words, bool is_terminal);  // `words`: the words after `help`
 
 }  // namespace respite

@@ -25,7 +25,7 @@ struct ClientOptions {                        // the command line of respite-cli
   std::vector<std::string> command;  // the command with its arguments; empty: commands come from standard input
 
   bool Has(const char* option) const { return values.contains(option); }  // the command line has this option
-  std::string Value(const char* option, const char* otherwise) const {    // `otherwise`: if it is absent
+  std::string Value(const char* option, const char* otherwise) const {    // value of an option, or `otherwise`
     const auto found = values.find(option);
     return found == values.end() ? otherwise : found->second;
   }
@@ -37,6 +37,6 @@ struct ClientExit {   // why and how respite-cli ends without a connection
   std::FILE* output;  // where the text is printed: stdout or stderr
   std::string text;
 };
-Result<ClientOptions, ClientExit> ReadClientOptions(std::span<const std::string> arguments);  // or how to end
+Result<ClientOptions, ClientExit> ReadClientOptions(std::span<const std::string> arguments);  // or why to end
 
 }  // namespace respite

@@ -37,7 +37,7 @@ class CommandPrompt {  // reads command lines from a terminal
   ~CommandPrompt();
 
   // Shows `prompt` and waits for a line. Returns the line without its end.
-  std::optional<std::string> Read(const std::string& prompt);  // nullopt: Ctrl-C, Ctrl-D or no terminal
+  std::optional<std::string> Read(const std::string& prompt);  // reads a line; nullopt: Ctrl-C, Ctrl-D or no terminal
   void Remember(const std::string& line);                      // adds the line to the history and its file
   void ShowHints(bool wanted);                                 // turns hints about missing arguments on or off
 

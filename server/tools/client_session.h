@@ -19,12 +19,12 @@ class ClientConnection {  // one connection to the server, and a parser of its r
  public:
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
-  bool Send(const std::vector<std::string>& words);  // false: the connection is lost
+  bool Send(const std::vector<std::string>& words);  // sends a command; false: the connection is lost
   // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are no reply.
   std::optional<ReplyTree> Receive();  // waits for a reply; nullopt: see Error()
   // Call HasEnded only while no reply is awaited.
   bool HasEnded() const { return stream_.HasEnded(); }             // the server has closed the connection
-  int FileDescriptor() const { return stream_.FileDescriptor(); }  // of the socket
+  int FileDescriptor() const { return stream_.FileDescriptor(); }  // the descriptor of the socket
   std::string Error() const;                                       // why Receive returned nullopt
 
  private:
@@ -62,7 +62,7 @@ class ClientSession {  // connects to a server, and restores its state after a l
 
   ClientOptions& options_;                      // the command line; ConnectTo changes its host and port
   const bool reads_lines_;                      // commands come from standard input or the prompt, not from arguments
-  std::optional<ClientConnection> connection_;  // nullopt: not connected
+  std::optional<ClientConnection> connection_;  // connection to the server; nullopt: not connected
   std::string database_;                        // argument of the last successful SELECT
   bool is_in_transaction_ = false;              // after MULTI, before EXEC or DISCARD
   std::optional<std::string> queued_database_;  // argument of a SELECT that waits for EXEC; nullopt: none

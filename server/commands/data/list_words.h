@@ -30,6 +30,6 @@ bool PopFromFirst(Call& call, const LMPopOptions& options);  // pops from the fi
 
 // Moves an element from one end of `source` to an end of the list at `target_key`, and replies with it. Requires: the
 // source list exists.
-void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key, ListEnd to);  // and replies with it
+void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key, ListEnd to);  // also replies with it
 
 }  // namespace respite

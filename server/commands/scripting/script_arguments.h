@@ -16,7 +16,7 @@ inline constexpr char kNegativeKeys[] = "ERR Number of keys can't be negative";
 
 }  // namespace refusals
 
-struct ScriptArguments {  // of EVAL and FCALL after the name or text: the number of keys, the keys, other arguments
+struct ScriptArguments {  // arguments of EVAL and FCALL after the script or function name
   std::span<const Bytes> keys;
   std::span<const Bytes> args;
 

@@ -29,7 +29,7 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   bool with_distance = false;      // WITHDIST: replies with the distance of each place
   bool with_hash = false;          // WITHHASH: replies with the geohash of each place
   bool with_point = false;         // WITHCOORD: replies with the coordinates of each place
-  std::optional<Bytes> store_key;  // STORE, STOREDIST: key that gets the result; nullopt: it is the reply
+  std::optional<Bytes> store_key;  // STORE, STOREDIST: key that gets the result; nullopt: the client gets the result
   bool stores_distance = false;    // STOREDIST: the stored scores are distances, not geohashes
 
   // As in Redis, COUNT without ANY selects the nearest places, so the places must be sorted.

@@ -49,7 +49,7 @@ struct GroupEdit {  // a consumer group that a command changes, with its stream
 ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
 
 // Finds a consumer, or creates and propagates it. Also sets its seen-time.
-StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes name);  // and sets its seen time
+StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes name);  // also sets seen-time
 // Propagates a pending entry of a group, as an XCLAIM command.
 void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry);  // propagates it
 void RecordGroupPosition(Call& call, const GroupEdit& edit);  // propagates the group's last delivered ID

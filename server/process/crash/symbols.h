@@ -18,7 +18,7 @@ class Symbols {  // finds the function at an address of this program
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
-  struct Place {                   // what is at an address
+  struct Place {                   // the function at an address
     std::string_view function;     // mangled name; empty if unknown
     uint64_t function_offset = 0;  // distance of the address from the start of the function
     uint64_t program_offset = 0;   // the address in the file of the program, for addr2line

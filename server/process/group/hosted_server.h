@@ -17,19 +17,19 @@ namespace respite {
 
 struct HostedServer {                  // a server of the process, and the objects that only this server uses
   std::string name;                    // "node-1", "sentinel-1" …; empty for a single server
-  std::unique_ptr<OwnFolder> folder;   // folder of its files; null: the folder of the process
-  std::unique_ptr<Config> config;      // null: the configuration of the process
-  std::unique_ptr<Logger> log;         // null: the log of the process
-  std::unique_ptr<WatchedLoop> loop;   // null: the loop of the main thread
-  std::unique_ptr<TaskThread> thread;  // thread of its loop; null: the main thread
+  std::unique_ptr<OwnFolder> folder;   // folder of the server's files; null: the folder of the process
+  std::unique_ptr<Config> config;      // configuration of the server; null: the configuration of the process
+  std::unique_ptr<Logger> log;         // log of the server; null: the log of the process
+  std::unique_ptr<WatchedLoop> loop;   // event loop of the server; null: the loop of the main thread
+  std::unique_ptr<TaskThread> thread;  // thread of the server's loop; null: the main thread
   std::unique_ptr<NodeServer> node;
   std::unique_ptr<NodeWorlds> worlds;   // isolated servers that tests create with TEST WORLD; null: not allowed
   std::unique_ptr<const Config> start;  // configuration for a restart; null: the server cannot restart
-  std::vector<Descriptor> ports;        // sockets that reserve its ports while it is killed
+  std::vector<Descriptor> ports;        // sockets that reserve the server's ports while it is killed
   bool is_signalled = false;            // the server got the signal to shut down
   bool is_killed = false;               // killed for a test, so its stop does not end the process
 
-  bool Lives() const { return !is_killed && !node->HasStopped(); }  // it was not killed, and has not stopped
+  bool Lives() const { return !is_killed && !node->HasStopped(); }  // true: not killed, and not stopped
 };
 
 }  // namespace respite

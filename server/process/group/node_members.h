@@ -24,26 +24,26 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   std::vector<Member> List() const override;
   std::optional<std::string> Begin(const TaskClient& asker,     // starts a task for this client
                                    const Task& task) override;  // returns why the task cannot start; nullopt: started
-  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // nullopt: it still runs
+  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // outcome of the task; nullopt: still running
   void Partition(Sides sides) override;                       // cuts the network between these sides; no sides: no cut
   void Lag(size_t member, int64_t delay_ms) override;         // delays all traffic of this node
   const ClockControl* ClockOf(size_t member) const override;  // its movable clock; null: killed, stopped, or none
 
   // Called after a node has restarted. Connects the node with this group again, ends the delay that Lag has set, and
   // applies the cut of Partition to all nodes again.
-  void HandleServerRestarted(HostedServer& hosted);  // restores its links and cuts; ends its lag
+  void HandleServerRestarted(HostedServer& hosted);  // restores the node's links and cuts; ends its lag
 
  private:
   struct Pending {  // a task that has not ended
     Task task;
     int64_t until_ms;                     // when the task fails, in real elapsed time
     std::optional<size_t> giver = {};     // kMove: the node that exports the slot
-    std::optional<Outcome> outcome = {};  // nullopt: still running
+    std::optional<Outcome> outcome = {};  // how the task has ended; nullopt: still running
   };
 
   bool Lives(size_t member) const;                   // true: the node was not killed, and has not stopped
-  ClockControl* FindLiveClock(size_t member) const;  // its movable clock; null: killed, stopped, or not movable
-  Cluster* ClusterOf(size_t member) const;           // its cluster state; null: killed, stopped, or in no cluster
+  ClockControl* FindLiveClock(size_t member) const;  // the node's movable clock; null: killed, stopped, or none
+  Cluster* ClusterOf(size_t member) const;  // the node's cluster state; null: killed, stopped, or in no cluster
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // the live node with this ID; nullopt: none
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
   std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node
@@ -55,7 +55,7 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   void End(const TaskClient& asker, Outcome outcome);         // stores the outcome of the task
   std::optional<Outcome> Look(const Pending& pending) const;  // the outcome; nullopt: the task still runs
   bool AllNodesKnowResult(const Task& task) const;            // a move or failover has reached all live nodes
-  int64_t LagOf(size_t member) const;                         // milliseconds by which its output is delayed
+  int64_t LagOf(size_t member) const;                         // milliseconds by which Lag delays the node's output
   void ApplyNetworkConditions(size_t member);  // cuts and delays the links of this node by sides_ and output_delays_ms_
   bool AreApart(size_t one, size_t other) const;  // true: the partition cuts the links between them
 

@@ -30,7 +30,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // All servers run on `loop`. All arguments must outlive the object.
   NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop);
 
-  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes and restarts its server; false: cannot
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // restarts the caller's server; false: cannot
 
   // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
   void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }  // runs it in the next turn

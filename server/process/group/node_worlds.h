@@ -47,7 +47,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool Enter(const Session& session, Entry entry) override;  // moves the client to another server; false: impossible
 
   // The function of Restarts. It can crash only isolated servers (worlds), not the main server.
-  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes its server; false: it cannot
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's server; false: it cannot
 
   // The functions of NodeServer::Owner, for the isolated servers (worlds).
   void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
@@ -74,7 +74,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   NodeServer& ServerOf(Bytes world) const;             // the isolated server of this name; empty: the main server
   World PrepareWorld(Bytes name, const Order& order);  // makes an isolated server, without starting it
   struct ReplacedServer {                              // the server that a new isolated server replaces
-    const NodeServer* server = nullptr;                // null: the world replaces none
+    const NodeServer* server = nullptr;                // the replaced server; null: none
     bool has_data = false;                             // the new server continues with the data of `server`
   };
   bool StartWorld(NodeServer& node, const ReplacedServer& before);  // starts an isolated server; false: failed, logged
