@@ -259,13 +259,13 @@ void Logger::EnableSyslog(std::string ident, int facility) {
 }
 
 void Logger::Log(LogLevel level, std::string_view text) {
-  if (!Shows(level)) return;
+  if (!IsLevelEnabled(level)) return;
   const std::string visible = Visible(text);
   Emit(level, visible, Line(level, format_ == LogFormat::kLogfmt ? Visible(Unquoted(std::string(text))) : visible));
 }
 
 void Logger::LogRaw(LogLevel level, std::string_view text) {
-  if (Shows(level)) Emit(level, text, std::string(text));
+  if (IsLevelEnabled(level)) Emit(level, text, std::string(text));
 }
 
 std::string Logger::Line(LogLevel level, std::string_view text) {

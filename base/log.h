@@ -53,7 +53,7 @@ class Logger {  // writes the server's log
   // Drops lines below `level`; kNothing drops all lines.
   void SetLevel(LogLevel level) { level_ = level; }  // from now on drops lines of lower levels
   LogLevel Level() const { return level_; }          // lines below this level are not written
-  bool Shows(LogLevel level) const {                 // true: lines of this level are written
+  bool IsLevelEnabled(LogLevel level) const {        // true: lines of this level are written
     return level >= level_ && level != LogLevel::kNothing;
   }
 

@@ -17,7 +17,7 @@ namespace respite {
 
 namespace {
 
-std::atomic<OutOfMemoryEnding> chosen_ending{nullptr};  // global because `operator new` cannot receive arguments
+std::atomic<OutOfMemoryHandler> current_handler{nullptr};  // global because `operator new` cannot receive arguments
 
 void* OpenSslAllocate(size_t bytes, const char*, int) { return bytes == 0 ? nullptr : AllocateOrEnd(bytes); }
 
@@ -32,13 +32,13 @@ void OpenSslFree(void* memory, const char*, int) { std::free(memory); }
 }  // namespace
 
 void EndProcessOutOfMemory(size_t bytes) noexcept {
-  if (const OutOfMemoryEnding ending = chosen_ending.load(std::memory_order_relaxed)) ending(bytes);
+  if (const OutOfMemoryHandler handler = current_handler.load(std::memory_order_relaxed)) handler(bytes);
   constexpr std::string_view kLine = "Out of memory\n";
   if (write(STDERR_FILENO, kLine.data(), kLine.size()) < 0) std::abort();
   std::abort();
 }
 
-void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending) { chosen_ending.store(ending, std::memory_order_relaxed); }
+void SetOutOfMemoryHandler(OutOfMemoryHandler handler) { current_handler.store(handler, std::memory_order_relaxed); }
 
 #if defined(RESPITE_JEMALLOC) && !defined(RESPITE_SANITIZED)
 void FreeSized(void* memory, size_t bytes) noexcept { sdallocx(memory, bytes, 0); }

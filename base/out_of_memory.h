@@ -15,7 +15,7 @@
 
 namespace respite {
 
-// Calls the chosen ending (see ChooseOutOfMemoryEnding). Does not allocate.
+// Calls the handler that SetOutOfMemoryHandler has set. Does not allocate.
 [[noreturn]] void EndProcessOutOfMemory(size_t bytes) noexcept;  // ends the process: no memory for `bytes` bytes
 
 // AllocateOrEnd and ReallocateOrEnd act like std::malloc and std::realloc, but never return null. Free the memory with
@@ -35,10 +35,10 @@ inline void* ReallocateOrEnd(void* memory, size_t bytes) {  // realloc; ends the
 // Frees memory faster than std::free, because jemalloc need not look up the size. Requires: `memory` is not null.
 void FreeSized(void* memory, size_t bytes) noexcept;  // as free; `bytes` is the size that was requested
 
-// Chooses how the process ends. Any thread may call `ending`, which must not allocate and must not return. By default,
+// Sets how the process ends. Any thread may call `handler`, which must not allocate and must not return. By default,
 // the process writes a line to standard error and calls abort().
-using OutOfMemoryEnding = void (*)(size_t bytes);
-void ChooseOutOfMemoryEnding(OutOfMemoryEnding ending);  // sets what ends the process when memory is exhausted
+using OutOfMemoryHandler = void (*)(size_t bytes);
+void SetOutOfMemoryHandler(OutOfMemoryHandler handler);  // `handler` ends the process when memory is exhausted
 
 // Must be called before any other OpenSSL function.
 void GuardOpenSslMemory();  // makes OpenSSL allocate with AllocateOrEnd

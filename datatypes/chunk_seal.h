@@ -34,12 +34,12 @@ struct ChunkBlock {  // the header of a list chunk's memory block; its elements 
   uint32_t begin;    // the first text, as an offset (open), a symbol (texts) or a number (integers)
   uint32_t end;      // the end of the last text, in the unit of `begin`
   ChunkForm form;
-  uint8_t unit;      // bits of a symbol (texts), or bytes of a difference (integers)
-  uint8_t width;     // symbols of each text, when texts have no lengths
-  uint8_t prefix;    // length of the common prefix (texts)
-  bool has_lengths;  // false: all texts have the same length, so there are no length bytes
-  bool has_marks;    // true: the open block may have elements of more than 253 bytes
-  bool is_exact;     // true: Seal() found no shorter form, and the open block has not changed since then
+  uint8_t unit;            // bits of a symbol (texts), or bytes of a difference (integers)
+  uint8_t width;           // symbols of each text, when texts have no lengths
+  uint8_t prefix;          // length of the common prefix (texts)
+  bool has_lengths;        // false: all texts have the same length, so there are no length bytes
+  bool has_long_elements;  // true: the open block may have elements of more than 253 bytes
+  bool is_shortest;        // true: Seal() found no shorter form, and the open block has not changed since then
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }

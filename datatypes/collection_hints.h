@@ -34,7 +34,7 @@ class MemberHint {  // prefetches what the lookup of a member will read
  private:
   template <class Table>
   void HashAndPrefetch(const Table*& table, const Entry& entry, Bytes member) {  // prefetches the bucket of the member
-    table = static_cast<const Table*>(entry.HeldObject());
+    table = static_cast<const Table*>(entry.ObjectValue());
     hash_ = table->Hash(member);
     table->PrefetchBucket(hash_);
   }
@@ -53,7 +53,7 @@ class ListHint {  // prefetches what a push or pop at one end will touch
   // small lists inside the entry and for values that are no lists.
   ListHint(const Entry& entry, ListEnd end) : end_(end) {
     if (entry.Form() != ValueForm::kObject || entry.Type() != ValueType::kList) return;
-    list_ = static_cast<const ChunkedList*>(entry.HeldObject());
+    list_ = static_cast<const ChunkedList*>(entry.ObjectValue());
     Prefetch(list_);
   }
   void PrefetchChunk() const {  // first step: the outermost ListChunk

@@ -23,7 +23,7 @@ Entry* Entry::Allocate(Bytes key, size_t inline_size, int64_t deadline_ms, uint3
   const size_t header = sizeof(Entry) + (wide ? sizeof(WideSizes) : 0);
   const size_t bytes = header + (timed ? sizeof(int64_t) : 0) + key.size() + inline_size + spare;
   auto* entry = new (AllocateOrEnd(bytes)) Entry;
-  if (wide) entry->sizes_ = kWideKey;
+  if (wide) entry->sizes_ = kWideMarker;
   entry->bits_ = (access & kAccessMask) | (timed ? kDeadlineBit : 0u);
   entry->SetSizes(key.size(), inline_size);
   if (timed) Store(entry->Payload(), deadline_ms);
@@ -54,7 +54,7 @@ Entry* Entry::Widen(Entry* entry) {
   const size_t payload = entry->ValueOffset() + inline_size - sizeof(Entry);
   entry = Resized(entry, sizeof(Entry) + sizeof(WideSizes) + payload);
   std::memmove(entry->Memory() + sizeof(Entry) + sizeof(WideSizes), entry->Memory() + sizeof(Entry), payload);
-  entry->sizes_ = kWideKey;
+  entry->sizes_ = kWideMarker;
   entry->SetSizes(key_size, inline_size);
   return entry;
 }
@@ -86,7 +86,7 @@ Entry* Entry::Clone(const Entry& entry, Bytes key, int64_t deadline_ms, uint32_t
       Store(copy->MutableValue(), entry.Blob().Release());
       break;
     case ValueForm::kObject:
-      Store(copy->MutableValue(), entry.HeldObject()->Clone().release());
+      Store(copy->MutableValue(), entry.ObjectValue()->Clone().release());
       break;
     default:
       std::memcpy(copy->MutableValue(), entry.Value(), entry.InlineSize());
@@ -139,7 +139,7 @@ Entry* Entry::Hold(Entry* entry, std::unique_ptr<Object> object) {
 }
 
 std::unique_ptr<Object> Entry::ReleaseObject() {
-  std::unique_ptr<Object> object(HeldObject());
+  std::unique_ptr<Object> object(ObjectValue());
   Store(MutableValue(), static_cast<Object*>(nullptr));
   return object;
 }
@@ -162,7 +162,7 @@ void Entry::WriteValue(const StringContent& content) {
 
 void Entry::FreeBlobOrObject() {
   if (Form() == ValueForm::kBlob) BlobRef::Adopt(Load<void*>(Value()));
-  if (Form() == ValueForm::kObject) delete HeldObject();
+  if (Form() == ValueForm::kObject) delete ObjectValue();
 }
 
 size_t Entry::TextSize() const {
@@ -184,7 +184,7 @@ bool Entry::TryAssign(const StringContent& content) {
   }
   BlobRef old;  // released after the new value is stored, because both may be the same Blob
   if (Form() == ValueForm::kBlob) old = BlobRef::Adopt(Load<void*>(Value()));
-  if (Form() == ValueForm::kObject) delete HeldObject();
+  if (Form() == ValueForm::kObject) delete ObjectValue();
   WriteValue(content);
   return true;
 }
@@ -216,7 +216,7 @@ char* Entry::MutableText() {
 size_t Entry::UsedBytes(size_t samples) const {
   size_t used = malloc_usable_size(const_cast<Entry*>(this));
   if (Form() == ValueForm::kBlob) used += Blob().UsedBytes();
-  if (Form() == ValueForm::kObject) used += HeldObject()->UsedBytes(samples);
+  if (Form() == ValueForm::kObject) used += ObjectValue()->UsedBytes(samples);
   return used;
 }
 

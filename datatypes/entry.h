@@ -153,11 +153,11 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
     return copy;
   }
 
-  // The next functions are for collections. Packed and MutablePacked require a listpack or an intset; HeldObject and
+  // The next functions are for collections. Packed and MutablePacked require a listpack or an intset; ObjectValue and
   // ReleaseObject require kObject.
-  Bytes Packed() const { return InlineText(); }                  // the bytes of the listpack or intset
-  char* MutablePacked() { return MutableValue(); }               // the listpack or intset, for changes in place
-  Object* HeldObject() const { return Load<Object*>(Value()); }  // the object of a large collection (kObject)
+  Bytes Packed() const { return InlineText(); }                   // the bytes of the listpack or intset
+  char* MutablePacked() { return MutableValue(); }                // the listpack or intset, for changes in place
+  Object* ObjectValue() const { return Load<Object*>(Value()); }  // the object of a large collection (kObject)
   // Returns the object, which the caller then owns. The caller must immediately give the entry another value.
   std::unique_ptr<Object> ReleaseObject();  // gives the object to the caller, who must give the entry another value
 
@@ -180,18 +180,18 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   size_t UsedBytes(size_t samples = 5) const;  // memory of key and value, estimated from this many elements; 0: all
   // Returns the cost of freeing the value: the number of elements of an object, otherwise 1.
   size_t FreeEffort() const {  // the cost of freeing the value: the Size() of an object, otherwise 1
-    return Form() == ValueForm::kObject ? HeldObject()->Size() : 1;
+    return Form() == ValueForm::kObject ? ObjectValue()->Size() : 1;
   }
 
  private:
-  static constexpr int kTypeShift = 24;                           // position of the ValueType in bits_
-  static constexpr int kFormShift = 27;                           // position of the ValueForm in bits_
-  static constexpr uint32_t kDeadlineBit = 1u << 30;              // in bits_: a deadline slot is present
-  static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;        // in bits_: fields of the hash have deadlines
-  static constexpr uint32_t kTypeMask = 7u << kTypeShift;         // the bits of bits_ with the ValueType
-  static constexpr uint32_t kFormMask = 7u << kFormShift;         // the bits of bits_ with the ValueForm
-  static constexpr int kInlineShift = 12;                         // position of the inline size in sizes_
-  static constexpr uint32_t kWideKey = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
+  static constexpr int kTypeShift = 24;                              // position of the ValueType in bits_
+  static constexpr int kFormShift = 27;                              // position of the ValueForm in bits_
+  static constexpr uint32_t kDeadlineBit = 1u << 30;                 // in bits_: a deadline slot is present
+  static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;           // in bits_: fields of the hash have deadlines
+  static constexpr uint32_t kTypeMask = 7u << kTypeShift;            // the bits of bits_ with the ValueType
+  static constexpr uint32_t kFormMask = 7u << kFormShift;            // the bits of bits_ with the ValueForm
+  static constexpr int kInlineShift = 12;                            // position of the inline size in sizes_
+  static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
   static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // bytes; a larger size is stored in WideSizes
   struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them
     uint32_t key;
@@ -212,15 +212,15 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   }
 
   static bool NeedsWide(size_t key_size, size_t inline_size) {  // true: the sizes do not fit into sizes_
-    return key_size >= kWideKey || inline_size > kNarrowInlineMax;
+    return key_size >= kWideMarker || inline_size > kNarrowInlineMax;
   }
-  bool IsWide() const { return (sizes_ & kWideKey) == kWideKey; }  // true: the sizes are in WideSizes
+  bool IsWide() const { return (sizes_ & kWideMarker) == kWideMarker; }  // true: the sizes are in WideSizes
   size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }  // size of the header
   const char* Memory() const { return reinterpret_cast<const char*>(this); }  // the first byte of this entry
   char* Memory() { return reinterpret_cast<char*>(this); }                    // the first byte of this entry
   WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }
-  size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideKey; }  // bytes of the key
-  size_t InlineSize() const {                                                   // bytes of the value inside the entry
+  size_t KeySize() const { return IsWide() ? Wide().key : sizes_ & kWideMarker; }  // bytes of the key
+  size_t InlineSize() const {  // bytes of the value inside the entry
     return IsWide() ? Wide().inlined : sizes_ >> kInlineShift;
   }
   void SetSizes(size_t key_size, size_t inline_size);  // stores the sizes in sizes_, or in WideSizes if IsWide()
@@ -249,7 +249,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   void WriteValue(const StringContent& content);  // writes the value into the entry, where it must fit
   void FreeBlobOrObject();                        // frees the Blob or object that the value points to, if any
 
-  uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20); key size kWideKey: they are in WideSizes
+  uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20); key size kWideMarker: they are in WideSizes
   uint32_t bits_ = 0;
 };
 static_assert(sizeof(Entry) == 8);

@@ -379,7 +379,7 @@ HllChange Hll::AddToSparse(HllObservation observation, size_t sparse_max_bytes) 
   return change;
 }
 
-std::optional<std::string> Hll::Dense() const {
+std::optional<std::string> Hll::ToDense() const {
   if (Encoding() == HllEncoding::kDense) return std::string(text_);
   std::string dense(text_.substr(0, kHeaderSize));
   dense[4] = static_cast<char>(HllEncoding::kDense);
@@ -442,7 +442,7 @@ void HllAdd(std::string& text, HllObservation observation, size_t sparse_max_byt
       text.replace(change.offset, change.removed, change.InsertedBytes());
       break;
     case HllChange::Kind::kPromote:
-      text = *hll.Dense();
+      text = *hll.ToDense();
       [[fallthrough]];
     case HllChange::Kind::kRegister:
       HllSetRegister(text, observation);

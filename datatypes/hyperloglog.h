@@ -101,7 +101,7 @@ class Hll {
   // for a sparse one, read eight bytes at a time.
   HllChange Add(HllObservation observation, size_t sparse_max_bytes) const;
   // Returns the text in dense encoding, including header and count, or nullopt if the value is corrupt.
-  std::optional<std::string> Dense() const;  // the text in dense encoding; nullopt: the value is corrupt
+  std::optional<std::string> ToDense() const;  // the text in dense encoding; nullopt: the value is corrupt
   // Returns a readable form of the runs: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
   std::string DescribeRuns() const;  // readable runs, such as "Z:16384"; requires: sparse
 

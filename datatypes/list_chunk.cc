@@ -131,7 +131,7 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   const uint32_t lengths_room = gaps.before_lengths + count_ + gaps.after_lengths;
   const size_t texts_room = size_t{gaps.before_texts} + TextBytes() + gaps.after_texts;
   ChunkBlock* block = AllocateChunkBlock(kHead + lengths_room + texts_room);
-  block->has_marks = old.has_marks;
+  block->has_long_elements = old.has_long_elements;
   block->lengths = kHead + gaps.before_lengths;
   block->body = kHead + lengths_room;
   block->begin = block->body + gaps.before_texts;
@@ -151,7 +151,7 @@ void ListChunk::ShrinkIfMostlySpare() {
 
 void ListChunk::Open() {
   if (block_ == nullptr) return;
-  block_->is_exact = false;
+  block_->is_shortest = false;
   if (!IsSealed()) return;
   ListChunk opened;
   opened.Append(*this);
@@ -178,7 +178,7 @@ void ListChunk::PushFront(Bytes element) {
   block_->begin -= stored;
   block_->lengths -= 1;
   const uint8_t length = LengthByte(element.size());
-  if (length >= kMark16) block_->has_marks = true;
+  if (length >= kMark16) block_->has_long_elements = true;
   *block_->At(block_->lengths) = static_cast<char>(length);
   WriteElement(block_->At(block_->begin), element);
   ++count_;
@@ -190,7 +190,7 @@ void ListChunk::PushBack(Bytes element) {
   const uint32_t stored = StoredSize(element);
   EnsureCapacity(Side::kBack, stored);
   const uint8_t length = LengthByte(element.size());
-  if (length >= kMark16) block_->has_marks = true;
+  if (length >= kMark16) block_->has_long_elements = true;
   *block_->At(block_->lengths + count_) = static_cast<char>(length);
   WriteElement(block_->At(block_->end), element);
   block_->end += stored;
@@ -227,7 +227,7 @@ void ListChunk::Insert(uint32_t index, Bytes element) {
   std::memmove(length + 1, length, count_ - index);
   std::memmove(text + stored, text, block_->end - place);
   *length = static_cast<char>(LengthByte(element.size()));
-  if (stored != element.size()) block_->has_marks = true;
+  if (stored != element.size()) block_->has_long_elements = true;
   WriteElement(text, element);
   block_->end += stored;
   ++count_;
@@ -295,14 +295,14 @@ void ListChunk::Append(const ListChunk& other) {
 }
 
 void ListChunk::Seal() {
-  if (IsEmpty() || IsSealed() || block_->is_exact) return;
+  if (IsEmpty() || IsSealed() || block_->is_shortest) return;
   std::vector<Bytes> elements;
   elements.reserve(count_);
   for (ChunkCursor cursor(*this, 0); cursor.IsValid(); cursor.Next()) elements.push_back(cursor.Element());
   ChunkBlock* sealed = CreateSealedBlock(elements, kHead + count_ + TextBytes());
   if (sealed == nullptr) {
     if (SpareBytes() > 0) Rebuild({});
-    block_->is_exact = true;
+    block_->is_shortest = true;
     return;
   }
   Release();
@@ -322,8 +322,8 @@ bool ListChunk::IsConsistent() const {
   ChunkCursor cursor(*this, 0);
   for (; cursor.IsValid(); cursor.Next()) {
     entries += EntryBytes(cursor.Element());
-    const bool has_mark = block.form == ChunkForm::kOpen && block.Length(cursor.Index()) >= kMark16;
-    if (has_mark && !block.has_marks) return false;
+    const bool is_long = block.form == ChunkForm::kOpen && block.Length(cursor.Index()) >= kMark16;
+    if (is_long && !block.has_long_elements) return false;
     if (ChunkCursor(*this, cursor.Index()).place_ != cursor.place_) return false;
   }
   return entries == entry_bytes_ && cursor.place_ == block.end;
@@ -339,11 +339,11 @@ void ChunkCursor::Seek(const ListChunk& chunk, uint32_t index) {
 
 void ChunkCursor::CopyPrefix(Scratch& scratch) const { UnpackPrefix(*block_, scratch.data()); }
 
-uint32_t ChunkCursor::MarkedStep(uint32_t place, uint8_t length) const {
+uint32_t ChunkCursor::LongStep(uint32_t place, uint8_t length) const {
   return ReadMark(block_->At(place), length) + 2 * MarkBytes(length);
 }
 
-uint32_t ChunkCursor::StepBack(uint32_t index, uint32_t place) const {
+uint32_t ChunkCursor::StepEndingAt(uint32_t index, uint32_t place) const {
   if (block_->form != ChunkForm::kOpen) return SealedStep(index);
   const uint8_t length = block_->Length(index);
   if (length < kMark16) return length;
@@ -352,26 +352,26 @@ uint32_t ChunkCursor::StepBack(uint32_t index, uint32_t place) const {
 
 uint32_t ChunkCursor::PlaceOf(uint32_t index) const {
   if (!block_->HasLengths()) return block_->begin + index * SealedStep(index);
-  if (!block_->has_marks) return block_->begin + SumOfBytes(block_->At(block_->lengths), index);
+  if (!block_->has_long_elements) return block_->begin + SumOfBytes(block_->At(block_->lengths), index);
   uint32_t place = block_->begin;
   for (uint32_t i = 0; i < index; ++i) {
     const uint8_t length = block_->Length(i);
-    place += length < kMark16 ? length : MarkedStep(place, length);
+    place += length < kMark16 ? length : LongStep(place, length);
   }
   return place;
 }
 
 uint32_t ChunkCursor::PlaceFromEnd(uint32_t index) const {
   if (!block_->HasLengths()) return block_->begin + index * SealedStep(index);
-  if (!block_->has_marks) return block_->end - SumOfBytes(block_->At(block_->lengths + index), count_ - index);
+  if (!block_->has_long_elements) return block_->end - SumOfBytes(block_->At(block_->lengths + index), count_ - index);
   uint32_t place = block_->end;
-  for (uint32_t i = count_; i > index; --i) place -= StepBack(i - 1, place);
+  for (uint32_t i = count_; i > index; --i) place -= StepEndingAt(i - 1, place);
   return place;
 }
 
 void ChunkCursor::Previous() {
   --index_;  // wraps around at the first element and so becomes invalid
-  if (IsValid()) place_ -= StepBack(index_, place_);
+  if (IsValid()) place_ -= StepEndingAt(index_, place_);
 }
 
 Bytes ChunkCursor::DecodeSlowElement(Scratch& scratch) const {

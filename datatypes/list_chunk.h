@@ -172,7 +172,7 @@ class ChunkCursor {  // the position of an element in a chunk
   uint32_t Step() const {
     if (block_->form == ChunkForm::kOpen) {
       const uint8_t length = block_->Length(index_);
-      return length < kMark16 ? length : MarkedStep(place_, length);
+      return length < kMark16 ? length : LongStep(place_, length);
     }
     return SealedStep(index_);
   }
@@ -180,8 +180,8 @@ class ChunkCursor {  // the position of an element in a chunk
     if (block_->form == ChunkForm::kIntegers) return 1;
     return block_->has_lengths ? block_->Length(index) : block_->width;
   }
-  uint32_t MarkedStep(uint32_t place, uint8_t length) const;  // Step of a long element (length byte 254 or 255)
-  uint32_t StepBack(uint32_t index, uint32_t place) const;    // Step of element `index`, which ends at `place`
+  uint32_t LongStep(uint32_t place, uint8_t length) const;      // Step of a long element (length byte 254 or 255)
+  uint32_t StepEndingAt(uint32_t index, uint32_t place) const;  // Step of element `index`, which ends at `place`
   uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins, found from the first element on
   uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, found from the last element back
   Bytes DecodeSlowElement(Scratch& scratch) const;  // returns an element that is sealed or has 254 bytes or more

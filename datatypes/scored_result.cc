@@ -68,7 +68,7 @@ bool ScoredResult::FitsListpack(const EncodingLimits& limits) const {
          });
 }
 
-EntryPtr ScoredResult::MakeEntry(Bytes key, const EncodingLimits& limits, uint32_t access) {
+EntryPtr ScoredResult::MakeSortedSetEntry(Bytes key, const EncodingLimits& limits, uint32_t access) {
   SortedItems();
   if (!FitsListpack(limits)) {
     auto table = members_.Size() == items_.size() ? std::make_unique<ScoreTable>(std::move(members_), items_)

@@ -38,8 +38,8 @@ class ScoredResult {  // collects members with scores, to reply with them or sto
   std::span<const ScoreTree::Item> SortedItems();  // sorts the members as a sorted set does, and returns them
   // Builds a sorted set in the encoding that the limits require. The ScoredResult must not be used afterwards. Cost:
   // O(n log n).
-  EntryPtr MakeEntry(Bytes key, const EncodingLimits& limits,  // turns the members into a sorted set; works once
-                     uint32_t access);
+  EntryPtr MakeSortedSetEntry(Bytes key,  // turns the members into a sorted set; works once
+                              const EncodingLimits& limits, uint32_t access);
 
  private:
   bool FitsListpack(const EncodingLimits& limits) const;  // true: the limits allow a listpack

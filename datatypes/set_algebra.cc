@@ -17,18 +17,18 @@ Set EmptySet(Database& room, Bytes key, const EncodingLimits& limits, uint32_t a
 
 // Returns true if a lookup of each member of the first set in all other sets costs no more than iterating over all
 // sets. As in Redis, lookups count half, because they end early for a member that one of the other sets has.
-bool AskingIsCheaper(std::span<const Set> sets) {
-  size_t asking = 0;
-  size_t walking = 0;
+bool LookupsAreCheaper(std::span<const Set> sets) {
+  size_t lookups = 0;
+  size_t iterations = 0;
   for (const Set& set : sets) {
     if (!set.Exists()) continue;
-    asking += sets[0].Size();
-    walking += set.Size();
+    lookups += sets[0].Size();
+    iterations += set.Size();
   }
-  return asking / 2 <= walking;
+  return lookups / 2 <= iterations;
 }
 
-void SubtractByAsking(std::span<const Set> sets, Set& result) {
+void SubtractByLookups(std::span<const Set> sets, Set& result) {
   std::vector<const Set*> others;
   for (const Set& set : sets.subspan(1))
     if (set.Exists()) others.push_back(&set);
@@ -39,7 +39,7 @@ void SubtractByAsking(std::span<const Set> sets, Set& result) {
   });
 }
 
-void SubtractByWalking(std::span<const Set> sets, Set& result) {
+void SubtractByIteration(std::span<const Set> sets, Set& result) {
   Unite(sets.first(1), result);
   for (const Set& set : sets.subspan(1)) {
     if (result.IsEmpty()) return;
@@ -80,7 +80,7 @@ void Subtract(std::span<const Set> sets, Set& result) {
   if (!sets[0].Exists()) return;
   const std::span<const Set> others = sets.subspan(1);
   if (std::any_of(others.begin(), others.end(), [&](const Set& set) { return AreSame(set, sets[0]); })) return;
-  AskingIsCheaper(sets) ? SubtractByAsking(sets, result) : SubtractByWalking(sets, result);
+  LookupsAreCheaper(sets) ? SubtractByLookups(sets, result) : SubtractByIteration(sets, result);
 }
 
 const Set* SmallestOf(std::span<const Set> sets) {

@@ -30,7 +30,7 @@ class ValueSlot final : public PackedStore {  // one collection in a database; i
   // the entry.
   template <class Table>
   Table& As() const {
-    return *static_cast<Table*>(entry_->HeldObject());
+    return *static_cast<Table*>(entry_->ObjectValue());
   }
 
   char* Splice(size_t offset, size_t removed, size_t inserted) override;  // returns the address of the new bytes

@@ -236,7 +236,7 @@ RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProper
 
 void WriteRdbHash(RdbOutput& out, const Entry& entry) {
   if (entry.Form() == ValueForm::kObject) {
-    const auto& table = static_cast<const HashTable&>(*entry.HeldObject());
+    const auto& table = static_cast<const HashTable&>(*entry.ObjectValue());
     return entry.HasFieldDeadlines() ? WriteTimedTable(out, table) : WritePlainTable(out, table);
   }
   if (entry.HasFieldDeadlines()) return WriteTimedListpack(out, entry.Packed());

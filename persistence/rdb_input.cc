@@ -91,7 +91,7 @@ uint64_t RdbInput::Count(uint64_t min_element_bytes) {
   return 0;
 }
 
-RdbText RdbInput::LongText(uint8_t first_byte) {
+RdbText RdbInput::TextAfterFirstByte(uint8_t first_byte) {
   switch (first_byte) {
     case rdb::kInteger8:
       return RdbText::Integer(static_cast<int8_t>(Byte()));

@@ -109,7 +109,7 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
   uint64_t Count(uint64_t min_element_bytes);  // reads a number of elements; fails if the input is too short for them
   RdbText Text() {                             // reads a text in any of its forms
     const uint8_t head = Byte();
-    return head < rdb::kLength14 ? RdbText(RawBytes(head)) : LongText(head);
+    return head < rdb::kLength14 ? RdbText(RawBytes(head)) : TextAfterFirstByte(head);
   }
   // Limits the size of a compressed text after decompression. A longer text makes the input fail before memory is
   // allocated. IsTextTooLong then returns true.
@@ -130,7 +130,7 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
     return bytes.empty() ? Number{0} : LoadLittle<Number>(bytes.data());
   }
   uint64_t LengthAfterFirstByte(uint8_t first_byte);  // reads the rest of a length after its first byte
-  RdbText LongText(uint8_t first_byte);               // reads the rest of any text after its first byte
+  RdbText TextAfterFirstByte(uint8_t first_byte);     // reads the rest of any text after its first byte
   RdbText CompressedText();                           // reads and decompresses an LZF text after its first byte
   bool FetchMore(uint64_t bytes);             // makes rest_ contain at least `bytes` bytes; false: there are fewer
   void RecordMissingBytes(uint64_t missing);  // the first time, sets ran_out_ and missing_

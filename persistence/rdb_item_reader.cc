@@ -132,7 +132,7 @@ bool RdbItemReader::ReadRareItem(uint8_t opcode) {
     case rdb::kSelectDatabase:
       return ReadDatabase();
     case rdb::kResizeDatabase:
-      return ReadSizes();
+      return ReadResizeDb();
     case rdb::kAux:
       return ReadAux();
     case rdb::kFunctionLibrary:
@@ -161,7 +161,7 @@ bool RdbItemReader::ReadDatabase() {
                      options_.databases, " databases. Exiting"));
 }
 
-bool RdbItemReader::ReadSizes() {
+bool RdbItemReader::ReadResizeDb() {
   step_ = Step::kSizes;
   const uint64_t keys = input_->Length();
   const uint64_t timed = input_->Length();

@@ -57,7 +57,7 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   bool ReadItem();                    // reads a key, or any other item by its opcode; false: bad, or too few bytes
   bool ReadRareItem(uint8_t opcode);  // reads any item but a key and its attributes; false: bad, or too few bytes
   bool ReadDatabase();         // reads opcode SELECTDB, the database of the next keys; false: bad, or too few bytes
-  bool ReadSizes();            // reads opcode RESIZEDB, the numbers of keys; false: bad, or too few bytes
+  bool ReadResizeDb();         // reads opcode RESIZEDB, the numbers of keys; false: bad, or too few bytes
   bool ReadAux();              // reads a property of the file, such as redis-ver; false: bad, or too few bytes
   bool ReadLibrary();          // reads the code of a function library; false: bad, or too few bytes
   bool ReadModuleAux();        // reads past data that a module stores outside keys; false: bad, or too few bytes

@@ -113,7 +113,7 @@ void WriteRdbList(RdbOutput& out, const Entry& entry) {
     out.Length(rdb::kNodePacked);
     return out.Text(entry.Packed());
   }
-  const auto& list = static_cast<const ChunkedList&>(*entry.HeldObject());
+  const auto& list = static_cast<const ChunkedList&>(*entry.ObjectValue());
   out.Length(list.ChunkCount());
   ListpackMaker maker;
   for (size_t i = 0; i < list.ChunkCount(); ++i) WriteNode(out, list.Chunk(i), maker);

@@ -98,7 +98,7 @@ RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryPropert
 void WriteRdbSet(RdbOutput& out, const Entry& entry) {
   if (entry.Form() == ValueForm::kListpack && out.dialect() == RdbDialect::k70) return WritePlain(out, entry.Packed());
   if (entry.Form() != ValueForm::kObject) return out.Text(entry.Packed());
-  const auto& table = static_cast<const MemberTable&>(*entry.HeldObject());
+  const auto& table = static_cast<const MemberTable&>(*entry.ObjectValue());
   out.Length(table.Size());
   table.ForEach([&](const Member& member) { out.Text(member.Text()); });
 }

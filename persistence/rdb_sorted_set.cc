@@ -187,7 +187,7 @@ RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryP
 
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry) {
   if (entry.Form() != ValueForm::kObject) return out.Text(entry.Packed());
-  const auto& tree = static_cast<const ScoreTable&>(*entry.HeldObject()).tree();
+  const auto& tree = static_cast<const ScoreTable&>(*entry.ObjectValue()).tree();
   out.Length(tree.Size());
   for (auto at = tree.Last(); !at.AtEnd(); at.Previous()) {
     out.Text((*at).member->Member());

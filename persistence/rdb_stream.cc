@@ -265,7 +265,7 @@ const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
 }  // namespace
 
 void WriteRdbStream(RdbOutput& out, const Entry& entry) {
-  const StreamLog& log = static_cast<const StreamLog&>(*entry.HeldObject());
+  const StreamLog& log = static_cast<const StreamLog&>(*entry.ObjectValue());
   out.Length(log.blocks().Size());
   ListpackMaker maker;
   for (auto at = log.blocks().First(); !at.AtEnd(); at.Next()) {

@@ -145,7 +145,7 @@ void WriteHash(RequestOutput& out, const Entry& entry) {
 class StreamCommands {
  public:
   StreamCommands(RequestOutput& out, const Entry& entry)
-      : out_(out), key_(entry.Key()), log_(static_cast<const StreamLog&>(*entry.HeldObject())) {}
+      : out_(out), key_(entry.Key()), log_(static_cast<const StreamLog&>(*entry.ObjectValue())) {}
 
   void Write() {
     FindGone();

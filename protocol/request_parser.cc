@@ -101,7 +101,7 @@ void RequestParser::MoveToScratch() {
   data_ = std::exchange(scratch_, nullptr);
   size_ -= begin_;
   pos_ -= begin_;
-  parked_ = std::max(parked_, begin_) - begin_;
+  saved_parsed_bytes_ = std::max(saved_parsed_bytes_, begin_) - begin_;
   begin_ = 0;
   in_scratch_ = true;
 }
@@ -246,15 +246,15 @@ void RequestParser::GrowBigArgument() {
 }
 
 void RequestParser::RestoreBigArgument() {
-  blobs_.back() = NewBigArgumentBlob(big_parked_.size());
-  std::copy(big_parked_.begin(), big_parked_.end(), blobs_.back().Data());
-  std::vector<char>().swap(big_parked_);
+  blobs_.back() = NewBigArgumentBlob(big_saved_bytes_.size());
+  std::copy(big_saved_bytes_.begin(), big_saved_bytes_.end(), blobs_.back().Data());
+  std::vector<char>().swap(big_saved_bytes_);
   big_shrunk_ = false;
 }
 
 void RequestParser::Shrink() {
   if (big_open_ && !big_shrunk_ && big_filled_ < blobs_.back().Capacity() / 2) {
-    big_parked_.assign(blobs_.back().Data(), blobs_.back().Data() + big_filled_);
+    big_saved_bytes_.assign(blobs_.back().Data(), blobs_.back().Data() + big_filled_);
     blobs_.back() = BlobRef::OfSize(0, 0);
     big_shrunk_ = true;
   }
@@ -362,7 +362,7 @@ void RequestParser::SaveRest() {
     size_ = left;
     begin_ = 0;
   }
-  parked_ = pos_;
+  saved_parsed_bytes_ = pos_;
   in_scratch_ = false;
 }
 
@@ -373,7 +373,7 @@ size_t RequestParser::PendingArgumentBytes() const {
 }
 
 size_t RequestParser::HeldBytes() const {
-  size_t held = own_.capacity() + saved_arguments_.capacity() * sizeof(Argument) + big_parked_.capacity();
+  size_t held = own_.capacity() + saved_arguments_.capacity() * sizeof(Argument) + big_saved_bytes_.capacity();
   for (const BlobRef& blob : blobs_) held += blob.UsedBytes();
   return held;
 }

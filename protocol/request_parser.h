@@ -96,7 +96,7 @@ class RequestParser {  // turns the bytes of one client into requests
   // Returns the size of Redis' query buffer: PendingBytes without the parsed part of an incomplete request, plus, while
   // a batch is in use, the bytes of its requests.
   size_t BufferedBytes() const {  // size of what Redis calls the client's query buffer
-    return size_ - parked_ + big_filled_ - big_in_window_;
+    return size_ - saved_parsed_bytes_ + big_filled_ - big_in_window_;
   }
   size_t PendingArgumentBytes() const;  // bytes of an incomplete request's arguments that have arrived whole
   // Returns the bytes of the incomplete request, without its big arguments. The view is valid until the next non-const
@@ -147,22 +147,22 @@ class RequestParser {  // turns the bytes of one client into requests
   Number TakeNumber(const NumberKind& kind);        // reads "<kind><number>\r\n" at pos_ and advances
   Number TakeNumberSlowly(const NumberKind& kind);  // as TakeNumber; also for long, incomplete and wrong numbers
 
-  const char* data_ = nullptr;  // the window: scratch_ or own_
-  size_t size_ = 0;             // number of bytes in the window
-  size_t begin_ = 0;            // start of the current request
-  size_t pos_ = 0;              // end of the parsed bytes
-  size_t parked_ = 0;           // bytes at the front of data_ that were already parsed at the last SaveRest
-  bool in_scratch_ = false;     // data_ is in the caller's scratch buffer, not in own_
-  char* scratch_ = nullptr;     // the last ReadTarget, if it was in the caller's scratch buffer; otherwise null
-  bool reading_big_ = false;    // the last ReadTarget was in the Blob of a big argument
+  const char* data_ = nullptr;     // the window: scratch_ or own_
+  size_t size_ = 0;                // number of bytes in the window
+  size_t begin_ = 0;               // start of the current request
+  size_t pos_ = 0;                 // end of the parsed bytes
+  size_t saved_parsed_bytes_ = 0;  // bytes at the front of data_ that were already parsed at the last SaveRest
+  bool in_scratch_ = false;        // data_ is in the caller's scratch buffer, not in own_
+  char* scratch_ = nullptr;        // the last ReadTarget, if it was in the caller's scratch buffer; otherwise null
+  bool reading_big_ = false;       // the last ReadTarget was in the Blob of a big argument
 
   int64_t arguments_left_ = -1;            // arguments still to parse; -1: their count was not read
   int64_t bulk_size_ = -1;                 // size of the next argument; -1: it was not read
   std::vector<Argument> saved_arguments_;  // complete arguments of the incomplete request
   size_t saved_blob_count_ = 0;            // number of Blobs among saved_arguments_
   std::vector<BlobRef> blobs_;             // big arguments of the incomplete request; the last may be arriving
-  std::vector<char> big_parked_;           // the bytes of the last Blob that have arrived, while big_shrunk_
-  bool big_shrunk_ = false;                // Shrink freed the last Blob; its bytes are in big_parked_
+  std::vector<char> big_saved_bytes_;      // the bytes of the last Blob that have arrived, while big_shrunk_
+  bool big_shrunk_ = false;                // Shrink freed the last Blob; its bytes are in big_saved_bytes_
   bool big_open_ = false;                  // the last of blobs_ is still arriving
   size_t big_filled_ = 0;                  // number of bytes of the last Blob that have arrived
   size_t big_in_window_ = 0;               // bytes of the last Blob that are also at the end of data_, until SaveRest

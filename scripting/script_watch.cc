@@ -89,13 +89,13 @@ void ScriptWatch::Timer::Start() {
 
 void ScriptWatch::Timer::OnSignal(int, siginfo_t* info, void*) {
   if (info->si_code != SI_TIMER || !IsTicking()) return;
-  if (ScriptWatch* watch = thread_.in_force.load(std::memory_order_relaxed)) watch->OnTick();
+  if (ScriptWatch* watch = thread_.active_watch.load(std::memory_order_relaxed)) watch->OnTick();
   static_cast<Timer*>(info->si_value.sival_ptr)->RestIfIdle();
 }
 
 void ScriptWatch::Timer::RestIfIdle() {
   const bool has_begun = thread_.has_begun.exchange(false, std::memory_order_relaxed);
-  const bool is_idle = !has_begun && thread_.in_force.load(std::memory_order_relaxed) == nullptr;
+  const bool is_idle = !has_begun && thread_.active_watch.load(std::memory_order_relaxed) == nullptr;
   idle_ticks_ = is_idle ? idle_ticks_ + 1 : 0;
   if (idle_ticks_ < kTicksToRest) return;
   const int saved_errno = errno;
@@ -109,8 +109,8 @@ void ScriptWatch::Timer::RestIfIdle() {
 // has_begun is not set. So it can stop the timer only before the call of IsTicking below.
 void ScriptWatch::Begin(lua_State* lua) {
   runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  outer_ = thread_.in_force.load(std::memory_order_relaxed);
-  thread_.in_force.store(this, std::memory_order_relaxed);
+  outer_ = thread_.active_watch.load(std::memory_order_relaxed);
+  thread_.active_watch.store(this, std::memory_order_relaxed);
   thread_.has_begun.store(true, std::memory_order_relaxed);
   running_.store(lua, std::memory_order_relaxed);
   is_check_due_.store(false, std::memory_order_relaxed);
@@ -120,7 +120,7 @@ void ScriptWatch::Begin(lua_State* lua) {
 }
 
 void ScriptWatch::End() {
-  thread_.in_force.store(outer_, std::memory_order_relaxed);
+  thread_.active_watch.store(outer_, std::memory_order_relaxed);
   lua_State* lua = running_.load(std::memory_order_relaxed);
   running_.store(nullptr, std::memory_order_relaxed);
   if (lua_gethook(lua) != nullptr) lua_sethook(lua, nullptr, 0, 0);

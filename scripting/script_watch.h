@@ -49,10 +49,10 @@ class ScriptWatch {  // calls a hook periodically in long scripts
   // The state of an operating-system thread for the signal handler, which runs on that thread and has no other way to
   // find the watch. Watches nest: while a long script lets other clients be served, another server of this thread may
   // also run a script. The struct is trivial, so that the handler may use it until the thread ends.
-  struct ThreadState {                   // state of an operating-system thread, for the signal handler
-    std::atomic<ScriptWatch*> in_force;  // the watch of the script that runs on this thread
-    std::atomic<bool> has_begun;         // a script began since the last tick
-    std::atomic<bool> is_ticking;        // the timer of this thread runs
+  struct ThreadState {                       // state of an operating-system thread, for the signal handler
+    std::atomic<ScriptWatch*> active_watch;  // the watch of the script that runs on this thread
+    std::atomic<bool> has_begun;             // a script began since the last tick
+    std::atomic<bool> is_ticking;            // the timer of this thread runs
   };
   static thread_local ThreadState thread_;  // the state of this operating-system thread
 

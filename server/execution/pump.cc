@@ -194,7 +194,7 @@ void Pump::CloseAfterProtocolError(Session& session) {
   parts_.env.stats.CountError(text);
   if (session.replies.IsOn()) Reply(session.out, session.resp).Error(text);
   const UserData user_data = parts_.env.settings.hide_user_data_from_log ? UserData::kHidden : UserData::kShown;
-  if (parts_.env.log.Shows(LogLevel::kVerbose)) {
+  if (parts_.env.log.IsLevelEnabled(LogLevel::kVerbose)) {
     parts_.env.log.Verbose(ProtocolErrorText(session, parts_.current_execution.NowMs(), user_data));
   }
   session.close_after_reply = true;

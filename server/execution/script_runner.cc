@@ -267,7 +267,7 @@ std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> arguments) noexc
 }
 
 void ScriptRunner::Log(LogLevel level, Bytes text) noexcept {
-  if (parts_.env.log.Shows(level)) parts_.env.log.Log(level, text);
+  if (parts_.env.log.IsLevelEnabled(level)) parts_.env.log.Log(level, text);
 }
 
 void ScriptRunner::CountError(Bytes text) noexcept {

@@ -158,7 +158,7 @@ void Connection::ReceiveInNextTurn() {
 void Connection::HandleEndOfInput(Transfer::State state) {
   const Services& server = host_->services();
   const bool ended = state == Transfer::State::kEnded;
-  if (server.env.log.Shows(LogLevel::kVerbose)) {
+  if (server.env.log.IsLevelEnabled(LogLevel::kVerbose)) {
     server.env.log.Verbose(ended ? "Client closed connection " + ClientText(*session_, server.env.clock.MonotonicMs())
                                  : "Reading from client: " + stream_.ErrorText());
   }

@@ -249,7 +249,7 @@ void Listener::AdmitSocket(Descriptor accepted, Protocol protocol) {
   const Services& server = host_.services();
   const Settings& settings = server.env.settings;
   SocketAddresses names = SocketAddressesOf(accepted.Get());
-  if (server.env.log.Shows(LogLevel::kVerbose)) {
+  if (server.env.log.IsLevelEnabled(LogLevel::kVerbose)) {
     server.env.log.Verbose(names.is_unix_socket ? "Accepted connection to " + settings.unixsocket
                                                 : "Accepted " + RemoveIpv6Brackets(names.address));
   }

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "base/out_of_memory.h"
-#include "server/process/crash/out_of_memory_ending.h"
+#include "server/process/crash/out_of_memory_handlers.h"
 #include "server/process/crash/signal_log.h"
 #include "server/process/signals.h"
 
@@ -196,7 +196,7 @@ Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job, int output) {
   syslog_held.reset();
   if (pid < 0) return Failure(int{errno});
   if (pid == 0) {
-    ChooseOutOfMemoryEnding(EndChildOutOfMemory);
+    SetOutOfMemoryHandler(EndChildOutOfMemory);
     SetSignalHandler(SIGUSR1, OnKill);
     SetSignalHandler(SIGINT, SIG_IGN);
     SetSignalHandler(SIGTERM, SIG_IGN);

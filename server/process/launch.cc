@@ -15,7 +15,7 @@
 #include "server/config/container_arguments.h"
 #include "server/config/usage.h"
 #include "server/process/container_start.h"
-#include "server/process/crash/out_of_memory_ending.h"
+#include "server/process/crash/out_of_memory_handlers.h"
 #include "server/process/server_process.h"
 #include "server/process/system_checks.h"
 #include "server/sentinel/sentinel_mode.h"
@@ -93,7 +93,7 @@ int Serve(const CommandLine& line, ProcessTitle& title) {
 }  // namespace
 
 int Launch(int argc, char** argv) {
-  ChooseOutOfMemoryEnding(EndServerOutOfMemory);
+  SetOutOfMemoryHandler(EndServerOutOfMemory);
   GuardOpenSslMemory();
   ReserveStack();
   UseBuiltInNameServices();

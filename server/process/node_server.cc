@@ -78,7 +78,7 @@ void NodeServer::AttachHandlers() {
 }
 
 void NodeServer::LogState() {
-  if (!log().Shows(LogLevel::kVerbose) || services().env.phase.IsInLongTask()) return;
+  if (!log().IsLevelEnabled(LogLevel::kVerbose) || services().env.phase.IsInLongTask()) return;
   const int64_t now_ms = parts_.clock.MonotonicMs();
   if (now_ms < next_state_log_ms_) return;
   next_state_log_ms_ = now_ms + kLogStateEveryMs;

@@ -83,7 +83,7 @@ void KeyspaceSink::OnAux(Bytes name, Bytes value, uint64_t /*offset*/) {
     services_.storage.loading.file_history().stream_db = static_cast<int>(Number(value));
   } else if (name == kHiddenSlotsAux && target_.keyspace.index() == Keyspace::Index::kBySlot) {
     ReadHiddenSlots(value, target_.keyspace.hidden());
-  } else if (log.Shows(LogLevel::kDebug)) {
+  } else if (log.IsLevelEnabled(LogLevel::kDebug)) {
     constexpr std::array<Bytes, 2> kSilent = {"lua", "redis-bits"};
     const bool known =
         std::any_of(kSilent.begin(), kSilent.end(), [&](Bytes one) { return EqualsIgnoreCase(one, name); });

@@ -170,7 +170,7 @@ TEST_F(LogTest, DropsLinesBelowItsLevel) {
   log.Notice("no");
   log.SetLevel(LogLevel::kNothing);
   log.Warning("no");
-  EXPECT_FALSE(log.Shows(LogLevel::kNothing));
+  EXPECT_FALSE(log.IsLevelEnabled(LogLevel::kNothing));
   EXPECT_EQ(Drained(), "");
 }
 

@@ -23,13 +23,13 @@ void ExitWithSeven(size_t bytes) { _exit(bytes == kTooMuch ? 7 : 8); }
 TEST(OutOfMemoryDeathTest, PlainMemoryEndsTheProcessAsChosen) {
   EXPECT_EXIT(
       {
-        ChooseOutOfMemoryEnding(ExitWithSeven);
+        SetOutOfMemoryHandler(ExitWithSeven);
         kept = AllocateOrEnd(kTooMuch);
       },
       testing::ExitedWithCode(7), "");
   EXPECT_EXIT(
       {
-        ChooseOutOfMemoryEnding(ExitWithSeven);
+        SetOutOfMemoryHandler(ExitWithSeven);
         kept = ReallocateOrEnd(AllocateOrEnd(10), kTooMuch);
       },
       testing::ExitedWithCode(7), "");
@@ -38,13 +38,13 @@ TEST(OutOfMemoryDeathTest, PlainMemoryEndsTheProcessAsChosen) {
 TEST(OutOfMemoryDeathTest, OperatorNewDoesTheSame) {
   EXPECT_EXIT(
       {
-        ChooseOutOfMemoryEnding(ExitWithSeven);
+        SetOutOfMemoryHandler(ExitWithSeven);
         kept = ::operator new(kTooMuch);
       },
       testing::ExitedWithCode(7), "");
   EXPECT_EXIT(
       {
-        ChooseOutOfMemoryEnding(ExitWithSeven);
+        SetOutOfMemoryHandler(ExitWithSeven);
         kept = ::operator new (kTooMuch, std::align_val_t{64});
       },
       testing::ExitedWithCode(7), "");

@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kSparseMax = 3000;
 
 Hll Of(Bytes text) { return *Hll::Of(text); }
-std::string Dense() { return *Of(Hll::Empty()).Dense(); }
+std::string Dense() { return *Of(Hll::Empty()).ToDense(); }
 std::string Element(uint64_t number) { return StrCat("element:", number); }
 
 std::vector<uint8_t> RegistersOf(Bytes text) {
@@ -156,7 +156,7 @@ TEST(HllTest, KeepsTheHighestRankOfEachRegister) {
       }
     }
     ASSERT_EQ(RegistersOf(text), model);
-    const std::string dense = *Of(text).Dense();
+    const std::string dense = *Of(text).ToDense();
     ASSERT_EQ(RegistersOf(dense), model);
     ASSERT_EQ(Of(dense).Count(), Of(text).Count());
     HllRegisters registers;
@@ -189,7 +189,7 @@ TEST(HllTest, RunsThatDoNotAddUpAreCorrupt) {
     const std::string text = header + std::string(runs);
     EXPECT_FALSE(Of(text).HasAllRegisters());
     EXPECT_EQ(Of(text).Count(), std::nullopt);
-    EXPECT_EQ(Of(text).Dense(), std::nullopt);
+    EXPECT_EQ(Of(text).ToDense(), std::nullopt);
     EXPECT_FALSE(HllRegisters().Merge(Of(text)));
     EXPECT_EQ(Of(text).Add({16'383, 40}, kSparseMax).kind, HllChange::Kind::kPromote);
   }
@@ -211,9 +211,9 @@ TEST(HllTest, SurvivesAnyBytes) {
     text.shrink_to_fit();
     const Hll hll = Of(text);
     hll.DescribeRuns();
-    EXPECT_EQ(hll.Dense().has_value(), HllRegisters().Merge(hll));
+    EXPECT_EQ(hll.ToDense().has_value(), HllRegisters().Merge(hll));
     if (hll.Count()) {
-      EXPECT_TRUE(hll.Dense().has_value());
+      EXPECT_TRUE(hll.ToDense().has_value());
     }
     for (int step = 0; step < 20; ++step) {
       const HllObservation mark{static_cast<uint32_t>(random.Below(16'384)),

@@ -283,7 +283,7 @@ TEST(ScoredResultTest, CombinesSortsAndChoosesTheEncoding) {
     EXPECT_EQ(removed, size > 3);
     EXPECT_FALSE(result.Remove("3"));
     const size_t kept = result.SortedItems().size();
-    EntryPtr entry = result.MakeEntry("k", {}, 0);
+    EntryPtr entry = result.MakeSortedSetEntry("k", {}, 0);
     const EncodingLimits limits;
     const SortedSet set({ValueSlot(entry.get()), limits, 0});
     EXPECT_EQ(set.Size(), kept);

@@ -20,7 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   hll.DescribeRuns();
   hll.Count();
   const bool merged = HllRegisters().Merge(hll);
-  if (merged != hll.Dense().has_value()) std::abort();
+  if (merged != hll.ToDense().has_value()) std::abort();
   if (!hll.HasAllRegisters()) {
     hll.Add(mark, 3000);
     return 0;

@@ -30,7 +30,7 @@ inline bool IsSound(const Entry& entry, const EncodingLimits& limits) {
     case ValueType::kHash:
       return Hash::WithExpiredFields(entry).IsConsistent();
     case ValueType::kList:
-      return entry.Form() != ValueForm::kObject || static_cast<const ChunkedList*>(entry.HeldObject())->IsConsistent();
+      return entry.Form() != ValueForm::kObject || static_cast<const ChunkedList*>(entry.ObjectValue())->IsConsistent();
     case ValueType::kStream:
       return Stream(place).Log().IsConsistent();
     default:

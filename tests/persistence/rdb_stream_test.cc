@@ -18,7 +18,7 @@ namespace {
 using namespace std::string_literals;
 using testing::HasSubstr;
 
-const StreamLog& LogOf(const Entry& entry) { return static_cast<const StreamLog&>(*entry.HeldObject()); }
+const StreamLog& LogOf(const Entry& entry) { return static_cast<const StreamLog&>(*entry.ObjectValue()); }
 
 std::string Written(std::unique_ptr<StreamLog> log) {
   const EntryPtr entry(Entry::CreateWithObject("k", ValueType::kStream, std::move(log), 0));

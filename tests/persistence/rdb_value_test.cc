@@ -323,7 +323,7 @@ TEST(RdbSortedSet, IsOrderedForAnyInput) {
   EXPECT_EQ(ReadForm(value, small), ValueForm::kObject);
   EXPECT_EQ(ReadDigest(value, small), DigestText(set.entry()));
   auto large = Read(value, small);
-  EXPECT_TRUE(static_cast<const ScoreTable*>(large.value()->HeldObject())->IsConsistent());
+  EXPECT_TRUE(static_cast<const ScoreTable*>(large.value()->ObjectValue())->IsConsistent());
 }
 
 TEST(RdbSortedSet, IsRefusedWhenEmptyRepeatingOrWithoutANumber) {

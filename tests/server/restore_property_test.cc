@@ -93,7 +93,7 @@ class RestoreProperty : public CommandTest {
   // XCLAIM, which a rewrite uses for deliveries, changes a time in the future to now, as in Redis.
   bool HasDeliveryAhead(const Entry& entry) {
     if (entry.Type() != ValueType::kStream) return false;
-    for (const auto& [name, group] : static_cast<const StreamLog*>(entry.HeldObject())->groups()) {
+    for (const auto& [name, group] : static_cast<const StreamLog*>(entry.ObjectValue())->groups()) {
       for (auto at = group.pending().First(); !at.AtEnd(); at.Next())
         if (at.Get().delivered_ms > now_ms()) return true;
     }

@@ -40,7 +40,7 @@ Snapshot SnapshotWithStreams(Node& server) {
     server.services().data.dataset.keyspace[db].ForEach([&](const Entry* entry) {
       if (entry->Type() != ValueType::kStream) return;
       snapshot[StrCat(db, " ", Quoted(entry->Key()))] +=
-          RememberedText(static_cast<const StreamLog&>(*entry->HeldObject()));
+          RememberedText(static_cast<const StreamLog&>(*entry->ObjectValue()));
     });
   }
   return snapshot;

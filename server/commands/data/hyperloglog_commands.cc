@@ -49,7 +49,7 @@ std::span<char> GrowToText(KeyEdit& hll) { return hll.Grow(hll->TextSize()); }
 size_t SparseMaxBytes(const Call& call) { return call.services.env.settings.hll_sparse_max_bytes; }
 
 void MakeDense(KeyEdit& edit) {
-  const auto dense = HllOf(*edit).Dense();
+  const auto dense = HllOf(*edit).ToDense();
   if (!dense) throw Refusal{refusals::kCorruptHyperLogLog};
   edit.Assign(StringContent::Raw(*dense));
 }
@@ -206,7 +206,7 @@ struct PfMerge {
     const Hll hll = *Hll::Of(text);
     if (!hll.HasAllRegisters()) throw Refusal{refusals::kCorruptHyperLogLog};
     if (encoding == HllEncoding::kDense) {
-      text = *hll.Dense();
+      text = *hll.ToDense();
       HllStoreRegisters(text, registers);  // includes the target's own registers
     } else {
       for (uint32_t index = 0; index < HllRegisters::kCount; ++index)
@@ -284,7 +284,7 @@ struct PfSelfTest {
  private:
   // Writes a random value to each register, and checks that reading the registers gives the same values.
   static void CheckRegisters(Random& random) {
-    std::string dense = *Hll::Of(Hll::Empty())->Dense();
+    std::string dense = *Hll::Of(Hll::Empty())->ToDense();
     std::array<uint8_t, HllRegisters::kCount> expected;
     for (uint32_t index = 0; index < expected.size(); ++index) {
       expected[index] = static_cast<uint8_t>(random.Below(64));
@@ -301,7 +301,7 @@ struct PfSelfTest {
   // most six standard errors.
   static void CheckEstimates(uint64_t seed, size_t sparse_max_bytes) {
     constexpr uint64_t kElements = 1'000'000;
-    std::string dense = *Hll::Of(Hll::Empty())->Dense();
+    std::string dense = *Hll::Of(Hll::Empty())->ToDense();
     std::string any(Hll::Empty());
     uint64_t checkpoint = 1;
     for (uint64_t added = 1; added <= kElements; ++added) {

@@ -64,7 +64,7 @@ ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits) {
 LexRange ParseLexRange(Bytes min, Bytes max) { return {ParseLexEnd(min), ParseLexEnd(max)}; }
 
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const KeyEvent& event) {
-  EntryPtr entry = result.MakeEntry(key, call.db.Limits(), call.db.NewKeyUsage());
+  EntryPtr entry = result.MakeSortedSetEntry(key, call.db.Limits(), call.db.NewKeyUsage());
   const auto size = static_cast<int64_t>(call.db.View<SortedSet>(entry.get()).Size());
   StoreOrDelete(call, key, size > 0 ? std::move(entry) : nullptr, event);
   call.reply.Integer(size);

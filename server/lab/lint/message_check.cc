@@ -90,7 +90,7 @@ void MessageCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*
 uint64_t MessageCheck::PendingEntryCount(const Consumer& consumer) const {
   const Entry* const entry = FindUnexpired(parts_, consumer.stream);
   if (entry == nullptr || entry->Type() != ValueType::kStream) return 0;
-  const auto& stream = static_cast<const StreamLog&>(*entry->HeldObject());
+  const auto& stream = static_cast<const StreamLog&>(*entry->ObjectValue());
   const StreamGroup* const group = stream.FindGroup(consumer.group);
   if (group == nullptr) return 0;
   const StreamConsumer* const found = group->FindConsumer(consumer.name);

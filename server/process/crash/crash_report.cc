@@ -26,7 +26,7 @@
 #include "server/execution/services.h"
 #include "server/observe/info/info.h"
 #include "server/process/crash/crash_memory_check.h"
-#include "server/process/crash/out_of_memory_ending.h"
+#include "server/process/crash/out_of_memory_handlers.h"
 #include "server/process/crash/signal_log.h"
 #include "server/process/crash/stack_trace.h"
 
@@ -221,7 +221,7 @@ std::string WithProcessId(std::string info, pid_t process) {
   std::signal(SIGALRM, SIG_DFL);
   alarm(kChildTimeLimitMs / 1000 + 1);  // in case the parent dies
   for (int signal : kSignals) std::signal(signal, SIG_DFL);
-  ChooseOutOfMemoryEnding(EndCrashReporterOutOfMemory);
+  SetOutOfMemoryHandler(EndCrashReporterOutOfMemory);
   static constexpr std::array<Bytes, 1> kEverything = {"everything"};
   log.Write("\n------ INFO OUTPUT ------\n");
   std::string info = WithProcessId(InfoReport(services, kEverything), process);

@@ -1,4 +1,4 @@
-#include "server/process/crash/out_of_memory_ending.h"
+#include "server/process/crash/out_of_memory_handlers.h"
 
 #include <sys/resource.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-// Handlers that end a process of the server when memory has run out. They are installed with ChooseOutOfMemoryEnding
+// Handlers that end a process of the server when memory has run out. They are installed with SetOutOfMemoryHandler
 // (base/out_of_memory.h).
 #pragma once
 
