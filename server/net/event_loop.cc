@@ -81,7 +81,7 @@ void EventLoop::RunTasks() {
   for (int left = kHandlersPerTurn; left > 0 && !due_.empty() && !stopped_; --left) {
     const Task task = std::move(due_.front());
     due_.pop_front();
-    if (task.participant != nullptr) Enter(*task.participant);
+    if (task.participant != nullptr) MarkActive(*task.participant);
     task.run();
   }
 }

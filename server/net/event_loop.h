@@ -55,7 +55,7 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   void Stop(int exit_code);  // makes Run return this exit code after the turn
 
   // Records that the participant has events, so that EndTurn is called for it. Cost: usually one comparison.
-  void Enter(Participant& participant) {  // records that the participant has events
+  void MarkActive(Participant& participant) {  // records that the participant has events
     if (participant.is_active_) return;
     participant.is_active_ = true;
     active_.push_back(&participant);

@@ -31,7 +31,7 @@ class DelayQueue {  // delays the bytes of a link that simulates a slow network;
     waiting_pieces_.push_back({due_ms, std::string(bytes)});
     bytes_ += bytes.size();
   }
-  void Hasten(int64_t latest_ms) {  // shortens delays, so that all queued bytes are due by `latest_ms`
+  void ShortenDelays(int64_t latest_ms) {  // shortens delays, so that all queued bytes are due by `latest_ms`
     for (Piece& piece : waiting_pieces_) piece.due_ms = std::min(piece.due_ms, latest_ms);
   }
   std::string TakeDue(int64_t now_ms);  // removes and returns the bytes that are due

@@ -62,7 +62,7 @@ void LinkConnection::Start() {
     connect_attempts_->addresses.emplace_back(address, static_cast<uint16_t>(target_.port));
     return parts_.loop.RunAfter(0, [self = shared_from_this()] {
       if (self->user_ == nullptr) return;
-      self->parts_.loop.Enter(self->parts_.participant);
+      self->parts_.loop.MarkActive(self->parts_.participant);
       self->TryNextAddress();
     });
   }
@@ -70,7 +70,7 @@ void LinkConnection::Start() {
       target_.host, std::to_string(target_.port), asio::ip::resolver_base::numeric_service,
       [self = shared_from_this()](const asio::error_code& error, const asio::ip::tcp::resolver::results_type& found) {
         if (self->user_ == nullptr) return;
-        self->parts_.loop.Enter(self->parts_.participant);
+        self->parts_.loop.MarkActive(self->parts_.participant);
         if (error) return self->End(error.message());
         for (const auto& one : found) self->connect_attempts_->addresses.push_back(one.endpoint());
         self->TryNextAddress();
@@ -95,16 +95,16 @@ void LinkConnection::Stop() {
 // delivered when the link is no longer cut.
 void LinkConnection::SetConditions(const LinkConditions& conditions) {
   const bool was_cut = std::exchange(conditions_, conditions).is_cut;
-  if (user_ != nullptr) Hasten(to_send_, conditions.send_delay_ms, &LinkConnection::SendDue);
-  if (user_ != nullptr) Hasten(to_deliver_, conditions.receive_delay_ms, &LinkConnection::DeliverDue);
+  if (user_ != nullptr) ShortenDelay(to_send_, conditions.send_delay_ms, &LinkConnection::SendDue);
+  if (user_ != nullptr) ShortenDelay(to_deliver_, conditions.receive_delay_ms, &LinkConnection::DeliverDue);
   if (user_ == nullptr || conditions.is_cut == was_cut) return;
   if (conditions.is_cut) return Unwatch();
   RunInLaterTurn([](LinkConnection& connection) {
     if (std::exchange(connection.connects_after_cut_, false)) return connection.TryNextAddress();
     if (connection.stream_ == nullptr) return;
     connection.SendMore();
-    if (connection.user_ != nullptr) connection.Await(connection.to_send_, &LinkConnection::SendDue);
-    if (connection.user_ != nullptr) connection.Await(connection.to_deliver_, &LinkConnection::DeliverDue);
+    if (connection.user_ != nullptr) connection.StartTimer(connection.to_send_, &LinkConnection::SendDue);
+    if (connection.user_ != nullptr) connection.StartTimer(connection.to_deliver_, &LinkConnection::DeliverDue);
     if (connection.user_ != nullptr && connection.stage_ == Stage::kOpen) connection.ReceiveLater();
   });
 }
@@ -176,96 +176,96 @@ void LinkConnection::Open() {
   if (user_ != nullptr) user_->OnConnected();
   // Receives the bytes that may have arrived with the end of the handshake, because the socket does not report them
   // again.
-  if (user_ != nullptr && reads_ && stream_->HasBufferedInput()) ReceiveLater();
+  if (user_ != nullptr && is_reading_ && stream_->HasBufferedInput()) ReceiveLater();
 }
 
 void LinkConnection::OnReady(SocketPoller::Interest ready) {
   if (user_ == nullptr || conditions_.is_cut) return;
   const auto self = shared_from_this();
-  parts_.loop.Enter(parts_.participant);
+  parts_.loop.MarkActive(parts_.participant);
   if (stage_ == Stage::kConnecting) return FinishConnecting();
   if (stage_ == Stage::kHandshake) return Handshake();
   const SocketPoller::Interest allowed = stream_->PossibleTransfers(ready);
   if (allowed.write && HasUnsent()) SendMore();
-  if (user_ != nullptr && allowed.read && reads_) Receive();
+  if (user_ != nullptr && allowed.read && is_reading_) Receive();
 }
 
 void LinkConnection::Receive() {
   // All connections read into the same scratch buffer. OnReceived may run a long script or load, which lets other
   // connections read (ServeDuringLongTask). The loop then gives them another buffer, so these bytes stay.
-  for (size_t i = 0; i < kReceivesPerEvent && user_ != nullptr && reads_ && !conditions_.is_cut && !MustPauseReading();
-       ++i) {
+  for (size_t i = 0;
+       i < kReceivesPerEvent && user_ != nullptr && is_reading_ && !conditions_.is_cut && !MustPauseReading(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();
     const Transfer got = stream_->Receive(scratch);
     if (got.state == Transfer::State::kLater) return Watch();
-    if (got.state == Transfer::State::kEnded) return EndByPeer("connection lost");
-    if (got.state == Transfer::State::kFailed) return EndByPeer(stream_->ErrorText());
+    if (got.state == Transfer::State::kEnded) return HandlePeerEnd("connection lost");
+    if (got.state == Transfer::State::kFailed) return HandlePeerEnd(stream_->ErrorText());
     Deliver({scratch.data(), got.bytes});
     if (got.bytes < scratch.size() && !stream_->HasBufferedInput()) break;
   }
   if (user_ == nullptr) return;
   Watch();
-  if (user_ != nullptr && reads_ && !MustPauseReading() && stream_->HasBufferedInput()) ReceiveLater();
+  if (user_ != nullptr && is_reading_ && !MustPauseReading() && stream_->HasBufferedInput()) ReceiveLater();
 }
 
 void LinkConnection::ReceiveLater() {
   if (std::exchange(receive_posted_, true)) return;
   RunInLaterTurn([](LinkConnection& connection) {
     connection.receive_posted_ = false;
-    if (connection.reads_ && !connection.conditions_.is_cut && !connection.end_) connection.Receive();
+    if (connection.is_reading_ && !connection.conditions_.is_cut && !connection.end_) connection.Receive();
   });
 }
 
 void LinkConnection::Deliver(Bytes bytes) {
   if (conditions_.receive_delay_ms == 0 && to_deliver_.line.IsEmpty()) return user_->OnReceived(bytes);
   to_deliver_.line.Add(bytes, parts_.loop.pace().NowMs() + conditions_.receive_delay_ms);
-  Await(to_deliver_, &LinkConnection::DeliverDue);
+  StartTimer(to_deliver_, &LinkConnection::DeliverDue);
 }
 
 void LinkConnection::Send(Bytes bytes) {
   if (user_ == nullptr || stage_ != Stage::kOpen) return;
   if (conditions_.send_delay_ms == 0 && to_send_.line.IsEmpty()) return SendNow(bytes);
   to_send_.line.Add(bytes, parts_.loop.pace().NowMs() + conditions_.send_delay_ms);
-  Await(to_send_, &LinkConnection::SendDue);
+  StartTimer(to_send_, &LinkConnection::SendDue);
 }
 
-void LinkConnection::Await(DelayedDirection& delayed, void (LinkConnection::*serve)()) {
-  if (delayed.line.IsEmpty() || std::exchange(delayed.is_awaited, true)) return;
+void LinkConnection::StartTimer(DelayedDirection& delayed, void (LinkConnection::*serve)()) {
+  if (delayed.line.IsEmpty() || std::exchange(delayed.has_timer, true)) return;
   const int64_t wait_ms = std::max<int64_t>(delayed.line.NextDueMs() - parts_.loop.pace().NowMs(), 0);
   // The timer has only a weak_ptr, so it does not keep an ended link alive.
   parts_.loop.RunAfter(wait_ms, [weak = weak_from_this(), &delayed, serve] {
     const auto self = weak.lock();
     if (self == nullptr) return;
-    delayed.is_awaited = false;
+    delayed.has_timer = false;
     if (self->user_ == nullptr || self->conditions_.is_cut) return;
-    self->parts_.loop.Enter(self->parts_.participant);
+    self->parts_.loop.MarkActive(self->parts_.participant);
     (self.get()->*serve)();
   });
 }
 
-void LinkConnection::Hasten(DelayedDirection& delayed, int64_t delay_ms, void (LinkConnection::*serve)()) {
+void LinkConnection::ShortenDelay(DelayedDirection& delayed, int64_t delay_ms, void (LinkConnection::*serve)()) {
   if (delayed.line.IsEmpty()) return;
-  delayed.line.Hasten(parts_.loop.pace().NowMs() + delay_ms);
-  delayed.is_awaited = false;  // the existing timer may be too late, and does no harm
-  Await(delayed, serve);
+  delayed.line.ShortenDelays(parts_.loop.pace().NowMs() + delay_ms);
+  delayed.has_timer = false;  // the existing timer may be too late, and does no harm
+  StartTimer(delayed, serve);
 }
 
 bool LinkConnection::MustPauseReading() const { return to_deliver_.line.Size() >= kMaxDelayedBytes; }
 
 void LinkConnection::SendDue() {
   SendNow(to_send_.line.TakeDue(parts_.loop.pace().NowMs()));
-  if (user_ != nullptr) Await(to_send_, &LinkConnection::SendDue);
+  if (user_ != nullptr) StartTimer(to_send_, &LinkConnection::SendDue);
 }
 
 void LinkConnection::DeliverDue() {
-  if (!reads_) return;
+  if (!is_reading_) return;
   const std::string due = to_deliver_.line.TakeDue(parts_.loop.pace().NowMs());
   if (!due.empty()) user_->OnReceived(due);
   if (user_ == nullptr) return;
   if (to_deliver_.line.IsEmpty() && end_) return End(*end_);
-  Await(to_deliver_, &LinkConnection::DeliverDue);
+  StartTimer(to_deliver_, &LinkConnection::DeliverDue);
   Watch();
-  if (user_ != nullptr && reads_ && stream_->HasBufferedInput()) ReceiveLater();
+  if (user_ != nullptr && is_reading_ && stream_->HasBufferedInput()) ReceiveLater();
 }
 
 void LinkConnection::SendNow(Bytes bytes) {
@@ -296,11 +296,11 @@ void LinkConnection::SendMore() {
 }
 
 void LinkConnection::SetReading(Link::Reading reading) {
-  reads_ = reading == Link::Reading::kOn;
+  is_reading_ = reading == Link::Reading::kOn;
   if (stage_ != Stage::kOpen || user_ == nullptr) return;
   Watch();
-  if (reads_ && user_ != nullptr) Await(to_deliver_, &LinkConnection::DeliverDue);
-  if (reads_ && user_ != nullptr && stream_->HasBufferedInput()) ReceiveLater();
+  if (is_reading_ && user_ != nullptr) StartTimer(to_deliver_, &LinkConnection::DeliverDue);
+  if (is_reading_ && user_ != nullptr && stream_->HasBufferedInput()) ReceiveLater();
 }
 
 // Registers the socket events that are needed now. They depend on the stage, the unsent bytes, SetReading and the
@@ -313,7 +313,7 @@ void LinkConnection::Watch() {
   } else if (stage_ == Stage::kHandshake) {
     wanted = stream_->EventsToAwait({.read = true});
   } else {
-    wanted = stream_->EventsToAwait({.read = reads_ && !end_ && !MustPauseReading(), .write = HasUnsent()});
+    wanted = stream_->EventsToAwait({.read = is_reading_ && !end_ && !MustPauseReading(), .write = HasUnsent()});
   }
   if (wanted == registered_events_) return;
   if (!parts_.loop.poller().ChangeInterest(FileDescriptor(), *this, registered_events_, wanted))
@@ -327,7 +327,7 @@ void LinkConnection::Unwatch() {
   registered_events_ = {};
 }
 
-void LinkConnection::EndByPeer(const std::string& reason) {
+void LinkConnection::HandlePeerEnd(const std::string& reason) {
   if (to_deliver_.line.IsEmpty()) return End(reason);
   end_ = reason;
   Watch();

@@ -60,9 +60,9 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   // The name look-up and the attempts to connect to the addresses that it found.
   struct ConnectAttempts;
 
-  struct DelayedDirection {   // the bytes of one direction that a simulated slow network holds back
-    DelayQueue line;          // the bytes that are held back
-    bool is_awaited = false;  // true: a timer runs until the next bytes of `line` are due
+  struct DelayedDirection {  // the bytes of one direction that a simulated slow network holds back
+    DelayQueue line;         // the bytes that are held back
+    bool has_timer = false;  // true: a timer runs until the next bytes of `line` are due
   };
 
   // Runs the action in a later turn, unless Stop was called before.
@@ -84,16 +84,16 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   void SendNow(Bytes bytes);                                  // sends bytes without a simulated delay; queues the rest
   void SendMore();                                            // sends from unsent_ what the socket takes
   void Deliver(Bytes bytes);                                  // gives bytes to the user, or to the delay queue
-  void Await(DelayedDirection& delayed, void (LinkConnection::*serve)());  // sets a timer for `line`
-  void Hasten(DelayedDirection& delayed, int64_t delay_ms,                 // reduces the remaining delay to this
-              void (LinkConnection::*serve)());
+  void StartTimer(DelayedDirection& delayed, void (LinkConnection::*serve)());  // sets a timer for `line`
+  void ShortenDelay(DelayedDirection& delayed, int64_t delay_ms,                // reduces the remaining delay to this
+                    void (LinkConnection::*serve)());
   bool MustPauseReading() const;  // true: too many received bytes are delayed, so reading must stop
   void SendDue();                 // sends held-back bytes that are due
   void DeliverDue();              // gives the user held-back bytes that are due, then reports the end, if any
   void Watch();                   // registers the socket events that are needed now
   void Unwatch();                 // stops all events of the socket
-  void EndByPeer(const std::string& reason);  // the peer ended or the socket failed: ends the link after delayed input
-  void End(const std::string& reason);        // closes the connection and tells the user (OnEnded)
+  void HandlePeerEnd(const std::string& reason);  // the peer ended or the socket failed: ends after delayed input
+  void End(const std::string& reason);            // closes the connection and tells the user (OnEnded)
 
   const Parts parts_;                                  // what the connection needs from its server
   const Link::Target target_;                          // where the link connects to
@@ -102,7 +102,7 @@ class LinkConnection final : public SocketPoller::Watcher, public std::enable_sh
   Stage stage_ = Stage::kResolving;                    // how far connecting has come
   std::unique_ptr<ByteStream> stream_;                 // null: no socket yet
   SocketPoller::Interest registered_events_;           // events for which the poller watches the socket
-  bool reads_ = true;                                  // false: SetReading(kOff) was called
+  bool is_reading_ = true;                             // false: SetReading(kOff) was called
   LinkConditions conditions_;                          // the bad network that is simulated
   DelayedDirection to_send_;                           // bytes to send that are held back (conditions_)
   DelayedDirection to_deliver_;                        // received bytes that are held back (conditions_)

@@ -60,17 +60,17 @@ class LoopListening final : public Network::Listening {
 
  private:
   // One listening socket, which the poller watches.
-  class Door final : public SocketPoller::Watcher {
+  class ListeningSocket final : public SocketPoller::Watcher {
    public:
-    Door(LoopListening& owner, Descriptor socket) : owner_(owner), socket_(std::move(socket)) {
+    ListeningSocket(LoopListening& owner, Descriptor socket) : owner_(owner), socket_(std::move(socket)) {
       owner_.parts_.connection.loop.poller().ChangeInterest(socket_.Get(), *this, {}, {.read = true});
     }
-    ~Door() override {
+    ~ListeningSocket() override {
       owner_.parts_.connection.loop.poller().ChangeInterest(socket_.Get(), *this, {.read = true}, {});
       StopListening(socket_.Get());
     }
-    Door(const Door&) = delete;
-    Door& operator=(const Door&) = delete;
+    ListeningSocket(const ListeningSocket&) = delete;
+    ListeningSocket& operator=(const ListeningSocket&) = delete;
 
     void OnReadable() override { owner_.AcceptFrom(socket_.Get()); }
     void OnWritable() override {}
@@ -82,18 +82,18 @@ class LoopListening final : public Network::Listening {
   };
 
   // An accepted connection that is not open yet: its TLS handshake, if any, has not ended.
-  class Guest final : public Link::User {
+  class PendingConnection final : public Link::User {
    public:
-    explicit Guest(LoopListening& owner) : owner_(owner) {}
-    ~Guest() override {
+    explicit PendingConnection(LoopListening& owner) : owner_(owner) {}
+    ~PendingConnection() override {
       if (connection != nullptr) connection->Stop();
     }
-    Guest(const Guest&) = delete;
-    Guest& operator=(const Guest&) = delete;
+    PendingConnection(const PendingConnection&) = delete;
+    PendingConnection& operator=(const PendingConnection&) = delete;
 
-    void OnConnected() override { owner_.Admit(*this); }
+    void OnConnected() override { owner_.PassToAcceptor(*this); }
     void OnReceived(Bytes) override {}
-    void OnEnded(const std::string&) override { owner_.Dismiss(*this); }
+    void OnEnded(const std::string&) override { owner_.DropPending(*this); }
 
     std::shared_ptr<LinkConnection> connection;
 
@@ -103,15 +103,15 @@ class LoopListening final : public Network::Listening {
 
   static Descriptor OpenSpare() { return Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)); }
   void AcceptFrom(int listener);
-  void Welcome(Descriptor socket);
-  void Admit(Guest& guest);
-  void Dismiss(Guest& guest) {
-    std::erase_if(guests_, [&](const auto& one) { return one.get() == &guest; });
+  void BeginConnection(Descriptor socket);
+  void PassToAcceptor(PendingConnection& pending);
+  void DropPending(PendingConnection& pending) {
+    std::erase_if(pending_connections_, [&](const auto& one) { return one.get() == &pending; });
   }
 
   const Parts parts_;
-  std::vector<std::unique_ptr<Door>> doors_;
-  std::vector<std::unique_ptr<Guest>> guests_;
+  std::vector<std::unique_ptr<ListeningSocket>> listening_sockets_;
+  std::vector<std::unique_ptr<PendingConnection>> pending_connections_;
   Descriptor spare_;  // closed to refuse a connection when there are no more descriptors
 };
 
@@ -122,23 +122,23 @@ std::optional<std::string> LoopListening::Open(const Network::ListenOptions& pla
     auto socket = ListenTcp(
         host, {.port = place.port, .backlog = parts_.settings.tcp_backlog, .mark = parts_.settings.socket_mark_id});
     if (socket.ok()) {
-      doors_.push_back(std::make_unique<Door>(*this, std::move(socket).value()));
+      listening_sockets_.push_back(std::make_unique<ListeningSocket>(*this, std::move(socket).value()));
       continue;
     }
     const int code = socket.error().code;
     if (code == EAFNOSUPPORT || code == EPROTONOSUPPORT || (is_optional && code == EADDRNOTAVAIL)) continue;
     return StrCat(host, ":", place.port, ": ", socket.error().text);
   }
-  if (doors_.empty()) return "no address to listen at";
+  if (listening_sockets_.empty()) return "no address to listen at";
   return std::nullopt;
 }
 
 void LoopListening::AcceptFrom(int listener) {
-  parts_.connection.loop.Enter(parts_.connection.participant);
+  parts_.connection.loop.MarkActive(parts_.connection.participant);
   for (int i = 0; i < kAcceptsPerEvent; ++i) {
     Descriptor accepted(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (accepted.Get() >= 0) {
-      Welcome(std::move(accepted));
+      BeginConnection(std::move(accepted));
     } else if (errno == EMFILE || errno == ENFILE) {
       // No descriptor is left. Closes the spare descriptor, then accepts this connection and closes it. If the
       // connection stayed in the queue, the listening socket would stay readable, and wake the loop again and again.
@@ -152,22 +152,22 @@ void LoopListening::AcceptFrom(int listener) {
   }
 }
 
-void LoopListening::Welcome(Descriptor socket) {
+void LoopListening::BeginConnection(Descriptor socket) {
   std::unique_ptr<TlsStream> encryption;
   if (parts_.uses_tls) {
     if (!parts_.connection.tls.IsConfigured()) return;
     encryption = parts_.connection.tls.Accept(socket.Get(), parts_.settings.tls_auth_clients);
     if (encryption == nullptr) return;
   }
-  Guest& guest = *guests_.emplace_back(std::make_unique<Guest>(*this));
-  const auto connection = std::make_shared<LinkConnection>(parts_.connection, Link::Target(), guest);
-  guest.connection = connection;
+  PendingConnection& pending = *pending_connections_.emplace_back(std::make_unique<PendingConnection>(*this));
+  const auto connection = std::make_shared<LinkConnection>(parts_.connection, Link::Target(), pending);
+  pending.connection = connection;
   connection->StartAccepted(std::move(socket), std::move(encryption));
 }
 
-void LoopListening::Admit(Guest& guest) {
-  auto link = std::make_unique<LoopLink>(std::exchange(guest.connection, nullptr));
-  Dismiss(guest);
+void LoopListening::PassToAcceptor(PendingConnection& pending) {
+  auto link = std::make_unique<LoopLink>(std::exchange(pending.connection, nullptr));
+  DropPending(pending);
   parts_.acceptor.OnAccepted(std::move(link));
 }
 
@@ -185,7 +185,7 @@ class PipeWatch final : public Network::Watch, public SocketPoller::Watcher {
       registered_ = wanted;
   }
   void OnReadable() override {
-    loop_.Enter(participant_);
+    loop_.MarkActive(participant_);
     const auto handler = handler_;  // the handler may end the watch
     handler();
   }

@@ -32,10 +32,10 @@ NameResolver::Addresses LookUpWith(const std::string& host, const std::string& p
 
 }  // namespace
 
-struct NameResolver::Question {
+struct NameResolver::PendingLookUp {
   std::mutex mutex;
-  std::condition_variable answered;
-  bool is_answered = false;
+  std::condition_variable ended;
+  bool has_ended = false;
   Addresses addresses;
 };
 
@@ -44,39 +44,40 @@ NameResolver::Addresses NameResolver::LookUpBySystem(const std::string& host, co
 }
 
 // Starts a look-up on a new thread. Returns null if too many look-ups run or no thread can be started.
-std::shared_ptr<NameResolver::Question> NameResolver::Ask(const std::string& host, const std::string& port) {
-  std::erase_if(running_look_ups_, [](const auto& question) {
-    std::lock_guard lock(question->mutex);
-    return question->is_answered;
+std::shared_ptr<NameResolver::PendingLookUp> NameResolver::StartLookUp(const std::string& host,
+                                                                       const std::string& port) {
+  std::erase_if(running_look_ups_, [](const auto& pending) {
+    std::lock_guard lock(pending->mutex);
+    return pending->has_ended;
   });
   if (running_look_ups_.size() >= kMaxLookUps) return nullptr;
-  auto question = std::make_shared<Question>();
+  auto pending = std::make_shared<PendingLookUp>();
   try {
-    std::thread([question, look_up = look_up_, host, port] {
+    std::thread([pending, look_up = look_up_, host, port] {
       Addresses addresses = look_up(host, port);
-      std::lock_guard lock(question->mutex);
-      question->addresses = std::move(addresses);
-      question->is_answered = true;
-      question->answered.notify_one();
+      std::lock_guard lock(pending->mutex);
+      pending->addresses = std::move(addresses);
+      pending->has_ended = true;
+      pending->ended.notify_one();
     }).detach();
   } catch (const std::system_error&) {
     return nullptr;
   }
-  running_look_ups_.push_back(question);
-  return question;
+  running_look_ups_.push_back(pending);
+  return pending;
 }
 
 Result<NameResolver::Addresses, ResolveTrouble> NameResolver::Resolve(const std::string& host, const std::string& port,
                                                                       TimePoint until) {
   Addresses numeric = LookUpWith(host, port, AI_NUMERICHOST);
   if (!numeric.empty()) return numeric;
-  const std::shared_ptr<Question> question = Ask(host, port);
-  if (question == nullptr) return Failure(ResolveTrouble::kTimeout);
-  std::unique_lock lock(question->mutex);
-  if (!question->answered.wait_until(lock, until, [&] { return question->is_answered; }))
+  const std::shared_ptr<PendingLookUp> pending = StartLookUp(host, port);
+  if (pending == nullptr) return Failure(ResolveTrouble::kTimeout);
+  std::unique_lock lock(pending->mutex);
+  if (!pending->ended.wait_until(lock, until, [&] { return pending->has_ended; }))
     return Failure(ResolveTrouble::kTimeout);
-  if (question->addresses.empty()) return Failure(ResolveTrouble::kNoAddress);
-  return question->addresses;
+  if (pending->addresses.empty()) return Failure(ResolveTrouble::kNoAddress);
+  return pending->addresses;
 }
 
 }  // namespace respite

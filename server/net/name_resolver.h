@@ -40,13 +40,13 @@ class NameResolver {  // looks up the addresses of a host, with a timeout
   Result<Addresses, ResolveTrouble> Resolve(const std::string& host, const std::string& port, TimePoint until);
 
  private:
-  struct Question;  // a look-up on a thread of its own, and its result
+  struct PendingLookUp;  // a look-up on a thread of its own, and its result
 
-  static Addresses LookUpBySystem(const std::string& host, const std::string& port);  // asks getaddrinfo
-  std::shared_ptr<Question> Ask(const std::string& host, const std::string& port);    // starts a look-up
+  static Addresses LookUpBySystem(const std::string& host, const std::string& port);             // asks getaddrinfo
+  std::shared_ptr<PendingLookUp> StartLookUp(const std::string& host, const std::string& port);  // starts a look-up
 
-  LookUp look_up_;                                           // LookUpBySystem, or a test's function
-  std::vector<std::shared_ptr<Question>> running_look_ups_;  // look-ups that run, with those that timed out
+  LookUp look_up_;                                                // LookUpBySystem, or a test's function
+  std::vector<std::shared_ptr<PendingLookUp>> running_look_ups_;  // look-ups that run, with those that timed out
 };
 
 }  // namespace respite

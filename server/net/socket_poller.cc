@@ -57,34 +57,34 @@ void SocketPoller::WakeAsio() {
 // Serves ready sockets in several rounds, because other sockets become ready during a round. The more sockets a turn
 // serves, the smaller is the cost of the turn for each socket.
 int SocketPoller::Serve() {
-  Share share;
-  for (int rounds = 0; rounds < kMaxRoundsPerTurn && share.served < kMaxServedPerTurn; ++rounds) {
-    if (!ServeRound(share)) break;
+  Usage usage;
+  for (int rounds = 0; rounds < kMaxRoundsPerTurn && usage.served < kMaxServedPerTurn; ++rounds) {
+    if (!ServeRound(usage)) break;
   }
-  return share.served;
+  return usage.served;
 }
 
-bool SocketPoller::ServeRound(Share& share) {
+bool SocketPoller::ServeRound(Usage& usage) {
   Round round;
   const int ready = epoll_wait(set_->descriptor.native_handle(), round.events.data(), kMaxEventsPerRound, 0);
   round.size = static_cast<size_t>(std::max(ready, 0));
   round.outer = std::exchange(round_, &round);
   for (size_t i = 0; i < round.size; ++i) round.watchers[i] = static_cast<Watcher*>(round.events[i].data.ptr);
-  const int served_before = share.served;
+  const int served_before = usage.served;
   for (size_t i = 0; i < round.size; ++i) {
     if (round.watchers[i] == nullptr) continue;
     const bool takes_long = (round.events[i].events & kHungUp) != 0 || round.watchers[i]->MayTakeLong();
-    if (takes_long && share.long_calls_us >= kMaxLongCallsUs) continue;
+    if (takes_long && usage.long_calls_us >= kMaxLongCallsUs) continue;
     const int64_t started_us = takes_long ? pace_.NowUs() : 0;
-    Tell(round, i);
-    if (takes_long) share.long_calls_us += pace_.NowUs() - started_us;
-    ++share.served;
+    CallWatcher(round, i);
+    if (takes_long) usage.long_calls_us += pace_.NowUs() - started_us;
+    ++usage.served;
   }
   round_ = round.outer;
-  return round.size == kMaxEventsPerRound || share.served > served_before;
+  return round.size == kMaxEventsPerRound || usage.served > served_before;
 }
 
-void SocketPoller::Tell(const Round& round, size_t place) {
+void SocketPoller::CallWatcher(const Round& round, size_t place) {
   const uint32_t events = round.events[place].events;
   const bool broken = (events & (EPOLLERR | EPOLLHUP)) != 0;
   if (round.watchers[place] != nullptr && (broken || (events & EPOLLIN) != 0)) round.watchers[place]->OnReadable();

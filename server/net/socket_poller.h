@@ -70,13 +70,13 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   // so that thousands of them do not delay other sockets. epoll reports their sockets again, in order of arrival.
   static constexpr int64_t kMaxLongCallsUs = 250;  // after this time, further long calls wait for the next turn
 
-  struct Share {                // what one call of Serve has used so far
+  struct Usage {                // what one call of Serve has used so far
     int served = 0;             // sockets served by this call of Serve
     int64_t long_calls_us = 0;  // time spent in hang-ups and long calls
   };
 
-  bool ServeRound(Share& share);  // one epoll_wait and its calls; false: this turn need not poll again
-  static void Tell(const Round& round, size_t place);  // calls one watcher of the round
+  bool ServeRound(Usage& usage);  // one epoll_wait and its calls; false: this turn need not poll again
+  static void CallWatcher(const Round& round, size_t place);  // calls one watcher of the round
 
   const Pace& pace_;          // the clock of real elapsed time
   std::unique_ptr<Set> set_;  // the epoll set of all watched sockets

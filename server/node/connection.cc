@@ -74,7 +74,7 @@ void Connection::Register(SocketPoller::Interest interest) {
 }
 
 void Connection::OnReady(SocketPoller::Interest ready) {
-  host_->Enter();
+  host_->MarkActive();
   if (session_->closing) return;
   if (stream_.InHandshake()) return JoinHandshakes();
   const SocketPoller::Interest allowed = stream_.PossibleTransfers(ready);
@@ -93,7 +93,7 @@ void Connection::JoinHandshakes() {
 
 void Connection::ContinueHandshake() {
   if (self_ == nullptr) return;  // closed; the server may also have been destroyed
-  host_->Enter();
+  host_->MarkActive();
   switch (stream_.Handshake().state) {
     case Transfer::State::kMoved:
       return Admit();
@@ -297,7 +297,7 @@ Session& Connection::BecomeClientOf(NodeHost& other) {
   old.transport = nullptr;
   left.services().clients.registry.Close(old);
   left.Post([&left, &old] { left.services().clients.registry.Remove(old); });
-  other.Enter();
+  other.MarkActive();
   return session;
 }
 

@@ -245,7 +245,7 @@ void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
 }
 
 void Listener::AdmitSocket(Descriptor accepted, Protocol protocol) {
-  host_.Enter();
+  host_.MarkActive();
   const Services& server = host_.services();
   const Settings& settings = server.env.settings;
   SocketAddresses names = SocketAddressesOf(accepted.Get());

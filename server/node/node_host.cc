@@ -46,7 +46,7 @@ NodeHost::NodeHost(EventLoop& loop, Node& node)
   node_.runtime().host.Attach(this);
   node_.runtime().network.Attach(&network_);
   services_.data.memory.MarkStartup();
-  Enter();
+  MarkActive();
 }
 
 NodeHost::~NodeHost() {
@@ -74,7 +74,7 @@ void NodeHost::Stop(int exit_code) {
 // Runs the loop in the middle of this Node's turn, in which this Node only sends replies. Other Nodes on the loop end
 // their turns as usual.
 bool NodeHost::ServeDuringLongTask() {
-  Enter();
+  MarkActive();
   return loop_.ServeDuringLongTask() && !has_stopped_;
 }
 
@@ -104,7 +104,7 @@ void NodeHost::WakeAt(int64_t monotonic_ms) {
   timers_->wake.expires_after(std::chrono::microseconds(pace_us - loop_.pace().NowUs()));
   timers_->wake.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
     if (error || weak.expired()) return;
-    Enter();
+    MarkActive();
     node_.housekeeping().Wake();
   });
 }
@@ -112,7 +112,7 @@ void NodeHost::WakeAt(int64_t monotonic_ms) {
 void NodeHost::StartTurnAt(int64_t pace_us) {
   timers_->turn.expires_after(std::chrono::microseconds(pace_us - loop_.pace().NowUs()));
   timers_->turn.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
-    if (!error && !weak.expired()) Enter();
+    if (!error && !weak.expired()) MarkActive();
   });
 }
 
@@ -120,7 +120,7 @@ void NodeHost::ScheduleTick() {
   timers_->tick.expires_after(std::chrono::microseconds(1'000'000 / services_.clients.timer_frequency.Hz()));
   timers_->tick.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
     if (error || weak.expired()) return;
-    Enter();
+    MarkActive();
     if (tick_) tick_();
     missed_tick_ = services_.env.phase.IsInLongTask();
     node_.housekeeping().Tick();

@@ -32,8 +32,8 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }  // called at each tick
 
   // Makes the loop call EndTurn for this server at the end of the turn.
-  void Enter() { loop_.Enter(*this); }  // called before a client is served: EndTurn will run in this turn
-  Pump& pump();                         // runs the requests of a client
+  void MarkActive() { loop_.MarkActive(*this); }  // called before a client is served: EndTurn will run in this turn
+  Pump& pump();                                   // runs the requests of a client
   EventLoop& loop() { return loop_; }
   LoopNetwork& network() { return network_; }             // connections to other servers
   const Services& services() const { return services_; }  // all parts of the server

@@ -209,7 +209,7 @@ NodeServer::Step NodeServer::Load() {
   if (!IsSentinel()) return LoadData();
   if (!settings().load.empty()) return Fail("load: a Sentinel has no data");
   services().storage.shutdown.NeverSave();
-  host_->Enter();
+  host_->MarkActive();
   services().sentinel.Start(programs_);
   host_->Start();
   return Step::kDone;
@@ -261,7 +261,7 @@ void NodeServer::InheritTestState(const NodeServer& before) {
 
 void NodeServer::ConnectToPeers() {
   if (has_stopped_) return;
-  host_->Enter();
+  host_->MarkActive();
   services().cluster.ConnectToAll();
   services().sentinel.ConnectToAll();
 }
@@ -297,7 +297,7 @@ void NodeServer::HandleRoleChange() {
 
 void NodeServer::HandleSignal(int signal) {
   if (has_stopped_) return;
-  host_->Enter();
+  host_->MarkActive();
   services().storage.shutdown.HandleSignal(signal);
 }
 

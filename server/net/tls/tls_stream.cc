@@ -108,7 +108,7 @@ TlsStream::TlsStream(SslHandle connection, int descriptor)
 
 TlsStream::~TlsStream() = default;
 
-Transfer TlsStream::Outcome(int result, Waits& waits) {
+Transfer TlsStream::ClassifyResult(int result, Waits& waits) {
   switch (SSL_get_error(connection_.get(), result)) {
     case SSL_ERROR_WANT_READ:
       waits = Waits::kForInput;
@@ -132,7 +132,7 @@ Transfer TlsStream::Handshake() {
   ERR_clear_error();
   wire_->budget = kBytesPerCall;
   const int result = SSL_do_handshake(connection_.get());
-  if (result <= 0) return Outcome(result, receiving_);
+  if (result <= 0) return ClassifyResult(result, receiving_);
   in_handshake_ = false;
   receiving_ = Waits::kForInput;
   has_buffered_input_ = SSL_has_pending(connection_.get()) != 0;
@@ -156,7 +156,7 @@ Transfer TlsStream::Receive(std::span<char> target) {
     size_t received = 0;
     const int result = SSL_read_ex(connection_.get(), target.data() + filled, target.size() - filled, &received);
     if (result <= 0) {
-      const Transfer outcome = Outcome(result, receiving_);
+      const Transfer outcome = ClassifyResult(result, receiving_);
       if (filled == 0) return outcome;
       // If the end or an error followed these bytes, the next call reports it.
       has_buffered_input_ = outcome.state != Transfer::State::kLater;
@@ -188,7 +188,7 @@ Transfer TlsStream::Send(Bytes bytes) {
   wire_->budget = kBytesPerCall;
   size_t sent = 0;
   const int result = SSL_write_ex(connection_.get(), bytes.data(), bytes.size(), &sent);
-  if (result <= 0) return Outcome(result, sending_);
+  if (result <= 0) return ClassifyResult(result, sending_);
   return {Transfer::State::kMoved, sent};
 }
 

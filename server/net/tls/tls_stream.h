@@ -44,7 +44,7 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
  private:
   enum class Waits : uint8_t { kForInput, kForWritability };
 
-  Transfer Outcome(int result, Waits& waits);  // the result of a call that moved nothing; records what it waits for
+  Transfer ClassifyResult(int result, Waits& waits);  // result of a call that moved nothing; records what it waits for
 
   std::unique_ptr<Wire> wire_;              // the socket as OpenSSL sees it (BIO)
   SslHandle connection_;                    // OpenSSL's state of the connection

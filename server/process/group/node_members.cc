@@ -160,7 +160,7 @@ std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
   SlotSet slots;
   slots.Add(slot);
   if (giver.services().slot_migrations.FindExportedSlot(slots)) return kOnTheMove;
-  giver.host().Enter();
+  giver.host().MarkActive();
   giver.services().slot_migrations.Export(slots, target->view().me().id);
   return std::nullopt;
 }
@@ -174,7 +174,7 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   const ClusterNode& me = cluster->view().me();
   if (me.IsPrimary() || me.primary == nullptr) return kNoReplica;
   const bool has_primary = MemberWithId(me.primary->id).has_value() && me.primary->link != nullptr;
-  hosted_servers_[member].node->host().Enter();
+  hosted_servers_[member].node->host().MarkActive();
   cluster->FailOver(has_primary ? Cluster::FailoverMode::kAsk : Cluster::FailoverMode::kForce);
   return std::nullopt;
 }

@@ -62,12 +62,12 @@ TEST(EventLoopTest, WhoWaitsForTheEndOfItsTurnIsServedBesidesAnother) {
   std::vector<std::string> log;
   FakeParticipant busy(log, "busy"), waits(log, "waits");
   busy.at_end = [&] {
-    loop.Enter(busy);
+    loop.MarkActive(busy);
     loop.ServeDuringLongTask();
     busy.at_end = [&] { loop.Stop(0); };
   };
-  loop.Enter(busy);
-  loop.Enter(waits);
+  loop.MarkActive(busy);
+  loop.MarkActive(waits);
   loop.Post(nullptr, [] {});
   loop.Run();
   EXPECT_THAT(log, testing::ElementsAre("busy ends", "waits besides", "busy besides", "waits ends", "busy ends"));
@@ -127,9 +127,9 @@ TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
     leave(second);
     loop.Post(nullptr, [&] { leave(first); });
   };
-  loop.Enter(*busy);
-  loop.Enter(*first);
-  loop.Enter(*second);
+  loop.MarkActive(*busy);
+  loop.MarkActive(*first);
+  loop.MarkActive(*second);
   loop.Run();
   EXPECT_THAT(log, testing::ElementsAre("busy ends", "first besides", "first ends"));
   EXPECT_EQ(second, nullptr);
@@ -179,7 +179,7 @@ TEST(EventLoopTest, ATurnTakesAsLongAsTheRequestsInIt) {
   EventLoop loop(pace);
   TimingParticipant hosted;
   ReadySocket socket(loop, [&] {
-    loop.Enter(hosted);
+    loop.MarkActive(hosted);
     const int64_t until_us = pace.NowUs() + 2000;
     while (pace.NowUs() < until_us) {
     }
