@@ -56,7 +56,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
 
   struct ConditionState {             // result of checking the condition of a TEST AWAIT
     bool is_met;                      // the condition holds, so the wait can end
-    std::string seen = {};            // text about the current state, for the error if the wait times out
+    std::string state_text = {};      // text about the current state, for the error if the wait times out
     int64_t check_again_us = kNever;  // real elapsed time at which the condition may become true without any event
   };
   using Condition = std::function<ConditionState()>;

@@ -129,26 +129,26 @@ void ClockControl::PostJumpToNextEvent(uint64_t client) {
 }
 
 void ClockControl::Post(uint64_t client, std::function<JumpResult()> jump) {
-  std::erase_if(posted_jumps_, [this](const auto& trip) {
-    return trip.second.has_ended && parts_.clients.Find(trip.first) == nullptr;
+  std::erase_if(posted_jumps_, [this](const auto& posted) {
+    return posted.second.has_ended && parts_.clients.Find(posted.first) == nullptr;
   });
   posted_jumps_[client] = {};
   parts_.env.host->Post([this, client, jump = std::move(jump)] {
-    JumpResult arrival = jump();
+    JumpResult result = jump();
     if (parts_.clients.Find(client) == nullptr) {
       posted_jumps_.erase(client);
     } else {
-      posted_jumps_[client] = {.has_ended = true, .arrival = std::move(arrival)};
+      posted_jumps_[client] = {.has_ended = true, .result = std::move(result)};
     }
   });
 }
 
 std::optional<ClockControl::JumpResult> ClockControl::TakeJumpResult(uint64_t client) {
-  const auto trip = posted_jumps_.find(client);
-  if (!trip->second.has_ended) return std::nullopt;
-  JumpResult arrival = std::move(trip->second.arrival);
-  posted_jumps_.erase(trip);
-  return arrival;
+  const auto posted = posted_jumps_.find(client);
+  if (!posted->second.has_ended) return std::nullopt;
+  JumpResult result = std::move(posted->second.result);
+  posted_jumps_.erase(posted);
+  return result;
 }
 
 void ClockControl::EndTurn() {

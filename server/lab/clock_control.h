@@ -117,9 +117,9 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void EndTurn();  // if AUTO is on and all clients wait, jumps to the next due event in the next turn
 
  private:
-  struct PostedJump {         // a jump that a client has requested
-    bool has_ended = false;   // the jump has ended, and its result can be taken
-    JumpResult arrival = {};  // result of the jump, valid when it has ended
+  struct PostedJump {        // a jump that a client has requested
+    bool has_ended = false;  // the jump has ended, and its result can be taken
+    JumpResult result = {};  // result of the jump, valid when it has ended
   };
 
   // Lets time pass, and serves each event that becomes due. Requires: MayJump(elapsed_ms).

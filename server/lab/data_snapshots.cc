@@ -17,11 +17,13 @@ namespace respite {
 namespace {
 
 // An old value of a key. Several snapshots may share it.
-using Kept = std::shared_ptr<EntryPtr>;  // null: the key was absent
-using Delta = std::map<std::string, Kept, std::less<>>;
+using OldValue = std::shared_ptr<EntryPtr>;  // null: the key was absent
+using Delta = std::map<std::string, OldValue, std::less<>>;
 
 // Returns the value: moves it if no other snapshot stores it, otherwise copies it.
-EntryPtr TakeValue(Kept kept) { return kept.use_count() == 1 ? std::move(*kept) : CopyOf(**kept); }
+EntryPtr TakeValue(OldValue old_value) {
+  return old_value.use_count() == 1 ? std::move(*old_value) : CopyOf(**old_value);
+}
 
 std::string ValueDigest(const Entry& entry) {
   Digest digest;
@@ -46,9 +48,9 @@ void RecordValue(Dataset& data, int db, const Entry& entry) {
   data.effects.Add(db, words);
 }
 
-void Put(Database& database, const std::string& key, Kept kept) {
+void Put(Database& database, const std::string& key, OldValue old_value) {
   if (Entry* entry = database.Find(key)) database.Take(entry);
-  if (kept != nullptr) database.Add(TakeValue(std::move(kept)));
+  if (old_value != nullptr) database.Add(TakeValue(std::move(old_value)));
 }
 
 }  // namespace
@@ -56,7 +58,7 @@ void Put(Database& database, const std::string& key, Kept kept) {
 // What a snapshot stores about one database. Snapshot::parts is ordered by the present indexes of the databases, which
 // SWAPDB may have changed since the snapshot.
 struct DataSnapshots::Part {
-  int home;                         // database index when the snapshot was made
+  int db_at_save;                   // database index when the snapshot was made
   std::shared_ptr<Database> whole;  // null: equal to the present, except the keys of `delta`
   Delta delta;
 };
@@ -64,11 +66,11 @@ struct DataSnapshots::Part {
 class DataSnapshots::Snapshot {
  public:
   Snapshot(DataSnapshots& its_owner, int databases) : owner(its_owner) {
-    for (int db = 0; db < databases; ++db) parts.push_back({.home = db, .whole = nullptr, .delta = {}});
+    for (int db = 0; db < databases; ++db) parts.push_back({.db_at_save = db, .whole = nullptr, .delta = {}});
   }
-  // Returns the present index of a database. `home` is its index when the snapshot was made.
-  size_t PlaceOf(int home) const {
-    return static_cast<size_t>(std::ranges::find(parts, home, &Part::home) - parts.begin());
+  // Returns the present index of a database. `db_at_save` is its index when the snapshot was made.
+  size_t CurrentIndexOf(int db_at_save) const {
+    return static_cast<size_t>(std::ranges::find(parts, db_at_save, &Part::db_at_save) - parts.begin());
   }
 
   DataSnapshots& owner;
@@ -101,13 +103,13 @@ void DataSnapshots::Forget(Snapshot& snapshot) {
 // --- Recording changes.
 
 void DataSnapshots::BeforeChange(int db, Bytes key, const Entry* entry) {
-  std::optional<Kept> kept;
+  std::optional<OldValue> old_value;
   for (Snapshot* snapshot : snapshots_) {
     if (snapshot == restored_) continue;
     Part& part = snapshot->parts[static_cast<size_t>(db)];
     if (part.whole != nullptr || part.delta.contains(key)) continue;
-    if (!kept) kept = entry == nullptr ? nullptr : std::make_shared<EntryPtr>(CopyOf(*entry));
-    part.delta.emplace(key, *kept);
+    if (!old_value) old_value = entry == nullptr ? nullptr : std::make_shared<EntryPtr>(CopyOf(*entry));
+    part.delta.emplace(key, *old_value);
   }
 }
 
@@ -133,7 +135,7 @@ void DataSnapshots::OnSwap(int one, int other) {
 void DataSnapshots::OnReplaced() {
   for (Snapshot* snapshot : std::exchange(snapshots_, {})) {
     snapshot->is_lost = true;
-    for (Part& part : snapshot->parts) part = {.home = part.home, .whole = nullptr, .delta = {}};
+    for (Part& part : snapshot->parts) part = {.db_at_save = part.db_at_save, .whole = nullptr, .delta = {}};
   }
   data_.keeper = nullptr;
 }
@@ -156,7 +158,7 @@ void DataSnapshots::Restore(Snapshot& snapshot, Unit& unit) {
 
 void DataSnapshots::UndoSwaps(Snapshot& snapshot, Unit& unit) {
   for (int db = 0; db < data_.keyspace.Count(); ++db) {
-    const auto place = static_cast<int>(snapshot.PlaceOf(db));
+    const auto place = static_cast<int>(snapshot.CurrentIndexOf(db));
     if (place == db) continue;
     data_.keyspace.Swap(db, place);
     OnSwap(db, place);
@@ -173,7 +175,7 @@ void DataSnapshots::RestoreWhole(Snapshot& snapshot, int db, Unit& unit) {
   const std::shared_ptr<Database> whole = std::exchange(part.whole, nullptr);
   Database content = whole.use_count() == 1 ? std::move(*whole) : CopyOf(*whole);
   Delta delta = std::exchange(part.delta, {});
-  for (auto& [key, kept] : delta) Put(content, key, std::move(kept));
+  for (auto& [key, old_value] : delta) Put(content, key, std::move(old_value));
   const int dbs[] = {db};
   unit.ReportFlush(dbs, data_.keyspace[db].Size());
   std::swap(content, data_.keyspace[db]);
@@ -190,13 +192,13 @@ void DataSnapshots::RestoreWhole(Snapshot& snapshot, int db, Unit& unit) {
 void DataSnapshots::RestoreKeys(Snapshot& snapshot, int db, Unit& unit) {
   Delta delta = std::exchange(snapshot.parts[static_cast<size_t>(db)].delta, {});
   Database& database = data_.keyspace[db];
-  for (auto& [key, kept] : delta) {
+  for (auto& [key, old_value] : delta) {
     Entry* const present = database.Find(key);
-    if (present == nullptr && kept == nullptr) continue;
+    if (present == nullptr && old_value == nullptr) continue;
     BeforeChange(db, key, present);
     if (present != nullptr) lazy_free_.Free(database.Take(present), FreeMode::kNow);
-    if (kept != nullptr) {
-      const Entry* const added = database.Add(TakeValue(std::exchange(kept, nullptr)));
+    if (old_value != nullptr) {
+      const Entry* const added = database.Add(TakeValue(std::exchange(old_value, nullptr)));
       unit.ReportChange(db, key, "restore");
       if (unit.IsRecording()) RecordValue(data_, db, *added);
     } else {
@@ -210,14 +212,14 @@ void DataSnapshots::RestoreKeys(Snapshot& snapshot, int db, Unit& unit) {
 void DataSnapshots::CopyTo(const Snapshot& snapshot, Dataset& target) const {
   for (size_t place = 0; place < snapshot.parts.size(); ++place) {
     const Part& part = snapshot.parts[place];
-    if (part.home >= target.keyspace.Count()) continue;
-    Database& database = target.keyspace[part.home];
+    if (part.db_at_save >= target.keyspace.Count()) continue;
+    Database& database = target.keyspace[part.db_at_save];
     const Database& base = part.whole != nullptr ? *part.whole : data_.keyspace[static_cast<int>(place)];
     base.ForEach([&](const Entry* entry) {
       if (!part.delta.contains(entry->Key())) database.Add(CopyOf(*entry));
     });
-    for (const auto& [key, kept] : part.delta) {
-      if (kept != nullptr) database.Add(CopyOf(**kept));
+    for (const auto& [key, old_value] : part.delta) {
+      if (old_value != nullptr) database.Add(CopyOf(**old_value));
     }
   }
 }
@@ -240,10 +242,10 @@ size_t DataSnapshots::KeyCount(const Snapshot& snapshot) const {
     const Part& part = snapshot.parts[place];
     const Database& base = part.whole != nullptr ? *part.whole : data_.keyspace[static_cast<int>(place)];
     count += base.Size();
-    for (const auto& [key, kept] : part.delta) {
+    for (const auto& [key, old_value] : part.delta) {
       const bool is_in_base = base.Find(key) != nullptr;
-      if (is_in_base && kept == nullptr) --count;
-      if (!is_in_base && kept != nullptr) ++count;
+      if (is_in_base && old_value == nullptr) --count;
+      if (!is_in_base && old_value != nullptr) ++count;
     }
   }
   return count;
@@ -251,10 +253,10 @@ size_t DataSnapshots::KeyCount(const Snapshot& snapshot) const {
 
 const Entry* DataSnapshots::Find(const Snapshot* snapshot, int db, Bytes key) const {
   if (snapshot == nullptr) return data_.keyspace[db].Find(key);
-  const size_t place = snapshot->PlaceOf(db);
+  const size_t place = snapshot->CurrentIndexOf(db);
   const Part& part = snapshot->parts[place];
-  const auto kept = part.delta.find(key);
-  if (kept != part.delta.end()) return kept->second == nullptr ? nullptr : kept->second->get();
+  const auto old_value = part.delta.find(key);
+  if (old_value != part.delta.end()) return old_value->second == nullptr ? nullptr : old_value->second->get();
   const Database& base = part.whole != nullptr ? *part.whole : data_.keyspace[static_cast<int>(place)];
   return base.Find(key);
 }
@@ -280,9 +282,9 @@ std::set<std::string> DataSnapshots::KeysThatMayDiffer(const Snapshot& before, c
   std::set<std::string> keys;
   const auto base = [&](const Snapshot* snapshot) -> const Database* {
     if (snapshot == nullptr) return &data_.keyspace[db];
-    const size_t place = snapshot->PlaceOf(db);
+    const size_t place = snapshot->CurrentIndexOf(db);
     const Part& part = snapshot->parts[place];
-    for (const auto& [key, kept] : part.delta) keys.insert(key);
+    for (const auto& [key, old_value] : part.delta) keys.insert(key);
     return part.whole != nullptr ? part.whole.get() : &data_.keyspace[static_cast<int>(place)];
   };
   const Database* const one = base(&before);

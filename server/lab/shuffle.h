@@ -13,14 +13,14 @@ namespace respite {
 
 class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies without a specified order
  public:
-  Shuffle(LateBound<ReplyEditor>& port, uint64_t seed) : port_(port), random_(seed) {}
+  Shuffle(LateBound<ReplyEditor>& reply_editor, uint64_t seed) : reply_editor_(reply_editor), random_(seed) {}
   ~Shuffle() override = default;
   Shuffle(const Shuffle&) = delete;
   Shuffle& operator=(const Shuffle&) = delete;
 
-  bool IsOn() const { return port_ && &*port_ == this; }
-  void TurnOn() { port_.Attach(this); }  // begins to shuffle replies
-  void TurnOff() { port_.Detach(); }     // stops shuffling
+  bool IsOn() const { return reply_editor_ && &*reply_editor_ == this; }
+  void TurnOn() { reply_editor_.Attach(this); }  // begins to shuffle replies
+  void TurnOff() { reply_editor_.Detach(); }     // stops shuffling
   // Sets the seed of the random orders. After equal seeds, equal requests get equal orders.
   void Seed(uint64_t seed) { random_ = Random(seed); }
 
@@ -29,7 +29,7 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies wi
   void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) override;
 
  private:
-  LateBound<ReplyEditor>& port_;
+  LateBound<ReplyEditor>& reply_editor_;
   Random random_;  // source of the orders
 };
 

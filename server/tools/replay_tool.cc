@@ -178,9 +178,9 @@ int Report(const Replay::Outcome& outcome) {
   const auto text = [](uint64_t count) { return std::to_string(count); };
   std::string line = text(outcome.requests) + " requests on " + text(outcome.connections) +
                      " connections. Replies: " + text(outcome.same) + " the same, " + text(outcome.different) +
-                     " different, " + text(outcome.open) + " that need not be the same.";
-  if (outcome.foreign > 0)
-    line += " Not compared: " + text(outcome.foreign) + " connections of replicas, of MONITOR, or without RESP.";
+                     " different, " + text(outcome.unjudged) + " that need not be the same.";
+  if (outcome.incomparable > 0)
+    line += " Not compared: " + text(outcome.incomparable) + " connections of replicas, of MONITOR, or without RESP.";
   std::puts(line.c_str());
   return outcome.different == 0 ? 0 : kDifferent;
 }

@@ -65,7 +65,7 @@ AwaitedNumber TakeAwaitedNumber(Args& args, Bytes word) {
 AwaitGoal Counted(AwaitedNumber number, const std::string& what, std::function<uint64_t()> count) {
   return {.wanted = number.Text() + " " + what, .look = [number, count = std::move(count)] {
             const uint64_t seen = count();
-            return ConditionState{.is_met = number.IsMet(seen), .seen = std::to_string(seen)};
+            return ConditionState{.is_met = number.IsMet(seen), .state_text = std::to_string(seen)};
           }};
 }
 
@@ -177,7 +177,7 @@ AwaitGoal TakeKey(Call& call) {
     return AwaitGoal{.wanted = key + " " + wanted, .look = [&services = call.services, name, fits = std::move(fits)] {
                        const std::string type = TypeOf(services, name);
                        return ConditionState{.is_met = fits(type),
-                                             .seen = type.empty() ? "no such key" : "a " + type,
+                                             .state_text = type.empty() ? "no such key" : "a " + type,
                                              .check_again_us = ExpiryUs(services, name)};
                      }};
   };
@@ -209,7 +209,7 @@ AwaitGoal TakeQuiet(Call& call) {
             if (activity->requests != requests->Count()) *activity = {requests->Count(), now_us};
             const int64_t quiet_for_us = now_us - activity->since_us;
             return ConditionState{.is_met = quiet_for_us >= quiet_us,
-                                  .seen = DurationText(quiet_for_us / 1000),
+                                  .state_text = DurationText(quiet_for_us / 1000),
                                   .check_again_us = activity->since_us + quiet_us};
           }};
 }
@@ -230,8 +230,8 @@ AwaitGoal TakeAwaited(Call& call) {
   throw Refusal{"ERR " + Shown(word) + " cannot be awaited. There are " + kWhat};
 }
 
-void FailAwait(Call& call, const AwaitGoal& awaited, const ConditionState& sight, int64_t timeout_ms) {
-  std::string text = "AWAIT wanted " + awaited.wanted + ", saw " + sight.seen;
+void FailAwait(Call& call, const AwaitGoal& awaited, const ConditionState& state, int64_t timeout_ms) {
+  std::string text = "AWAIT wanted " + awaited.wanted + ", saw " + state.state_text;
   if (timeout_ms != 0) text += " after " + DurationText(timeout_ms);
   std::ranges::replace_if(
       text, [](char c) { return c == '\r' || c == '\n'; }, ' ');
@@ -256,10 +256,10 @@ struct TestAwait {
     }
     Awaits& awaits = call.services.lab.awaits;
     std::optional<ConditionState> end = call.is_resumed ? awaits.Take(call.session) : std::nullopt;
-    const ConditionState sight = end ? *std::move(end) : awaited.look();
-    if (sight.is_met) return call.reply.Ok();
+    const ConditionState state = end ? *std::move(end) : awaited.look();
+    if (state.is_met) return call.reply.Ok();
     if (call.is_resumed || timeout_ms == 0 || !call.MayContinueLater())
-      return FailAwait(call, awaited, sight, timeout_ms);
+      return FailAwait(call, awaited, state, timeout_ms);
     awaits.BeginWait(call.session, call.command, awaited.look, timeout_ms);
     call.Wait({.can_be_unblocked = false});
   }

@@ -23,11 +23,11 @@ void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_
 
 // Runs when the executor resumes TEST CLOCK. Replies if the jump has ended, and otherwise waits for the next turn.
 void Arrive(Call& call, ClockControl& control) {
-  const auto arrival = control.TakeJumpResult(call.session.id);
-  if (!arrival) return call.ContinueInNextTurn();
-  if (arrival->is_too_far) return call.reply.Error(kClockTooFar);
+  const auto result = control.TakeJumpResult(call.session.id);
+  if (!result) return call.ContinueInNextTurn();
+  if (result->is_too_far) return call.reply.Error(kClockTooFar);
   if (!EqualsIgnoreCase(call.args.Next(), "next")) return call.reply.Ok();
-  ReplyDue(call.reply, arrival->met);
+  ReplyDue(call.reply, result->met);
 }
 
 void GoTo(Call& call, ClockControl& control, int64_t wall_ms) {

@@ -178,9 +178,9 @@ void TakeOptions(Args& args, FaultDefinition& order) {
       throw Refusal{"ERR " + Shown(word) + " is not understood. Behind a fault stand TIMES, AFTER, PERCENT and FOR"};
     }
   }
-  order.turns = {.times = times.value_or(HitSchedule::kAlways),
-                 .after = after.value_or(0),
-                 .chance = chance.value_or(HitSchedule::kAlways)};
+  order.schedule = {.times = times.value_or(HitSchedule::kAlways),
+                    .after = after.value_or(0),
+                    .chance = chance.value_or(HitSchedule::kAlways)};
 }
 
 // Refuses conditions after WHEN that do not fit the action. A fault that refuses connections can select them only by
@@ -216,9 +216,9 @@ FaultDefinition TakeFaultDefinition(Args& args, const CommandTable& commands) {
   TakeOptions(args, order);
   CheckFilter(order, taken == 0 ? "" : is_address ? "addr" : "others");
   const auto* const refused = std::get_if<RefusedConnections>(&order.action);
-  const bool has_turns =
-      order.turns.times != HitSchedule::kAlways || order.turns.after != 0 || order.turns.chance != HitSchedule::kAlways;
-  if (has_turns && refused != nullptr && *refused == RefusedConnections::kNotAccepted) {
+  const bool has_schedule = order.schedule.times != HitSchedule::kAlways || order.schedule.after != 0 ||
+                            order.schedule.chance != HitSchedule::kAlways;
+  if (has_schedule && refused != nullptr && *refused == RefusedConnections::kNotAccepted) {
     throw Refusal{"ERR REFUSE LISTEN counts nothing, since nobody is heard. FOR says how long"};
   }
   return order;

@@ -20,7 +20,7 @@ struct DiskFaults::Slot {
   std::atomic<uint64_t> times = 0, after = 0, chance = 0, seed = 0;
   HitCounts counts;
 
-  HitSchedule turns() const { return {.times = times, .after = after, .chance = chance, .seed = seed}; }
+  HitSchedule schedule() const { return {.times = times, .after = after, .chance = chance, .seed = seed}; }
 };
 
 struct DiskFaults::Table {
@@ -33,7 +33,7 @@ DiskFaults::~DiskFaults() {
   if (Table* table = table_.load()) munmap(table, sizeof(Table));
 }
 
-bool DiskFaults::Add(uint64_t serial, const DiskFault& fault, const HitSchedule& turns) {
+bool DiskFaults::Add(uint64_t serial, const DiskFault& fault, const HitSchedule& schedule) {
   if (table_.load() == nullptr) {
     void* memory = mmap(nullptr, sizeof(Table), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return false;
@@ -43,10 +43,10 @@ bool DiskFaults::Add(uint64_t serial, const DiskFault& fault, const HitSchedule&
     if (slot.serial != 0) continue;
     slot.kind = fault.kind;
     slot.slow_ms = fault.slow_ms;
-    slot.times = turns.times;
-    slot.after = turns.after;
-    slot.chance = turns.chance;
-    slot.seed = turns.seed;
+    slot.times = schedule.times;
+    slot.after = schedule.after;
+    slot.chance = schedule.chance;
+    slot.seed = schedule.seed;
     slot.counts.Reset();
     slot.serial = serial;  // set last, because other threads may use the slot from now on
     return true;
@@ -92,7 +92,7 @@ DiskFaults::Slot* DiskFaults::NextAfter(uint64_t serial, Operation operation) co
 DiskFaults::DiskEffect DiskFaults::TakeEffect(Operation operation) {
   if (table_.load() == nullptr) return {};
   Slot* slot = NextAfter(0, operation);
-  while (slot != nullptr && !slot->counts.Take(slot->turns())) {
+  while (slot != nullptr && !slot->counts.Take(slot->schedule())) {
     const uint64_t serial = slot->serial;
     slot = serial == 0 ? nullptr : NextAfter(serial, operation);  // 0: the rule was just removed
   }

@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "persistence/file_system.h"
-#include "server/lab/faults/turns.h"
+#include "server/lab/faults/hit_schedule.h"
 
 namespace respite {
 
@@ -34,8 +34,8 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
 
   // Adds a rule. Returns false if there are already kMaxDiskRules rules, or if there is no memory. Requires: `serial`
   // is larger than 0, and larger than the serial of any previous rule.
-  bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& turns);  // adds a rule; false: no room
-  void Remove(uint64_t serial);                                                 // ends a rule
+  bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& schedule);  // adds a rule; false: no room
+  void Remove(uint64_t serial);                                                    // ends a rule
   void Seed(uint64_t serial, uint64_t seed);         // sets the seed for the rule's choices of PERCENT
   const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of the rule; null: there is no such rule
 

@@ -40,7 +40,7 @@ struct FaultRules::Rule {
   uint64_t final_matches = 0;  // of a disk rule that was stopped
   uint64_t final_hits = 0;
 
-  bool Takes() { return !is_over && counts.Take(order.turns); }
+  bool Takes() { return !is_over && counts.Take(order.schedule); }
   template <class Action>
   const Action* As() const {
     return std::get_if<Action>(&order.action);
@@ -48,18 +48,18 @@ struct FaultRules::Rule {
 };
 
 FaultRules::FaultRules(const Parts& parts) : parts_(parts), seed_(parts.seed) {}
-FaultRules::~FaultRules() { parts_.port.Detach(*this); }
+FaultRules::~FaultRules() { parts_.fault_sources.Detach(*this); }
 
 // --- The rules.
 
 void FaultRules::Add(FaultDefinition order) {
   const uint64_t serial = last_serial_ + 1;
-  order.turns.seed = SeedFor(order.name);
+  order.schedule.seed = SeedFor(order.name);
   const bool shuts = std::get_if<RefusedConnections>(&order.action) != nullptr &&
                      std::get<RefusedConnections>(order.action) == RefusedConnections::kNotAccepted;
   if (shuts && sockets_ == nullptr) throw Refusal{kNoSockets};
   const auto* const disk = std::get_if<DiskFault>(&order.action);
-  if (disk != nullptr && !parts_.disk.Add(serial, *disk, order.turns)) {
+  if (disk != nullptr && !parts_.disk.Add(serial, *disk, order.schedule)) {
     throw Refusal{StrCat("ERR there are ", DiskFaults::kMaxDiskRules, " faults of the disk already. Delete one first")};
   }
   last_serial_ = serial;
@@ -115,7 +115,7 @@ void FaultRules::RecomputeAfterRuleChange() {
     has_requests = has_requests || rule.As<RequestFault>() != nullptr;
     if (rule.As<RefusedConnections>() != nullptr) connection_rules_.push_back(&rule);
   }
-  has_requests ? parts_.port.AttachLast(*this) : parts_.port.Detach(*this);
+  has_requests ? parts_.fault_sources.AttachLast(*this) : parts_.fault_sources.Detach(*this);
   if (sockets_ != nullptr) ShutsSockets() ? sockets_->StopListening() : sockets_->ListenAgain();
 }
 
@@ -132,8 +132,8 @@ uint64_t FaultRules::SeedFor(Bytes name) const { return DerivedSeed(seed_, HashB
 void FaultRules::Seed(uint64_t seed) {
   seed_ = seed;
   for (Rule& rule : rules_) {
-    rule.order.turns.seed = SeedFor(rule.order.name);
-    parts_.disk.Seed(rule.serial, rule.order.turns.seed);
+    rule.order.schedule.seed = SeedFor(rule.order.name);
+    parts_.disk.Seed(rule.serial, rule.order.schedule.seed);
   }
 }
 
@@ -147,7 +147,7 @@ std::vector<FaultRules::Summary> FaultRules::List() const {
     const HitCounts* const shared = parts_.disk.CountsOf(rule.serial);
     const HitCounts& counts = shared != nullptr ? *shared : rule.counts;
     const uint64_t hits = std::max(counts.Hits(), rule.final_hits);
-    const bool is_spent = hits >= rule.order.turns.times;
+    const bool is_spent = hits >= rule.order.schedule.times;
     list.push_back({.order = rule.order,
                     .matches = std::max(counts.Matches(), rule.final_matches),
                     .hits = hits,
@@ -180,7 +180,7 @@ const RequestFault* FaultRules::FindFault(const Attempt& request) {
     const auto may_fit = [&](const TextStart& key) { return key.MayBegin(candidate.key); };
     if (std::ranges::none_of(facts.key_starts, may_fit)) continue;
     Rule& rule = *candidate.rule;
-    if (rule.counts.IsSpent(rule.order.turns) || !rule.order.filter.Matches(facts)) continue;
+    if (rule.counts.IsSpent(rule.order.schedule) || !rule.order.filter.Matches(facts)) continue;
     if (!rule.Takes()) continue;
     const RequestFault& fault = *rule.As<RequestFault>();
     parts_.journal.NoteFault(request, fault, rule.order.name);

@@ -18,8 +18,8 @@
 
 #include "server/execution/request_faults.h"
 #include "server/lab/faults/disk_faults.h"
+#include "server/lab/faults/hit_schedule.h"
 #include "server/lab/faults/listening_sockets.h"
-#include "server/lab/faults/turns.h"
 #include "server/lab/request_filter.h"
 #include "server/runtime/env.h"
 #include "server/runtime/timers.h"
@@ -38,7 +38,7 @@ struct FaultDefinition {  // a rule to add: the arguments of TEST FAULT ADD
   std::vector<std::string> words;  // the arguments after the name, for TEST FAULT LIST
   RequestFilter filter;            // the requests on which it acts
   Action action;                   // what it does
-  HitSchedule turns;               // on which of its matches the rule acts: TIMES, AFTER, PERCENT; Add sets the seed
+  HitSchedule schedule;            // on which of its matches the rule acts: TIMES, AFTER, PERCENT; Add sets the seed
   std::optional<int64_t> for_ms;   // FOR: how long the rule lasts; nullopt: without end
 };
 
@@ -48,8 +48,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    ClientFaults& client_faults;  // applies faults to connections and replies
-    RequestFaultSources& port;    // asks the rules for a fault before each request
+    ClientFaults& client_faults;         // applies faults to connections and replies
+    RequestFaultSources& fault_sources;  // asks the rules for a fault before each request
     DiskFaults& disk;
     RequestJournal& journal;  // records the requests on which a rule acted
     uint64_t seed;            // seed for the choices of PERCENT

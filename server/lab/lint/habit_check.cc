@@ -83,7 +83,7 @@ void HabitCheck::CheckVersions(const LintRequest& request, LintRemarks& remarks)
   for (const UsedArgument& used : UsedArguments(syntax, request.words)) {
     const SyntaxArgument& option = *used.argument;
     const std::string shown = option.HasToken() ? std::string(option.token) : ToUpper(option.name);
-    const VersionMark since = used.marked == nullptr ? VersionMark() : used.marked->since;
+    const VersionMark since = used.introduced_by == nullptr ? VersionMark() : used.introduced_by->since;
     CheckVersionMarks(name + " " + shown, since, option.deprecated_since, "", remarks);
   }
 }

@@ -103,13 +103,13 @@ void Lint::ChooseChecks() {
 }
 
 void Lint::Listen() {
-  parts_.port.AttachFirst(*this);
+  parts_.fault_sources.AttachFirst(*this);
   parts_.observers.Attach(*this);
   parts_.key_events.Attach(this);
 }
 
 void Lint::Leave() {
-  parts_.port.Detach(*this);
+  parts_.fault_sources.Detach(*this);
   parts_.observers.Detach(*this);
   parts_.key_events.Detach();
 }

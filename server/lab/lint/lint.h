@@ -53,7 +53,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
     const PubSub& pubsub;                     // subscriptions of clients
     CallObservers& observers;                 // are told of commands
     LateBound<KeyEventListener>& key_events;  // Lint attaches itself here while a rule is on
-    RequestFaultSources& port;
+    RequestFaultSources& fault_sources;
   };
   explicit Lint(const Parts& parts);
   ~Lint() override;

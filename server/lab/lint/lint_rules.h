@@ -37,11 +37,11 @@ struct LintRuleInfo {  // name and texts of a rule, for TEST LINT
   Bytes finds;         // text about the usage that the rule detects
   Bytes instead;       // text about the recommended alternative
   // Some rules take a value after `=`, as in "big-value=100kb".
-  Bytes value = {};             // what the value is, such as "size"; empty if the rule takes none
-  Bytes example = {};           // example of a value
-  bool has_usual_value = true;  // the value may be omitted, because there is a default
+  Bytes value = {};               // what the value is, such as "size"; empty if the rule takes none
+  Bytes example = {};             // example of a value
+  bool has_default_value = true;  // the value may be omitted, because there is a default
 
-  bool NeedsValue() const { return !has_usual_value; }  // the rule cannot be turned on without a value
+  bool NeedsValue() const { return !has_default_value; }  // the rule cannot be turned on without a value
 };
 
 const LintRuleInfo& GetLintRuleInfo(LintRule rule);            // texts about the rule

@@ -69,7 +69,7 @@ void LockCheck::Holder::Use(const KeyView& key, bool only_adds) {
   }
 }
 
-bool LockCheck::Holder::Knows(const KeyView& key) const {
+bool LockCheck::Holder::HasReadOrSet(const KeyView& key) const {
   const auto found = used.find(key);
   return found != used.end() && found->second;
 }
@@ -153,7 +153,7 @@ void LockCheck::NoteWork(const LintRequest& request, const KeyView& key, Work wo
   if (lock.holder && lock.holder->client->id == request.client.id) return NoteUse(key, work, lock, remarks);
   const auto me =
       std::ranges::find_if(lock.former, [&](const Holder& former) { return former.client->id == request.client.id; });
-  if (me == lock.former.end() || !work.writes || (work.only_adds && !me->Knows(key))) return;
+  if (me == lock.former.end() || !work.writes || (work.only_adds && !me->HasReadOrSet(key))) return;
   const bool is_shared = me->used.contains(key) || (lock.holder && lock.holder->used.contains(key));
   if (!is_shared) return AddKey(me->written, key);
   const std::string now = lock.holder ? Shown(lock.holder->client) + " has it now" : "another client has had it since";

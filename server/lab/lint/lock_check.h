@@ -33,7 +33,7 @@ class LockCheck final : public LintCheck {  // the rules lock-without-ttl, forei
     KeySet written = {};     // keys written since another client took the lock
 
     void Use(const KeyView& key, bool only_adds);
-    bool Knows(const KeyView& key) const;  // the client has read or set the key's value under the lock
+    bool HasReadOrSet(const KeyView& key) const;  // the client has read or set the key's value under the lock
   };
   struct Lock {
     std::optional<Holder> holder;  // the client that holds it; nullopt: none

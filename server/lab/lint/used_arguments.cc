@@ -17,16 +17,18 @@ class Walk {
   // Each Take function matches a part of the syntax with the request's arguments from index `at` on. It returns the
   // index after the matched arguments, or nullopt if they do not match. `kept` is the number of arguments at the end
   // that must be left for later parts of the syntax.
-  std::optional<size_t> TakeAll(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked);
+  std::optional<size_t> TakeAll(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* introduced_by);
   std::vector<UsedArgument> used;
 
  private:
-  std::optional<size_t> TakeOne(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked);
-  std::optional<size_t> TakeOnce(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked);
-  std::optional<size_t> TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked);
+  std::optional<size_t> TakeOne(const SyntaxArgument& node, size_t at, size_t kept,
+                                const SyntaxArgument* introduced_by);
+  std::optional<size_t> TakeOnce(const SyntaxArgument& node, size_t at, size_t kept,
+                                 const SyntaxArgument* introduced_by);
+  std::optional<size_t> TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* introduced_by);
   // Matches as many of these optional arguments as possible, in any order. Returns the index in words_ after the last
   // matched word.
-  size_t TakeOptions(Arguments run, size_t at, size_t kept, const SyntaxArgument* marked);
+  size_t TakeOptions(Arguments run, size_t at, size_t kept, const SyntaxArgument* introduced_by);
   static Arguments ChildrenOf(const SyntaxArgument& node) { return {&node + 1, node.size - 1u}; }
 
   const std::span<const Bytes> words_;
@@ -34,16 +36,16 @@ class Walk {
 
 size_t LeastWords(Arguments nodes) { return static_cast<size_t>(syntax_internal::WidthOfAll(nodes).words); }
 
-std::optional<size_t> Walk::TakeAll(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked) {
+std::optional<size_t> Walk::TakeAll(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* introduced_by) {
   for (size_t i = 0; i < nodes.size();) {
     size_t end = i;
     while (end < nodes.size() && nodes[end].optional) end += nodes[end].size;
     if (end != i) {
-      at = TakeOptions(nodes.subspan(i, end - i), at, kept + LeastWords(nodes.subspan(end)), marked);
+      at = TakeOptions(nodes.subspan(i, end - i), at, kept + LeastWords(nodes.subspan(end)), introduced_by);
       i = end;
       continue;
     }
-    const auto next = TakeOne(nodes[i], at, kept + LeastWords(nodes.subspan(i + nodes[i].size)), marked);
+    const auto next = TakeOne(nodes[i], at, kept + LeastWords(nodes.subspan(i + nodes[i].size)), introduced_by);
     if (!next) return std::nullopt;
     at = *next;
     i += nodes[i].size;
@@ -51,11 +53,11 @@ std::optional<size_t> Walk::TakeAll(Arguments nodes, size_t at, size_t kept, con
   return at;
 }
 
-size_t Walk::TakeOptions(Arguments run, size_t at, size_t kept, const SyntaxArgument* marked) {
+size_t Walk::TakeOptions(Arguments run, size_t at, size_t kept, const SyntaxArgument* introduced_by) {
   std::vector<const SyntaxArgument*> left;
   for (size_t i = 0; i < run.size(); i += run[i].size) left.push_back(&run[i]);
   for (size_t i = 0; i < left.size();) {
-    const auto next = TakeOne(*left[i], at, kept, marked);
+    const auto next = TakeOne(*left[i], at, kept, introduced_by);
     if (next && *next > at) {
       at = *next;
       left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
@@ -67,29 +69,31 @@ size_t Walk::TakeOptions(Arguments run, size_t at, size_t kept, const SyntaxArgu
   return at;
 }
 
-std::optional<size_t> Walk::TakeOne(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked) {
-  auto end = TakeOnce(node, at, kept, marked);
+std::optional<size_t> Walk::TakeOne(const SyntaxArgument& node, size_t at, size_t kept,
+                                    const SyntaxArgument* introduced_by) {
+  auto end = TakeOnce(node, at, kept, introduced_by);
   while (node.multiple && end && *end > at) {
     at = *end;
-    end = TakeOnce(node, at, kept, marked);
+    end = TakeOnce(node, at, kept, introduced_by);
     if (!end) return at;
   }
   return end;
 }
 
-std::optional<size_t> Walk::TakeOnce(const SyntaxArgument& node, size_t at, size_t kept, const SyntaxArgument* marked) {
+std::optional<size_t> Walk::TakeOnce(const SyntaxArgument& node, size_t at, size_t kept,
+                                     const SyntaxArgument* introduced_by) {
   const size_t before = used.size();
-  if (!node.since.IsEmpty()) marked = &node;
+  if (!node.since.IsEmpty()) introduced_by = &node;
   if (at + kept >= words_.size()) return std::nullopt;
   if (node.HasToken() && !EqualsIgnoreCase(node.token, words_[at])) return std::nullopt;
   const bool is_bare_option = node.optional && node.type < ArgumentType::kPureToken;
-  if (node.HasToken() || is_bare_option) used.push_back({&node, marked});
+  if (node.HasToken() || is_bare_option) used.push_back({&node, introduced_by});
   if (node.HasToken()) ++at;
   std::optional<size_t> end = at;
   if (node.type == ArgumentType::kOneOf) {
-    end = TakeOneOf(ChildrenOf(node), at, kept, marked);
+    end = TakeOneOf(ChildrenOf(node), at, kept, introduced_by);
   } else if (node.type == ArgumentType::kBlock) {
-    end = TakeAll(ChildrenOf(node), at, kept, marked);
+    end = TakeAll(ChildrenOf(node), at, kept, introduced_by);
   } else if (node.type != ArgumentType::kPureToken) {
     end = at + kept < words_.size() ? std::optional(at + 1) : std::nullopt;
   }
@@ -98,12 +102,12 @@ std::optional<size_t> Walk::TakeOnce(const SyntaxArgument& node, size_t at, size
 }
 
 // Matches the alternative that covers the most arguments of the request.
-std::optional<size_t> Walk::TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* marked) {
+std::optional<size_t> Walk::TakeOneOf(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* introduced_by) {
   const size_t before = used.size();
   std::optional<size_t> best;
   std::vector<UsedArgument> used_by_best;
   for (size_t i = 0; i < nodes.size(); i += nodes[i].size) {
-    const auto end = TakeOne(nodes[i], at, kept, marked);
+    const auto end = TakeOne(nodes[i], at, kept, introduced_by);
     if (end && (!best || *end > *best)) {
       best = end;
       used_by_best.assign(used.begin() + static_cast<std::ptrdiff_t>(before), used.end());

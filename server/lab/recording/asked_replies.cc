@@ -12,7 +12,7 @@ constexpr size_t kScratch = size_t{16} * 1024;
 constexpr std::array<Bytes, 6> kSubscriptions = {"subscribe",   "psubscribe",   "ssubscribe",
                                                  "unsubscribe", "punsubscribe", "sunsubscribe"};
 constexpr std::array<Bytes, 3> kMessages = {"message", "pmessage", "smessage"};
-constexpr std::array<Bytes, 3> kForeign = {"sync", "psync", "monitor"};
+constexpr std::array<Bytes, 3> kOtherProtocols = {"sync", "psync", "monitor"};
 
 constexpr std::array<Bytes, 4> kOwnTimes = {"clock", "reset", "snapshot", "world"};  // TEST subcommands
 constexpr Bytes kWorldUser = "world.";
@@ -22,7 +22,7 @@ bool Has(const std::array<Bytes, kCount>& names, Bytes name) {
   return std::ranges::any_of(names, [name](Bytes one) { return EqualsIgnoreCase(one, name); });
 }
 
-bool LeadsToOwnTime(const std::vector<std::string>& words) {
+bool MayMoveClock(const std::vector<std::string>& words) {
   const std::string& name = words[0];
   if (EqualsIgnoreCase(name, "test")) return words.size() > 1 && Has(kOwnTimes, words[1]);
   if (!EqualsIgnoreCase(name, "auth") && !EqualsIgnoreCase(name, "hello")) return false;
@@ -58,8 +58,8 @@ void AskedReplies::Receive(std::vector<std::string> words) {
   const std::string& name = words[0];
   const bool sets_mode = words.size() == 3 && EqualsIgnoreCase(name, "client") && EqualsIgnoreCase(words[1], "reply");
   if (sets_mode) NoteReplyMode(words[2]);
-  has_other_protocol_ = has_other_protocol_ || Has(kForeign, name);
-  has_own_time_ = has_own_time_ || LeadsToOwnTime(words);
+  has_other_protocol_ = has_other_protocol_ || Has(kOtherProtocols, name);
+  moves_clock_ = moves_clock_ || MayMoveClock(words);
   if (EqualsIgnoreCase(name, "reset")) {
     queue_.reset();
     has_subscribed_ = false;
@@ -120,7 +120,7 @@ void AskedReplies::Confirm(const ReplyTree& message) {
   ++owed_.front().confirmations;
 }
 
-bool AskedReplies::IsMessage(const ReplyTree& reply) const {
+bool AskedReplies::IsPubSubMessage(const ReplyTree& reply) const {
   if (reply.kind == ReplyKind::kPush) return true;
   if (!has_subscribed_ || reply.kind != ReplyKind::kArray || reply.children.size() < 3) return false;
   const std::string& first = reply.children[0].text;

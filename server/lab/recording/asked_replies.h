@@ -25,12 +25,12 @@ class AskedReplies {  // the requests of one connection that await a reply
   // Parses bytes that the client has sent, and adds the requests in them.
   void Feed(Bytes bytes);                                    // adds the requests in these bytes
   std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request to which this reply belongs; nullopt: none
-  void Confirm(const ReplyTree& message);        // handles a message, which may confirm the oldest SUBSCRIBE
-  bool IsMessage(const ReplyTree& reply) const;  // a pub/sub message or a confirmation of SUBSCRIBE, not a reply
+  void Confirm(const ReplyTree& message);              // handles a message, which may confirm the oldest SUBSCRIBE
+  bool IsPubSubMessage(const ReplyTree& reply) const;  // a pub/sub message or a confirmation of SUBSCRIBE, not a reply
 
   uint64_t count() const { return count_; }                    // number of requests that were fed
   bool IsIncomparable() const { return has_other_protocol_; }  // SYNC, PSYNC or MONITOR was sent
-  bool HasOwnTime() const { return has_own_time_; }            // the client may have changed its server's clock
+  bool MovesClock() const { return moves_clock_; }             // the client may have changed its server's clock
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
@@ -46,8 +46,8 @@ class AskedReplies {  // the requests of one connection that await a reply
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
   bool has_subscribed_ = false;                                 // the client may get messages
   bool has_other_protocol_ = false;                             // another protocol follows: SYNC, PSYNC or MONITOR
-  bool has_own_time_ = false;  // used TEST CLOCK, RESET or SNAPSHOT, or entered a world (an isolated server)
-  uint64_t count_ = 0;         // number of requests so far
+  bool moves_clock_ = false;  // used TEST CLOCK, RESET or SNAPSHOT, or entered a world (an isolated server)
+  uint64_t count_ = 0;        // number of requests so far
 };
 
 }  // namespace respite

@@ -40,7 +40,7 @@ Replay::Replay(Parts parts, Recording recording, Options options)
     : parts_(std::move(parts)),
       recording_(std::move(recording)),
       options_(std::move(options)),
-      time_(options_.time == Time::kServersClock && HasOwnTime() ? Time::kReal : options_.time),
+      time_(options_.time == Time::kServersClock && ClientsMoveClock() ? Time::kReal : options_.time),
       judge_(parts_.commands, options_.ignored),
       began_ms_(parts_.pace.NowMs()),
       waiting_since_ms_(began_ms_) {
@@ -49,14 +49,14 @@ Replay::Replay(Parts parts, Recording recording, Options options)
 
 // Returns true if a client in the recording moves the server's clock. Then the replay must not move the clock, because
 // that client would find another time than in the recording.
-bool Replay::HasOwnTime() const {
+bool Replay::ClientsMoveClock() const {
   std::map<uint64_t, AskedReplies> clients;
   return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {
     if (event.kind == Kind::kClose) clients.erase(event.connection);
     if (event.kind != Kind::kIn) return false;
     AskedReplies& client = clients[event.connection];
     client.Feed(event.bytes);
-    return client.HasOwnTime();
+    return client.MovesClock();
   });
 }
 
@@ -207,7 +207,7 @@ void Replay::CompareAndRemove(uint64_t connection) {
   ReplayPeer& peer = *found->second;
   Compare(peer, ReplayPeer::Moment::kEnd);
   outcome_.requests += peer.requests();
-  if (peer.IsIncomparable()) ++outcome_.foreign;
+  if (peer.IsIncomparable()) ++outcome_.incomparable;
   peers_.erase(found);
 }
 
@@ -238,8 +238,8 @@ void Replay::Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair) {
     case Verdict::kSame:
       ++outcome_.same;
       break;
-    case Verdict::kOpen:
-      ++outcome_.open;
+    case Verdict::kUnjudged:
+      ++outcome_.unjudged;
       break;
     case Verdict::kDiffers:
       ++outcome_.different;

@@ -46,21 +46,21 @@ class Replay {  // sends the requests of a recording to another server, and comp
 
   std::optional<int64_t> Continue();  // replays what it can; returns ms until the next call; nullopt: it has ended
 
-  struct Outcome {             // counts and error that the user is told at the end
-    uint64_t connections = 0;  // number of recorded connections that were opened again
-    uint64_t requests = 0;     // number of recorded requests on them, whether sent or not
-    uint64_t same = 0;         // number of equal replies
-    uint64_t different = 0;    // replies that differ or are missing, and connections that ended early
-    uint64_t open = 0;         // number of replies that need not be equal
-    uint64_t foreign = 0;      // connections that could not be compared completely: SYNC, PSYNC, MONITOR, or not RESP
-    std::string failure;       // why the replay stopped early; empty if it is complete
+  struct Outcome {              // counts and error that the user is told at the end
+    uint64_t connections = 0;   // number of recorded connections that were opened again
+    uint64_t requests = 0;      // number of recorded requests on them, whether sent or not
+    uint64_t same = 0;          // number of equal replies
+    uint64_t different = 0;     // replies that differ or are missing, and connections that ended early
+    uint64_t unjudged = 0;      // number of replies that need not be equal
+    uint64_t incomparable = 0;  // connections that could not be compared completely: SYNC, PSYNC, MONITOR, or not RESP
+    std::string failure;        // why the replay stopped early; empty if it is complete
   };
   const Outcome& outcome() const { return outcome_; }  // counts so far
 
  private:
   using Kind = RecordedEvent::Kind;
 
-  bool HasOwnTime() const;                   // clients of the recording move the server's clock themselves
+  bool ClientsMoveClock() const;             // clients of the recording move the server's clock themselves
   bool IsReady(const RecordedEvent& event);  // all replies recorded before the event have arrived and its time has come
   bool HasPendingReplies() const;            // a connection is not open yet, or lacks recorded replies or its end
   bool EndIfUnreachable();                   // ends the replay if the server cannot be reached; true: it has ended

@@ -16,7 +16,7 @@ void ReplayPeer::Expect(Bytes bytes) {
   if (asked_.IsIncomparable()) return;
   recorded_.Feed(bytes);
   while (auto reply = recorded_.Next()) {
-    if (asked_.IsMessage(*reply)) {
+    if (asked_.IsPubSubMessage(*reply)) {
       asked_.Confirm(*reply);
       recorded_.messages.push_back(std::move(*reply));
     } else {
@@ -70,7 +70,7 @@ void ReplayPeer::OnConnected() {
 void ReplayPeer::OnReceived(Bytes bytes) {
   if (!asked_.IsIncomparable()) replayed_.Feed(bytes);
   while (auto reply = replayed_.Next()) {
-    (asked_.IsMessage(*reply) ? replayed_.messages : replayed_.replies).push_back(std::move(*reply));
+    (asked_.IsPubSubMessage(*reply) ? replayed_.messages : replayed_.replies).push_back(std::move(*reply));
   }
   on_move_();
 }

@@ -68,7 +68,7 @@ ReplyJudge::Verdict ReplyJudge::Judge(const AskedRequest& request, const ReplyTr
   for (size_t i = 0; i < count; ++i) {
     const Verdict one = JudgeOne(request.queued[i], recorded.children[i], replayed.children[i]);
     if (one == Verdict::kDiffers) return one;
-    if (one == Verdict::kOpen) all = one;
+    if (one == Verdict::kUnjudged) all = one;
   }
   return all;
 }
@@ -77,15 +77,15 @@ ReplyJudge::Verdict ReplyJudge::JudgeOne(const std::vector<std::string>& words, 
                                          const ReplyTree& replayed) const {
   if (recorded == replayed) return Verdict::kSame;
   const Command* const command = Find(words);
-  if (IsIgnored(command, words[0])) return Verdict::kOpen;
+  if (IsIgnored(command, words[0])) return Verdict::kUnjudged;
   if (recorded.IsError() || replayed.IsError() || command == nullptr) return Verdict::kDiffers;
   if (SpeaksOfTheServer(*command) || HasTip(*command, "nondeterministic_output")) {
-    return recorded.kind == replayed.kind ? Verdict::kOpen : Verdict::kDiffers;
+    return recorded.kind == replayed.kind ? Verdict::kUnjudged : Verdict::kDiffers;
   }
   const Order order = HasTip(*command, "nondeterministic_output_order") ? Order::kIsNone : Order::kMatters;
   if (Sorted(recorded, order) == Sorted(replayed, order)) return Verdict::kSame;
   const auto sorted = [](const ReplyTree& reply) { return Sorted(reply, Order::kIsNoneWithin); };
-  return RunsScripts(*command) && sorted(recorded) == sorted(replayed) ? Verdict::kOpen : Verdict::kDiffers;
+  return RunsScripts(*command) && sorted(recorded) == sorted(replayed) ? Verdict::kUnjudged : Verdict::kDiffers;
 }
 
 }  // namespace respite

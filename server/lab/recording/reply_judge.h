@@ -17,17 +17,17 @@ class ReplyJudge {  // compares the replies of two servers to the same request
   enum class Verdict : uint8_t {
     kSame,
     kDiffers,
-    kOpen,  // need not be equal: ignored, or of one type with contents that vary
+    kUnjudged,  // need not be equal: ignored, or of one type with contents that vary
   };
 
   // `set` must outlive this object. `ignored` has patterns for full command names (`get`, `client|id`). Replies of
-  // matching commands are not compared: their verdict is kOpen.
+  // matching commands are not compared: their verdict is kUnjudged.
   ReplyJudge(const CommandSet& set, const std::vector<std::string>& ignored);
 
   // Compares two replies. Ignores the order of elements in sets, in maps, and in replies without a specified order.
   // Some commands depend on time, chance or the server: their tips say so, or their group is `server` or `connection`.
-  // For these, the verdict is kOpen if both replies have the same type and none is an error. For a script, the verdict
-  // is also kOpen if only the order of elements differs, because scripts return hashes and sets as arrays.
+  // For these, the verdict is kUnjudged if both replies have the same type and none is an error. For a script, the
+  // verdict is also kUnjudged if only the order of elements differs, because scripts return hashes and sets as arrays.
   Verdict Judge(const AskedRequest& request, const ReplyTree& recorded, const ReplyTree& replayed) const;  // compares
 
  private:

@@ -126,9 +126,9 @@ void ChartMaker::AddEntry(const RequestEntry& entry) {
       --row;
       if (row->entry == nullptr) continue;
       const bool is_within = row->level > level && row->entry->client->id == entry.client->id;
-      const bool belongs_to_another = row->level == level + 1 && row->is_claimed;
+      const bool belongs_to_another = row->level == level + 1 && row->has_parent_row;
       if (!is_within || belongs_to_another) break;
-      row->is_claimed = true;
+      row->has_parent_row = true;
       place = row;
     }
   }

@@ -26,13 +26,13 @@ struct Chart {                                   // the journal as a sequence ch
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest known name
     size_t lanes = 0;                            // number of bars for locks that are held together, at most kMaxLanes
   };
-  struct Row {                  // a request or an expired key; time runs downwards
-    int64_t at_us = 0;          // time in µs since `begin_us`
-    size_t column = kNoColumn;  // column of the client; for an expired key, of the lock's holder
-    const RequestEntry* entry;  // the request that the row shows; null for an expired key
-    const ExpiredKey* expired;  // the expired key that the row shows; null for a request
-    int level = 0;              // nesting: 1 in a transaction or a script, 2 in both
-    bool is_claimed = false;    // the EXEC or EVAL that ran this request has a row above
+  struct Row {                    // a request or an expired key; time runs downwards
+    int64_t at_us = 0;            // time in µs since `begin_us`
+    size_t column = kNoColumn;    // column of the client; for an expired key, of the lock's holder
+    const RequestEntry* entry;    // the request that the row shows; null for an expired key
+    const ExpiredKey* expired;    // the expired key that the row shows; null for a request
+    int level = 0;                // nesting: 1 in a transaction or a script, 2 in both
+    bool has_parent_row = false;  // the EXEC or EVAL that ran this request has a row above
   };
   struct Lock : ChartSpan {          // the time for which a client held a lock
     size_t lane = 0;                 // index of the lane, which is a bar beside the column

@@ -21,7 +21,7 @@ class AskedRepliesTest : public testing::Test {
   // no request.
   std::string AskerOf(Bytes reply) {
     const ReplyTree tree = TreeOf(reply);
-    if (asked_.IsMessage(tree)) {
+    if (asked_.IsPubSubMessage(tree)) {
       asked_.Confirm(tree);
       return "message";
     }
@@ -72,9 +72,9 @@ TEST_F(AskedRepliesTest, AQueuedSubscriptionHasAReply) {
 
 TEST_F(AskedRepliesTest, TimeOfItsOwn) {
   asked_.Feed("TEST FAULT LIST\r\nAUTH worldly x\r\n");
-  EXPECT_FALSE(asked_.HasOwnTime());
+  EXPECT_FALSE(asked_.MovesClock());
   asked_.Feed("HELLO 3 AUTH world.t1 x\r\n");
-  EXPECT_TRUE(asked_.HasOwnTime());
+  EXPECT_TRUE(asked_.MovesClock());
 }
 
 TEST_F(AskedRepliesTest, RepliesThatAreTurnedOffAreNotAwaited) {
@@ -117,12 +117,12 @@ TEST(ReplyJudgeTest, RepliesAreComparedByWhatTheCommandPromises) {
 }
 
 TEST(ReplyJudgeTest, TimeChanceAndServersMayDiffer) {
-  EXPECT_EQ(Judge({{"PTTL", "k"}}, ":100\r\n", ":99\r\n"), Verdict::kOpen);
-  EXPECT_EQ(Judge({{"CLIENT", "ID"}}, ":7\r\n", ":8\r\n"), Verdict::kOpen);
-  EXPECT_EQ(Judge({{"INFO"}}, "$1\r\na\r\n", "$1\r\nb\r\n"), Verdict::kOpen);
+  EXPECT_EQ(Judge({{"PTTL", "k"}}, ":100\r\n", ":99\r\n"), Verdict::kUnjudged);
+  EXPECT_EQ(Judge({{"CLIENT", "ID"}}, ":7\r\n", ":8\r\n"), Verdict::kUnjudged);
+  EXPECT_EQ(Judge({{"INFO"}}, "$1\r\na\r\n", "$1\r\nb\r\n"), Verdict::kUnjudged);
   EXPECT_EQ(Judge({{"PTTL", "k"}}, ":100\r\n", "-ERR no\r\n"), Verdict::kDiffers);
-  EXPECT_EQ(Judge({{"OBJECT", "ENCODING", "k"}}, "$1\r\na\r\n", "$1\r\nb\r\n"), Verdict::kOpen);
-  EXPECT_EQ(Judge({{"EVALSHA", "x", "0"}}, ":1\r\n", ":2\r\n"), Verdict::kOpen);
+  EXPECT_EQ(Judge({{"OBJECT", "ENCODING", "k"}}, "$1\r\na\r\n", "$1\r\nb\r\n"), Verdict::kUnjudged);
+  EXPECT_EQ(Judge({{"EVALSHA", "x", "0"}}, ":1\r\n", ":2\r\n"), Verdict::kUnjudged);
   EXPECT_EQ(Judge({{"EVAL", "x", "0"}}, ":1\r\n", ":2\r\n"), Verdict::kDiffers);
   EXPECT_EQ(Judge({{"NOSUCH"}}, ":1\r\n", ":2\r\n"), Verdict::kDiffers);
 }
@@ -130,15 +130,15 @@ TEST(ReplyJudgeTest, TimeChanceAndServersMayDiffer) {
 TEST(ReplyJudgeTest, AScriptThatReturnsAHashMayReturnItInAnotherOrder) {
   constexpr Bytes kOne = "*2\r\n+job\r\n*4\r\n+a\r\n:1\r\n+b\r\n:2\r\n";
   constexpr Bytes kOther = "*2\r\n+job\r\n*4\r\n+b\r\n:2\r\n+a\r\n:1\r\n";
-  EXPECT_EQ(Judge({{"EVAL", "x", "0"}}, kOne, kOther), Verdict::kOpen);
-  EXPECT_EQ(Judge({{"FCALL", "f", "0"}}, kOne, kOther), Verdict::kOpen);
+  EXPECT_EQ(Judge({{"EVAL", "x", "0"}}, kOne, kOther), Verdict::kUnjudged);
+  EXPECT_EQ(Judge({{"FCALL", "f", "0"}}, kOne, kOther), Verdict::kUnjudged);
   EXPECT_EQ(Judge({{"EVAL", "x", "0"}}, kOne, "*2\r\n+job\r\n*4\r\n+b\r\n:2\r\n+a\r\n:3\r\n"), Verdict::kDiffers);
   EXPECT_EQ(Judge({{"XRANGE", "s", "-", "+"}}, kOne, kOther), Verdict::kDiffers);
 }
 
 TEST(ReplyJudgeTest, ATransactionIsJudgedByItsRequests) {
   const AskedRequest exec{.words = {"EXEC"}, .queued = {{"PTTL", "k"}, {"GET", "k"}}};
-  EXPECT_EQ(Judge(exec, "*2\r\n:1\r\n+a\r\n", "*2\r\n:2\r\n+a\r\n"), Verdict::kOpen);
+  EXPECT_EQ(Judge(exec, "*2\r\n:1\r\n+a\r\n", "*2\r\n:2\r\n+a\r\n"), Verdict::kUnjudged);
   EXPECT_EQ(Judge(exec, "*2\r\n:1\r\n+a\r\n", "*2\r\n:1\r\n+b\r\n"), Verdict::kDiffers);
   EXPECT_EQ(Judge(exec, "*2\r\n:1\r\n+a\r\n", "*-1\r\n"), Verdict::kDiffers);
 }

@@ -20,13 +20,13 @@ struct HitSchedule {  // on which of its matches a fault acts, which is a hit (T
 
 class HitCounts {  // how often a fault rule has matched and acted; processes may share it
  public:
-  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }   // number of matches, hits or not
-  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }         // number of matches on which it acted
-  bool IsSpent(const HitSchedule& turns) const { return Hits() >= turns.times; }  // TIMES is used up
-  void Reset();                                                                   // sets both counters to 0
+  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }  // number of matches, hits or not
+  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }        // number of matches on which it acted
+  bool IsSpent(const HitSchedule& schedule) const { return Hits() >= schedule.times; }  // TIMES is used up
+  void Reset();                                                                         // sets both counters to 0
   // Counts a match, and returns whether the fault acts on it. A true result counts as a hit. Counts nothing if TIMES is
   // used up.
-  bool Take(const HitSchedule& turns);  // counts a match, unless TIMES is used up; true: the fault acts
+  bool Take(const HitSchedule& schedule);  // counts a match, unless TIMES is used up; true: the fault acts
 
  private:
   std::atomic<uint64_t> matches_ = 0;  // number of requests, connections or disk operations that the rule matched
@@ -38,14 +38,14 @@ inline void HitCounts::Reset() {  // sets both counters to 0
   hits_.store(0, std::memory_order_relaxed);
 }
 
-inline bool HitCounts::Take(const HitSchedule& turns) {  // counts a match; true: the fault acts
-  if (IsSpent(turns)) return false;
+inline bool HitCounts::Take(const HitSchedule& schedule) {  // counts a match; true: the fault acts
+  if (IsSpent(schedule)) return false;
   const uint64_t number = matches_.fetch_add(1, std::memory_order_relaxed);
-  if (number < turns.after) return false;
-  if (turns.chance != HitSchedule::kAlways && DerivedSeed(turns.seed, number) >= turns.chance) return false;
+  if (number < schedule.after) return false;
+  if (schedule.chance != HitSchedule::kAlways && DerivedSeed(schedule.seed, number) >= schedule.chance) return false;
   uint64_t hits = Hits();
   do {
-    if (hits >= turns.times) return false;
+    if (hits >= schedule.times) return false;
   } while (!hits_.compare_exchange_weak(hits, hits + 1, std::memory_order_relaxed));
   return true;
 }
