@@ -38,7 +38,7 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.lrem_takes_any_count = false;
   traits.client_text_has_watch = true;
   traits.counts_watching_clients = true;
-  traits.sort_looks_up_its_slot = true;
+  traits.sort_may_use_own_slot = true;
   traits.sort_in_cluster = kSortInClusterOf74;
   traits.scripts_have_clock = true;
   traits.logs_of_length_zero_stay = true;
@@ -125,7 +125,7 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.words_in_scripts = "Command";
   traits.table_in_scripts = "server";
   traits.scripts_have_clock = true;
-  traits.sort_looks_up_its_slot = true;
+  traits.sort_may_use_own_slot = true;
   traits.sort_in_cluster = kSortInClusterOf74;
   traits.logs_of_length_zero_stay = true;
   traits.scripts_commands_have_client = true;
@@ -163,7 +163,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   traits.valkey_version_number = 0x080101;
   traits.unsubscribing_needs_subscription = false;
   traits.past_deadlines_expire = true;
-  traits.lag_minds_all_deletions = true;
+  traits.lag_considers_all_deletions = true;
   traits.client_list_combines_filters = true;
   traits.client_list_needs_positive_ids = true;
   traits.client_kill_takes_many_ids = true;
@@ -179,7 +179,7 @@ constexpr DialectTraits TraitsOfValkey81() {
 constexpr DialectTraits TraitsOfAll() {
   DialectTraits traits;
   traits.xread_knows_last_entry = true;
-  traits.sort_looks_up_its_slot = true;
+  traits.sort_may_use_own_slot = true;
   traits.client_list_combines_filters = true;
   traits.client_kill_takes_many_ids = true;
   return traits;

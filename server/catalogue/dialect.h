@@ -80,7 +80,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool streams_count_entries = true;          // XINFO has entries-added, entries-read, lag and similar fields
   bool consumers_have_active_time = true;     // XINFO CONSUMERS has `inactive`
   bool lag_counts_what_is_left = true;        // XINFO: the lag of a group before the first entry is the stream's length
-  bool lag_minds_all_deletions = false;       // XINFO: deletions before the first entry, too, can make a lag unknown
+  bool lag_considers_all_deletions = false;   // XINFO: deletions before the first entry, too, can make a lag unknown
   bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
   bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts
   bool users_show_sanitizing = true;          // ACL LIST and GETUSER show sanitize-payload
@@ -116,7 +116,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool scores_in_ranges_are_decimal = false;  // ZCOUNT k 0x1 2 is an error: no hexadecimal numbers or leading blanks
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
-  bool sort_looks_up_its_slot = false;             // in a cluster, SORT k BY p{k}* is allowed: its keys are in one slot
+  bool sort_may_use_own_slot = false;              // in a cluster, SORT k BY p{k}* is allowed: its keys are in one slot
 
   // Logs and users.
   bool logs_of_length_zero_stay = false;      // max length 0: SLOWLOG and ACL LOG keep their entries and add none

@@ -47,7 +47,7 @@ std::optional<KeyRun> CountedRun(const KeySpec& spec, int64_t begin, std::span<c
 
 // Returns the keys that a key spec finds when it counts from argv[begin], where its index or keyword leads. Returns
 // nullopt if the arguments do not fit the spec.
-std::optional<KeyRun> RunBehind(const KeySpec& spec, int64_t begin, std::span<const Bytes> argv) {
+std::optional<KeyRun> KeyRunFrom(const KeySpec& spec, int64_t begin, std::span<const Bytes> argv) {
   std::optional<KeyRun> run;
   if (spec.find == KeySpec::Find::kKeyNum) run = CountedRun(spec, begin, argv);
   if (spec.find == KeySpec::Find::kRange) run = KeyRun{begin, LastOfRange(spec, begin, Count(argv)), spec.step};
@@ -70,7 +70,7 @@ KeysOfSpecs KeysBySpecs(std::span<const KeySpec> specs, std::span<const Bytes> a
     }
     const int64_t begin = spec.begin == KeySpec::Begin::kIndex ? spec.index : FindKeyword(spec, argv);
     if (begin == 0) continue;
-    const std::optional<KeyRun> run = RunBehind(spec, begin, argv);
+    const std::optional<KeyRun> run = KeyRunFrom(spec, begin, argv);
     if (!run || (spec.flags & kKeyIncomplete)) found.complete = false;
     if (!run) continue;
     for (int64_t at = run->first; at <= run->last; at += run->step) found.keys.Add(static_cast<size_t>(at), spec.flags);

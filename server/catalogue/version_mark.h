@@ -43,7 +43,7 @@ inline constexpr size_t kEmulatedCount = 9;
 inline constexpr Version kValkeyBegins = {7, 2, 4};
 
 // The version whose names and formats a server uses if it emulates no version.
-inline constexpr ServerVersion kSpokenVersion = {ServerFamily::kRedis, kValkeyBegins};
+inline constexpr ServerVersion kDefaultVersion = {ServerFamily::kRedis, kValkeyBegins};
 
 class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0.0,valkey:9.0.0"
  public:

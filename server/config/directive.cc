@@ -216,7 +216,7 @@ bool Directive::IsKnownAs(std::string_view given, const Dialect& dialect) const 
   return given != name || dialect.Has(renamed_since);
 }
 
-std::string_view Directive::PortableName() const { return renamed_since.IsIn(kSpokenVersion) ? name : alias; }
+std::string_view Directive::PortableName() const { return renamed_since.IsIn(kDefaultVersion) ? name : alias; }
 
 bool Directive::IsHidden(const Dialect& dialect) const {
   if (Has(directive_flags::kUnlisted)) return true;

@@ -90,7 +90,7 @@ const Command* Executor::Resolve(std::span<const Bytes> arguments) const {
 
 // Returns whether another server has already accepted the session's requests. That server is the primary, or a cluster
 // node that sends slots to this node.
-inline bool RepeatsRecords(const Session& session) {
+inline bool SendsPropagatedCommands(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_options.imports != nullptr;
 }
 
@@ -107,7 +107,7 @@ Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
   // If commands are renamed here (rename-command), a name may mean another command on the server that sent the request.
-  if (RepeatsRecords(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
+  if (SendsPropagatedCommands(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
     if (const Command* original = FindReplicatedCommand(request.words)) request.command = original;
   }
   try {
@@ -161,7 +161,7 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
 // commands see expired keys (kBelieve). On a replica and in import-mode, the commands of other clients do not see
 // expired keys, but do not delete them either (kHide).
 inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
-  if (RepeatsRecords(session)) return ExpiryRule::kBelieve;
+  if (SendsPropagatedCommands(session)) return ExpiryRule::kBelieve;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
   if (!parts_.env.settings.import_mode) [[likely]]
     return parts_.pause.Rule();
@@ -317,9 +317,9 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
 
 [[gnu::always_inline]] inline void Executor::RunHandler(Request& request) {
   unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
-  const bool is_record = RepeatsRecords(request.session);
+  const bool is_propagated = SendsPropagatedCommands(request.session);
   Unit unit(parts_.data, current_execution_.WallMs(), ExpiryRuleFor(request.session),
-            is_record ? Unit::Origin::kRecord : Unit::Origin::kClient);
+            is_propagated ? Unit::Origin::kRecord : Unit::Origin::kClient);
   RunHandlerIn(unit, request);
   // SCAN, RANDOMKEY and similar commands may remove several expired keys. Each removal is propagated separately
   // (kApart), because the keys are independent. In a transaction or a script, all removals form one group, as in Redis.

@@ -43,7 +43,7 @@ enum class RequestPath : uint8_t {
   kFixture,         // `load` and TEST LOAD
   kQueued,          // a queued command, in EXEC
   kScript,          // a command called by a client's script or function
-  kRecordedScript,  // a command of a script from the primary, an import or a file
+  kReplayedScript,  // a command of a script from the primary, an import or a file
 };
 inline constexpr size_t kRequestPaths = 8;  // number of paths
 
@@ -88,7 +88,7 @@ inline constexpr GateRule kNotRead{kSkips, "the input is not read while a script
 inline constexpr GateRule kIsTheScript{kSkips, "it is a command of that script"};
 
 // The rule of each gate (row) on each path (column). The columns are client, import, primary, file, fixture, queued,
-// script and recorded script, as in RequestPath.
+// script and replayed script, as in RequestPath.
 inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kArity, {{kAsk, kAsk, kAsk, kAsk, kAsk, kQueuedOnce, kOwn, kOwn}}},
     {Gate::kProtected, {{kAsk, kAsk, kAsk, kNoneSuch, kNoneSuch, kQueuedOnce, kAsk, kAsk}}},
@@ -123,7 +123,7 @@ constexpr bool IsComplete() {  // every cell of kTable has a rule
 }
 static_assert(IsComplete(), "a gate or a path lacks a rule, or a skipped gate its reason");
 static_assert(static_cast<size_t>(Gate::kFollower) + 1 == kGates);
-static_assert(static_cast<size_t>(RequestPath::kRecordedScript) + 1 == kRequestPaths);
+static_assert(static_cast<size_t>(RequestPath::kReplayedScript) + 1 == kRequestPaths);
 
 }  // namespace gate_rules
 

@@ -116,7 +116,7 @@ bool IsAllowedInStreams(const Command& command) {
   if (!request.command->FitsArity(request.words.size())) throw refusals::WrongArity(*request.command, request.words);
 }
 
-[[gnu::always_inline]] inline void Gates::CheckArityOfRecord(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckArityInStream(const Request& request) const {
   if (!request.command->FitsArityOfAnyVersion(request.words.size()))
     throw refusals::WrongArity(*request.command, request.words);
 }
@@ -210,13 +210,13 @@ bool IsAllowedInStreams(const Command& command) {
   if (!is_refused) return;
   if (parts_.env.phase.HasBusyScript() && request.command->Is(kAllowBusy))
     return;  // it may kill a slow script of the file
-  throw refusals::LoadingDataset(Named());
+  throw refusals::LoadingDataset(TraitsForErrors());
 }
 
 // Refuses requests while a slow script runs, except commands that may end the script and others with kAllowBusy.
 [[gnu::always_inline]] inline void Gates::CheckBusyScript(const Request& request) const {
   if (!parts_.env.phase.HasBusyScript() || request.command->Is(kAllowBusy)) return;
-  throw refusals::Busy(parts_.env.phase.busy_script(), Named());
+  throw refusals::Busy(parts_.env.phase.busy_script(), TraitsForErrors());
 }
 
 // Refuses commands that access keys on the connection of a replica or of a client in MONITOR mode. As in Redis, the
@@ -229,17 +229,18 @@ bool IsAllowedInStreams(const Command& command) {
 
 const DialectTraits& Gates::Traits() const { return DialectOf(parts_.env.settings.emulate).traits; }
 
-DialectTraits Gates::Named() const { return TraitsWithProductNames(parts_.env.settings); }
+DialectTraits Gates::TraitsForErrors() const { return TraitsWithProductNames(parts_.env.settings); }
 
 std::optional<Refusal> Gates::FindDiskTrouble(DiskUser user) const {
   const auto trouble = parts_.durability->FindPersistenceTrouble();
   if (!trouble) return std::nullopt;
   const bool is_script = user == DiskUser::kScript;
   if (trouble->place == Durability::Trouble::Place::kSnapshot) {
-    return is_script ? refusals::SnapshotFailedForScripts(Named()) : refusals::SnapshotFailed(Named());
+    return is_script ? refusals::SnapshotFailedForScripts(TraitsForErrors())
+                     : refusals::SnapshotFailed(TraitsForErrors());
   }
   const std::string reason = IoErrorText(trouble->error);
-  return is_script ? refusals::AofFailedForScripts(reason, Named()) : refusals::AofFailed(reason);
+  return is_script ? refusals::AofFailedForScripts(reason, TraitsForErrors()) : refusals::AofFailed(reason);
 }
 
 std::optional<Refusal> Gates::RedirectionToPrimary(const Session& session) const {
@@ -255,32 +256,32 @@ bool Gates::LacksReplicas() const {
 }
 
 template <RequestPath kPath, Gate kGate, Gates::GateMember kMember>
-[[gnu::always_inline]] inline void Gates::Ask(const Request& request) const {
+[[gnu::always_inline]] inline void Gates::CheckGate(const Request& request) const {
   if constexpr (RuleOf(kGate, kPath).answer == GateRule::Answer::kAsks) (this->*kMember)(request);
 }
 
 // Checks, in order, the gates that apply on kPath. The compiler inlines all checks.
 template <RequestPath kPath>
 inline void Gates::PassOn(const Request& request) const {
-  constexpr bool kIsRecord =
+  constexpr bool kIsReplayed =
       kPath == RequestPath::kFile || kPath == RequestPath::kPrimary || kPath == RequestPath::kImport;
-  Ask<kPath, Gate::kArity, kIsRecord ? &Gates::CheckArityOfRecord : &Gates::CheckArity>(request);
-  Ask<kPath, Gate::kProtected, &Gates::CheckProtectedCommand>(request);
-  Ask<kPath, Gate::kContent, &Gates::CheckContent>(request);
-  Ask<kPath, Gate::kAuthentication, &Gates::CheckAuthentication>(request);
-  Ask<kPath, Gate::kTransactions, &Gates::CheckTransactions>(request);
-  Ask<kPath, Gate::kPermissions, &Gates::CheckUserPermissions>(request);
-  Ask<kPath, Gate::kOtherNode, &Gates::CheckOtherNode>(request);
-  Ask<kPath, Gate::kOtherServer, &Gates::CheckOtherServer>(request);
-  Ask<kPath, Gate::kMemory, &Gates::CheckMemory>(request);
-  Ask<kPath, Gate::kDiskError, &Gates::CheckDiskError>(request);
-  Ask<kPath, Gate::kReplicas, &Gates::CheckReplicas>(request);
-  Ask<kPath, Gate::kReadOnlyReplica, &Gates::CheckReadOnlyReplica>(request);
-  Ask<kPath, Gate::kSubscribedMode, &Gates::CheckSubscribedMode>(request);
-  Ask<kPath, Gate::kStale, &Gates::CheckStaleReplica>(request);
-  Ask<kPath, Gate::kLoading, &Gates::CheckLoading>(request);
-  Ask<kPath, Gate::kBusyScript, &Gates::CheckBusyScript>(request);
-  Ask<kPath, Gate::kFollower, &Gates::CheckFollowerKeyAccess>(request);
+  CheckGate<kPath, Gate::kArity, kIsReplayed ? &Gates::CheckArityInStream : &Gates::CheckArity>(request);
+  CheckGate<kPath, Gate::kProtected, &Gates::CheckProtectedCommand>(request);
+  CheckGate<kPath, Gate::kContent, &Gates::CheckContent>(request);
+  CheckGate<kPath, Gate::kAuthentication, &Gates::CheckAuthentication>(request);
+  CheckGate<kPath, Gate::kTransactions, &Gates::CheckTransactions>(request);
+  CheckGate<kPath, Gate::kPermissions, &Gates::CheckUserPermissions>(request);
+  CheckGate<kPath, Gate::kOtherNode, &Gates::CheckOtherNode>(request);
+  CheckGate<kPath, Gate::kOtherServer, &Gates::CheckOtherServer>(request);
+  CheckGate<kPath, Gate::kMemory, &Gates::CheckMemory>(request);
+  CheckGate<kPath, Gate::kDiskError, &Gates::CheckDiskError>(request);
+  CheckGate<kPath, Gate::kReplicas, &Gates::CheckReplicas>(request);
+  CheckGate<kPath, Gate::kReadOnlyReplica, &Gates::CheckReadOnlyReplica>(request);
+  CheckGate<kPath, Gate::kSubscribedMode, &Gates::CheckSubscribedMode>(request);
+  CheckGate<kPath, Gate::kStale, &Gates::CheckStaleReplica>(request);
+  CheckGate<kPath, Gate::kLoading, &Gates::CheckLoading>(request);
+  CheckGate<kPath, Gate::kBusyScript, &Gates::CheckBusyScript>(request);
+  CheckGate<kPath, Gate::kFollower, &Gates::CheckFollowerKeyAccess>(request);
 }
 
 void Gates::Pass(const Request& request) const { PassOn<RequestPath::kClient>(request); }
@@ -301,8 +302,8 @@ void Gates::Pass(RequestPath path, const Request& request) const {
       return PassOn<RequestPath::kQueued>(request);
     case RequestPath::kScript:
       return PassOn<RequestPath::kScript>(request);
-    case RequestPath::kRecordedScript:
-      return PassOn<RequestPath::kRecordedScript>(request);
+    case RequestPath::kReplayedScript:
+      return PassOn<RequestPath::kReplayedScript>(request);
   }
 }
 

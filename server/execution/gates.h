@@ -85,12 +85,12 @@ class Gates {  // the checks that may refuse a command before it runs
  private:
   using GateMember = void (Gates::*)(const Request& request) const;
   template <RequestPath kPath, Gate kGate, GateMember kMember>
-  void Ask(const Request& request) const;  // calls kMember unless the rule of kGate and kPath is to skip it
+  void CheckGate(const Request& request) const;  // calls kMember unless the rule of kGate and kPath is to skip it
   template <RequestPath kPath>
   void PassOn(const Request& request) const;              // checks the gates of kPath, in order
   void CheckContent(const Request& request) const;        // throws unless streams and files may contain the command
   void CheckArity(const Request& request) const;          // throws if the number of arguments does not fit
-  void CheckArityOfRecord(const Request& request) const;  // for files and streams: the newest version's arity fits too
+  void CheckArityInStream(const Request& request) const;  // for files and streams: the newest version's arity fits too
   void CheckProtectedCommand(const Request& request) const;  // throws unless enable-debug-command or the like allows it
   void CheckAuthentication(const Request& request) const;    // throws NOAUTH if the client must log in first
   void CheckTransactions(const Request& request) const;      // throws if the command is not allowed after MULTI
@@ -107,8 +107,8 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckBusyScript(const Request& request) const;        // throws for most commands while a slow script runs
   void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or MONITOR client accesses keys
 
-  const DialectTraits& Traits() const;  // properties of the emulated version
-  DialectTraits Named() const;          // like Traits, with the product name that errors show
+  const DialectTraits& Traits() const;    // properties of the emulated version
+  DialectTraits TraitsForErrors() const;  // like Traits, with the product name that errors show
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -47,7 +47,7 @@ constexpr char kScriptOutOfMemory[] =
 constexpr char kScriptNotInCluster[] = "ERR Can not run script on cluster, 'no-cluster' flag is set.";
 constexpr char kCrossSlotInScript[] = "ERR Script attempted to access keys that do not hash to the same slot";
 constexpr char kNoScriptRuns[] = "NOTBUSY No scripts in execution right now.";
-constexpr char kScriptOfRecord[] =
+constexpr char kStreamedScript[] =
     "UNKILLABLE The busy script was sent by a master instance in the context of replication and cannot be killed.";
 constexpr char kScriptHasWritten[] =
     "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script "
@@ -74,7 +74,7 @@ ServerPhase::BusyScriptKind PhaseOf(ScriptRunner::Kind kind) {
 }
 
 RequestPath PathOfCommands(const Unit& unit) {
-  return unit.IsReplaying() ? RequestPath::kRecordedScript : RequestPath::kScript;
+  return unit.IsReplaying() ? RequestPath::kReplayedScript : RequestPath::kScript;
 }
 
 }  // namespace
@@ -330,7 +330,7 @@ void ScriptRunner::Kill(Kind kind) {
   // file can, because an endless script would prevent this server from starting.
   const Session& caller = current_->call->session;
   const bool is_streamed = caller.kind == SessionKind::kPrimary || caller.cluster_options.imports != nullptr;
-  if (is_streamed) throw Refusal{refusals::kScriptOfRecord};
+  if (is_streamed) throw Refusal{refusals::kStreamedScript};
   if (current_->has_written) throw Refusal{refusals::kScriptHasWritten};
   if (kind != RunningKind()) throw BusyRefusal();
   if (!current_->is_killed) parts_.env.log.Notice("Lua script killed by user with SCRIPT KILL.");

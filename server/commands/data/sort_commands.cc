@@ -92,7 +92,7 @@ SortRange SortRangeOf(const SortOptions& options, size_t size) {
 // Returns whether all keys that the pattern can name are in the slot of the sorted key. `GET #` reads no key, although
 // Redis 7.4.0 and 7.4.1 refused it in a cluster.
 bool StaysInSlot(const Call& call, const SortPattern& pattern) {
-  if (!call.services.env.dialect.traits.sort_looks_up_its_slot) return false;
+  if (!call.services.env.dialect.traits.sort_may_use_own_slot) return false;
   return pattern.text() == "#" || PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
 }
 

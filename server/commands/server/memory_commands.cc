@@ -76,7 +76,7 @@ struct MemoryPurge {
 // 7.2.
 class StatsWriter {
  public:
-  explicit StatsWriter(const Dialect& dialect) : version_(dialect.version.value_or(kSpokenVersion)) {}
+  explicit StatsWriter(const Dialect& dialect) : version_(dialect.version.value_or(kDefaultVersion)) {}
 
   void Count(Bytes name, size_t value, const VersionMark& since = {}, const VersionMark& until = {}) {
     const bool is_gone = !until.IsEmpty() && until.IsIn(version_);

@@ -85,7 +85,7 @@ bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id) {
 }
 
 ReadCounting ReadCountingOf(const DialectTraits& traits) {
-  if (traits.lag_minds_all_deletions) return ReadCounting::kValkey81;
+  if (traits.lag_considers_all_deletions) return ReadCounting::kValkey81;
   return traits.lag_counts_what_is_left ? ReadCounting::kRedis72 : ReadCounting::kRedis70;
 }
 
