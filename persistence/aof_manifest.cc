@@ -139,7 +139,8 @@ std::string AofManifest::Text() const {
   return text;
 }
 
-AofManifest::Part AofManifest::NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& is_taken) const {
+AofManifest::Part AofManifest::NextPart(Bytes file_name, int64_t seq, Bytes suffix,
+                                        const NamePredicate& is_taken) const {
   while (true) {
     ++seq;
     std::string name(file_name);
@@ -150,14 +151,14 @@ AofManifest::Part AofManifest::NextPart(Bytes file_name, int64_t seq, Bytes suff
   }
 }
 
-const std::string& AofManifest::AddBase(Bytes file_name, AofBaseFormat format, const Taken& is_taken) {
+const std::string& AofManifest::AddBase(Bytes file_name, AofBaseFormat format, const NamePredicate& is_taken) {
   if (base_) history_.insert(history_.begin(), *std::move(base_));
   base_ = NextPart(file_name, base_seq_, format == AofBaseFormat::kRdb ? ".base.rdb" : ".base.aof", is_taken);
   base_seq_ = base_->seq;
   return base_->name;
 }
 
-const std::string& AofManifest::AddIncremental(Bytes file_name, const Taken& is_taken) {
+const std::string& AofManifest::AddIncremental(Bytes file_name, const NamePredicate& is_taken) {
   incrementals_.push_back(NextPart(file_name, incremental_seq_, ".incr.aof", is_taken));
   incremental_seq_ = incrementals_.back().seq;
   return incrementals_.back().name;

@@ -54,14 +54,15 @@ class AofManifest {  // the list of the files of an append-only file
 
   // A function that returns true for names that a new file must not have, such as the name of a file left by a crash.
   // The function need not know the files in history(), because AofManifest itself avoids their names.
-  using Taken = std::function<bool(const std::string& name)>;
+  using NamePredicate = std::function<bool(const std::string& name)>;
   // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old base becomes history. Returns the name of the new
   // base; the reference is valid until the manifest changes.
   const std::string& AddBase(Bytes file_name, AofBaseFormat format,  // adds a new base file; returns its name
-                             const Taken& is_taken = nullptr);
+                             const NamePredicate& is_taken = nullptr);
   // Adds a new last incremental, `<file name>.<seq>.incr.aof`. The returned reference is valid until the manifest
   // changes.
-  const std::string& AddIncremental(Bytes file_name, const Taken& is_taken = nullptr);  // adds a file; returns its name
+  const std::string& AddIncremental(Bytes file_name,  // adds a file; returns its name
+                                    const NamePredicate& is_taken = nullptr);
   bool HasPartNamed(Bytes name) const;      // true if a file with this name is listed
   void RetireIncrementals(size_t kept);     // moves all but the last `kept` incrementals to the history
   void DropHistory() { history_.clear(); }  // empties the list of obsolete files; removes no file
@@ -84,7 +85,8 @@ class AofManifest {  // the list of the files of an append-only file
   friend class AofManifestParser;
 
   // Returns a part named `<file name>.<number><suffix>`, with an unused number greater than `seq`.
-  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix, const Taken& is_taken) const;  // a part with an unused name
+  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix,  // a part with an unused name
+                const NamePredicate& is_taken) const;
 
   std::optional<Part> base_;        // the data set at the last rewrite
   std::vector<Part> incrementals_;  // oldest first; the last one is open for writing

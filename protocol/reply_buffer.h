@@ -30,8 +30,8 @@ class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
   // Frees half of the blocks that were not used since the last Trim. Must be called periodically.
   void Trim();
   // Frees all blocks that no buffer uses. Useful when memory is short.
-  void Clear();                                 // frees all free blocks
-  size_t Kept() const { return free_.size(); }  // number of free blocks
+  void Clear();                                           // frees all free blocks
+  size_t FreeBlockCount() const { return free_.size(); }  // number of free blocks
 
  private:
   std::vector<std::unique_ptr<char[]>> free_;

@@ -34,8 +34,8 @@ ClientSubsystem::ClientSubsystem(const Env& env, DataSubsystem& data, const Hash
       cleanup(
           {.blocked_clients = blocked, .tracking = tracking, .watched_keys = watched_keys, .client_memory = memory}),
       faults({.env = env, .clients = registry}),
-      expiry_rule({.env = env, .pause = pause, .role = role, .cause = RemovalRule::Cause::kExpiry}),
-      eviction_rule({.env = env, .pause = pause, .role = role, .cause = RemovalRule::Cause::kEviction}) {
+      expiry_rule({.env = env, .pause = pause, .role = role, .cause = KeyRemovalRule::Cause::kExpiry}),
+      eviction_rule({.env = env, .pause = pause, .role = role, .cause = KeyRemovalRule::Cause::kEviction}) {
   data.expiry_rule.Attach(&expiry_rule);
   data.eviction_rule.Attach(&eviction_rule);
   data.dataset.listener = &changes;

@@ -84,8 +84,8 @@ struct ClientSubsystem {  // all components that deal with clients
   ClientCleanup cleanup;                  // removes closed sessions from all lists
   Pause pause;                            // CLIENT PAUSE
   ClientFaults faults;                    // what TEST FAULT does to clients
-  RemovalRule expiry_rule;                // says whether expired keys may be removed now
-  RemovalRule eviction_rule;              // says whether keys may be evicted now
+  KeyRemovalRule expiry_rule;             // says whether expired keys may be removed now
+  KeyRemovalRule eviction_rule;           // says whether keys may be evicted now
 };
 
 }  // namespace respite

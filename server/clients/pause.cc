@@ -19,7 +19,7 @@ std::string_view Pause::Reason() const {
   return pausing_owners_ != 0 ? "failover_in_progress" : "none";
 }
 
-KeyRemovalPermission::Answer RemovalRule::Now() const {
+KeyRemovalPermission::Answer KeyRemovalRule::Now() const {
   if (parts_.env.phase.IsInLongTask() || parts_.env.phase.load() != ServerPhase::Load::kNone) return Answer::kLater;
   const bool is_followers =
       parts_.role.is_replica && (parts_.cause == Cause::kExpiry || parts_.env.settings.replica_ignore_maxmemory);

@@ -1,5 +1,5 @@
 // Pause: CLIENT PAUSE, which pauses commands until a given time, and the pauses of writes by the server itself.
-// RemovalRule: says whether expired or evicted keys may be removed now; during a pause, for example, they may not.
+// KeyRemovalRule: says whether expired or evicted keys may be removed now; during a pause, for example, they may not.
 #pragma once
 
 #include <cstdint>
@@ -61,18 +61,18 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
 // Decides whether expired or evicted keys may be removed now. They may not while clients or writes are paused, while
 // import-mode imports data into a primary, or after the server has stopped. While a slow script or loading is in
 // progress, the answer is kLater. On a replica they may not either, except as described at Cause.
-class RemovalRule final : public KeyRemovalPermission {  // says whether keys may be expired or evicted now
+class KeyRemovalRule final : public KeyRemovalPermission {  // says whether keys may be expired or evicted now
  public:
-  // The kind of removal that a RemovalRule decides on. kExpiry: removal of expired keys, which a replica leaves to its
+  // The kind of removal that the rule decides on. kExpiry: removal of expired keys, which a replica leaves to its
   // primary. kEviction: eviction because of maxmemory, which a replica does only if replica-ignore-maxmemory is `no`.
   enum class Cause : uint8_t { kExpiry, kEviction };
-  struct Parts {  // the objects that RemovalRule uses; its constructor gets them
+  struct Parts {  // the objects that KeyRemovalRule uses; its constructor gets them
     const Env& env;
     const Pause& pause;  // CLIENT PAUSE
     const Role& role;
     Cause cause;  // which kind of removal the rule decides on
   };
-  explicit RemovalRule(Parts parts) : parts_(parts) {}
+  explicit KeyRemovalRule(Parts parts) : parts_(parts) {}
 
   Answer Now() const override;
 

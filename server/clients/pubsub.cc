@@ -140,7 +140,7 @@ size_t PubSub::Publish(Bytes channel, Bytes message) {
 
 size_t PubSub::PublishToShard(Bytes channel, Bytes message) {
   size_t receivers = PublishToTopic(Find(PubSubKind::kShardChannel, channel), "3\r\n$8\r\nsmessage\r\n$", message);
-  if (shard_listener_) shard_listener_(channel, message, receivers);
+  if (shard_message_listener_) shard_message_listener_(channel, message, receivers);
   if (!overfull_sessions_.empty()) CloseClientsOverOutputLimit();
   return receivers;
 }

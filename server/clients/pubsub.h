@@ -100,8 +100,10 @@ class PubSub {  // subscriptions to channels and patterns, and the delivery of m
   size_t PublishToShard(Bytes channel, Bytes message);  // SPUBLISH; returns the number of receivers
   // A function that is called for each message to a shard channel, whether a client or another node of the cluster sent
   // it.
-  using ShardListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
-  void SetShardListener(ShardListener listener) { shard_listener_ = std::move(listener); }  // null: none
+  using ShardMessageListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
+  void SetShardMessageListener(ShardMessageListener listener) {  // null: none
+    shard_message_listener_ = std::move(listener);
+  }
   bool HasSubscriptions() const {  // some client subscribes to a channel or pattern; shard channels do not count
     return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0;
   }
@@ -140,13 +142,13 @@ class PubSub {  // subscriptions to channels and patterns, and the delivery of m
   const BlobPart& SerializedPart(Message& message, RespVersion version);  // serializes it at the first call
   void CloseClientsOverOutputLimit();  // closes those of overfull_sessions_ that exceed their limit
 
-  const Parts parts_;                        // the objects that the constructor got
-  std::array<Topics, kTopicKinds> topics_;   // all channels and patterns with subscribers, by PubSubKind
-  SubscriberList<PubSubChannel> patterns_;   // the subscribed patterns in order of their creation
-  std::array<SharedLog, 2> logs_;            // serialized messages, for RESP2 and RESP3
-  std::vector<Session*> overfull_sessions_;  // sessions with much unsent output, whose limits must be checked
-  uint64_t last_subscription_number_ = 0;    // number of the youngest subscription, counted from 1
-  ShardListener shard_listener_;             // called for each message to a shard channel; may be null
+  const Parts parts_;                            // the objects that the constructor got
+  std::array<Topics, kTopicKinds> topics_;       // all channels and patterns with subscribers, by PubSubKind
+  SubscriberList<PubSubChannel> patterns_;       // the subscribed patterns in order of their creation
+  std::array<SharedLog, 2> logs_;                // serialized messages, for RESP2 and RESP3
+  std::vector<Session*> overfull_sessions_;      // sessions with much unsent output, whose limits must be checked
+  uint64_t last_subscription_number_ = 0;        // number of the youngest subscription, counted from 1
+  ShardMessageListener shard_message_listener_;  // called for each message to a shard channel; may be null
 };
 
 template <class T>

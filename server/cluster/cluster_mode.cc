@@ -115,7 +115,7 @@ void ClusterMode::SetReplicaofFromNodesFile() {
   if (primary == nullptr || !primary->HasAddress()) return;
   const NodeAddress& address = primary->address;
   const bool is_tls = services_.env.settings.tls_replication;
-  services_.env.config.Adjust().replicaof = {address.ip, is_tls ? address.tls_port : address.tcp_port};
+  services_.env.config.MutableSettings().replicaof = {address.ip, is_tls ? address.tls_port : address.tcp_port};
 }
 
 void ClusterMode::ConnectToAll() {

@@ -44,14 +44,14 @@ void SlotStats::ApplyEnabledSetting() {
 void SlotStats::StartObserving() {
   services_.execution.observers.Attach(*this);
   services_.data.dataset.journals.Attach(*this);
-  services_.clients.pubsub.SetShardListener(
+  services_.clients.pubsub.SetShardMessageListener(
       [this](Bytes channel, Bytes message, size_t receivers) { OnShardMessage(channel, message, receivers); });
 }
 
 void SlotStats::StopObserving() {
   services_.execution.observers.Detach(*this);
   services_.data.dataset.journals.Detach(*this);
-  services_.clients.pubsub.SetShardListener(nullptr);
+  services_.clients.pubsub.SetShardMessageListener(nullptr);
   slot_ = kNoSlot;
   queued_commands_ = {};
   streamed_bytes_ = 0;

@@ -108,7 +108,7 @@ OptionLines::Follower FollowerOf(ConfigWords arguments, size_t i) {
 
 // Returns the text that looks like a value of `--test`, or nullopt. `--test` takes no value. The text may be in the
 // same argument ("--test VALUE") or in the next one.
-std::optional<std::string> ValueBehindTest(ConfigWords arguments, size_t i) {
+std::optional<std::string> ValueAfterTest(ConfigWords arguments, size_t i) {
   const auto words = SplitQuoted(arguments[i]);
   if (words && words->size() > 1) return (*words)[1];
   const bool has_value = FollowerOf(arguments, i) == OptionLines::Follower::kOther && !IsInput(arguments, i + 1);
@@ -139,7 +139,7 @@ Outcome ParseCommandLine(ConfigWords arguments) {
     if (IsInput(arguments, i)) {
       line.reads_standard_input = true;
     } else if (IsTestOption(arguments[i]) && !options.NeedsValue()) {
-      if (const auto value = ValueBehindTest(arguments, i)) return TestTakesNoValue(*value);
+      if (const auto value = ValueAfterTest(arguments, i)) return TestTakesNoValue(*value);
       line.is_test_run = true;
     } else if (IsOption(arguments[i]) && !options.NeedsValue()) {
       options.Option(arguments[i], FollowerOf(arguments, i));

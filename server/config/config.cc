@@ -138,7 +138,7 @@ Config::Config(Folder& folder) {
 }
 
 void Config::AddOwnHooks() {
-  OnChange({"locale-collate"}, [this] { return CheckCollation(settings_.locale_collate); });
+  AddHook({"locale-collate"}, [this] { return CheckCollation(settings_.locale_collate); });
 }
 
 Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& line, std::istream& standard_input,
@@ -431,7 +431,7 @@ void Config::Rewrite(FileSystem& files, const RewriteExtras& extras) const {
   if (error != 0) throw refusals::ConfigRewrite(std::strerror(error));
 }
 
-void Config::OnChange(std::initializer_list<std::string_view> names, Hook hook) {
+void Config::AddHook(std::initializer_list<std::string_view> names, Hook hook) {
   hooks_.push_back(std::make_unique<Registration>(Registration{names, std::move(hook)}));
 }
 

@@ -2,7 +2,7 @@
 //
 //   Result<CommandLine, StartupError> line = ParseCommandLine(arguments);
 //   Result<std::unique_ptr<Config>, StartupError> config = Config::Load(line.value(), std::cin);
-//   config->OnChange({"port", "bind"}, [&]() -> std::optional<std::string> { return listeners.Reopen(); });
+//   config->AddHook({"port", "bind"}, [&]() -> std::optional<std::string> { return listeners.Reopen(); });
 //   if (config->settings().maxmemory > 0) …
 //
 // settings() returns a reference that stays valid; the values change only in member functions of Config and in hooks.
@@ -72,7 +72,7 @@ class Config {  // the settings of a running server, and their changes
 
   // Gives write access to the settings, without checks and hooks. For values that the server sets itself: the bound
   // port, a lowered maxclients, the pidfile of a daemon.
-  Settings& Adjust() { return settings_; }  // write access to settings(), without checks and hooks
+  Settings& MutableSettings() { return settings_; }  // write access to settings(), without checks and hooks
 
   const std::string& file() const { return file_; }  // absolute path of the configuration file; empty: none
   ServerMode mode() const { return mode_; }
@@ -98,10 +98,10 @@ class Config {  // the settings of a running server, and their changes
 
   // Registers a hook. Each Set that changes at least one of these directives (given by primary name) calls the hook
   // once. A directive may have several hooks, which are called in the order of registration.
-  void OnChange(std::initializer_list<std::string_view> names, Hook hook);  // `hook` runs after CONFIG SET of these
+  void AddHook(std::initializer_list<std::string_view> names, Hook hook);  // `hook` runs after CONFIG SET of these
 
  private:
-  struct Registration {                // a hook that OnChange has registered, and its directives
+  struct Registration {                // a hook that AddHook has registered, and its directives
     std::set<std::string_view> names;  // primary names of directives
     Hook run;                          // the function to call
   };
@@ -141,7 +141,7 @@ class Config {  // the settings of a running server, and their changes
   ConfigLines lines_;                   // of the file, for other components: user, rename-command …
   std::vector<ConfigNote> notes_;       // messages for the log, until TakeNotes
   std::set<std::string_view> was_set_;  // primary names of directives that have been set; views of the table
-  std::vector<std::unique_ptr<const Registration>> hooks_;  // hooks in the order in which OnChange added them
+  std::vector<std::unique_ptr<const Registration>> hooks_;  // hooks in the order in which AddHook added them
 };
 
 // Returns the words of a CONFIG SET value. If the directive takes several words, splits the value at every single

@@ -27,8 +27,8 @@ constexpr int kMaxIncludeDepth = 64;
 constexpr char kNodesOfSentinels[] = "1x2";
 
 // Former directives. As in Redis, a line with one of them and one value is accepted and ignored.
-constexpr std::array<Bytes, 3> kForgottenDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
-                                                       "lua-replicate-commands"};
+constexpr std::array<Bytes, 3> kFormerDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
+                                                    "lua-replicate-commands"};
 
 StartupError CannotOpen(const std::string& path, int error_number) {
   return {StartupError::Channel::kLog,
@@ -71,8 +71,8 @@ Objection CheckLogFile(const std::string& path) {
 }
 
 bool IsForgotten(const ConfigLine& line) {
-  return line.words.size() == 2 && std::find(kForgottenDirectives.begin(), kForgottenDirectives.end(), line.words[0]) !=
-                                       kForgottenDirectives.end();
+  return line.words.size() == 2 &&
+         std::find(kFormerDirectives.begin(), kFormerDirectives.end(), line.words[0]) != kFormerDirectives.end();
 }
 
 }  // namespace

@@ -100,8 +100,8 @@ ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables) {
   const std::vector<std::string> options = OptionsFrom(variables);
   plan.arguments.insert(plan.arguments.begin() + (has_file ? 2 : 1), options.begin(), options.end());
   if (variables("TLS_ENABLED") == "yes") {
-    plan.certificates = kCertificates;
-    plan.certificates_of = WordsIn(variables("TLS_CLIENT_CNS"));
+    plan.certificate_folder = kCertificates;
+    plan.client_common_names = WordsIn(variables("TLS_CLIENT_CNS"));
   }
   return plan;
 }

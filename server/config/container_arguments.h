@@ -15,8 +15,8 @@ using Variables = std::function<std::string(const char* name)>;
 
 struct ContainerPlan {                 // the program that the container runs, and the certificates to create first
   std::vector<std::string> arguments;  // the program to run and its arguments
-  std::string certificates;            // folder for the certificates to create; empty: none
-  std::vector<std::string> certificates_of;  // common names of clients that also get a certificate
+  std::string certificate_folder;      // folder for the certificates to create; empty: none
+  std::vector<std::string> client_common_names;  // common names of clients that also get a certificate
 };
 
 bool IsContainerEntry(const std::string& program);  // true: the program is called docker-entrypoint

@@ -79,21 +79,20 @@ std::optional<std::string> SwitchAppendOnly(const Settings& settings, AppendOnly
 // Registers hooks for the command logs, latency monitoring and the log.
 void RegisterObservationHooks(const Services& services) {
   Config& config = services.env.config;
-  config.OnChange(
-      {"commandlog-execution-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than"},
-      [&services]() -> std::optional<std::string> {
-        services.execution.command_logs.ApplyConfiguredLimits();
-        return std::nullopt;
-      });
-  config.OnChange({"latency-monitor-threshold"}, [&services]() -> std::optional<std::string> {
+  config.AddHook({"commandlog-execution-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than"},
+                 [&services]() -> std::optional<std::string> {
+                   services.execution.command_logs.ApplyConfiguredLimits();
+                   return std::nullopt;
+                 });
+  config.AddHook({"latency-monitor-threshold"}, [&services]() -> std::optional<std::string> {
     services.execution.command_latency.ApplyConfiguredThreshold();
     return std::nullopt;
   });
-  config.OnChange({"loglevel"}, [&services]() -> std::optional<std::string> {
+  config.AddHook({"loglevel"}, [&services]() -> std::optional<std::string> {
     services.env.log.SetLevel(services.env.settings.loglevel);
     return std::nullopt;
   });
-  config.OnChange({"log-format", "log-timestamp-format"}, [&services]() -> std::optional<std::string> {
+  config.AddHook({"log-format", "log-timestamp-format"}, [&services]() -> std::optional<std::string> {
     services.env.log.SetFormat(services.env.settings.log_format, services.env.settings.log_timestamp_format);
     return std::nullopt;
   });
@@ -104,33 +103,32 @@ void RegisterObservationHooks(const Services& services) {
 void RegisterConfigHooks(const Services& services) {
   RegisterObservationHooks(services);
   Config& config = services.env.config;
-  config.OnChange({"hz", "dynamic-hz"}, [&services]() -> std::optional<std::string> {
+  config.AddHook({"hz", "dynamic-hz"}, [&services]() -> std::optional<std::string> {
     services.clients.timer_frequency.UpdateFrequency();
     return std::nullopt;
   });
-  config.OnChange({"min-replicas-to-write", "min-replicas-max-lag"},
-                  [&services] { return CountGoodReplicas(services.replication); });
-  config.OnChange({"requirepass"}, [&services]() -> std::optional<std::string> {
+  config.AddHook({"min-replicas-to-write", "min-replicas-max-lag"},
+                 [&services] { return CountGoodReplicas(services.replication); });
+  config.AddHook({"requirepass"}, [&services]() -> std::optional<std::string> {
     services.clients.users.SetDefaultPassword(services.env.settings.requirepass);
     return std::nullopt;
   });
-  config.OnChange({"appendonly"},
-                  [&services] { return SwitchAppendOnly(services.env.settings, services.storage.aof); });
-  config.OnChange({"aof-disable-auto-gc"}, [&services]() -> std::optional<std::string> {
+  config.AddHook({"appendonly"}, [&services] { return SwitchAppendOnly(services.env.settings, services.storage.aof); });
+  config.AddHook({"aof-disable-auto-gc"}, [&services]() -> std::optional<std::string> {
     services.storage.aof.directory().RemoveHistory();
     return std::nullopt;
   });
-  config.OnChange({"maxmemory-clients"}, [&services]() -> std::optional<std::string> {
+  config.AddHook({"maxmemory-clients"}, [&services]() -> std::optional<std::string> {
     services.clients.memory.ApplyConfiguredLimit();
     return std::nullopt;
   });
-  config.OnChange({"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-client-ipv4",
-                   "cluster-announce-client-ipv6", "cluster-announce-hostname", "cluster-announce-human-nodename",
-                   "cluster-announce-ip", "cluster-announce-port", "cluster-announce-tls-port",
-                   "cluster-replica-no-failover", "cluster-require-full-coverage", "cluster-slot-stats-enabled"},
-                  [&services] { return ReadClusterSettings(services.cluster); });
-  config.OnChange({"maxmemory"}, [&services] { return AdoptMaxMemory(services); });
-  config.OnChange(
+  config.AddHook({"cluster-allow-replica-migration", "cluster-announce-bus-port", "cluster-announce-client-ipv4",
+                  "cluster-announce-client-ipv6", "cluster-announce-hostname", "cluster-announce-human-nodename",
+                  "cluster-announce-ip", "cluster-announce-port", "cluster-announce-tls-port",
+                  "cluster-replica-no-failover", "cluster-require-full-coverage", "cluster-slot-stats-enabled"},
+                 [&services] { return ReadClusterSettings(services.cluster); });
+  config.AddHook({"maxmemory"}, [&services] { return AdoptMaxMemory(services); });
+  config.AddHook(
       {"tls-ca-cert-dir", "tls-ca-cert-file", "tls-cert-file", "tls-ciphers", "tls-ciphersuites",
        "tls-client-cert-file", "tls-client-key-file", "tls-client-key-file-pass", "tls-cluster", "tls-dh-params-file",
        "tls-key-file", "tls-key-file-pass", "tls-prefer-server-ciphers", "tls-protocols", "tls-replication",

@@ -58,7 +58,7 @@ void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
 
 void Housekeeping::EndTurn() {
   services_.storage.snapshots.EndTurn();
-  if (services_.storage.shutdown.Done()) {  // effects of further commands would be lost
+  if (services_.storage.shutdown.HasStopped()) {  // effects of further commands would be lost
     if (!services_.storage.aof.MustStop()) Send();
     return;
   }
@@ -126,7 +126,7 @@ void Housekeeping::Send() {
   do {
     services_.clients.registry.FlushQueued(services_.env.pace);
   } while (services_.clients.registry.HasUnsentMessages() &&
-           (!services_.env.host || services_.storage.shutdown.Done()));
+           (!services_.env.host || services_.storage.shutdown.HasStopped()));
   if (services_.clients.registry.HasUnsentMessages())
     services_.env.host->Post([] {});  // starts the next turn immediately
 }
@@ -166,12 +166,12 @@ void Housekeeping::OnClockChanged(Motion motion) {
 }
 
 void Housekeeping::Tick() {
-  if (services_.env.phase.IsInLongTask() || services_.storage.shutdown.Done()) return;
+  if (services_.env.phase.IsInLongTask() || services_.storage.shutdown.HasStopped()) return;
   const int64_t started_us = services_.env.pace.NowUs();
   services_.clients.timer_frequency.UpdateFrequency();
   if (services_.env.debug.pause_cron) return;
   services_.storage.shutdown.Continue();
-  if (services_.storage.shutdown.Done()) return;
+  if (services_.storage.shutdown.HasStopped()) return;
   services_.env.timers.RunDue(services_.env.clock.MonotonicMs());  // the clock may have jumped
   services_.data.active_expiry.StartRound(services_.clients.timer_frequency.Hz());
   SampleStats();

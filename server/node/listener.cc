@@ -99,7 +99,7 @@ std::optional<std::string> Listener::Open() {
 }
 
 std::optional<std::string> Listener::Reopen(Protocol protocol) {
-  Settings& settings = host_.services().env.config.Adjust();
+  Settings& settings = host_.services().env.config.MutableSettings();
   Sockets& sockets = protocol == Protocol::kTcp ? tcp_ : tls_;
   sockets.clear();
   if (protocol == Protocol::kTls) {

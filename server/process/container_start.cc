@@ -66,8 +66,8 @@ ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments
     std::string error = RunOther(plan.arguments);
     return {std::move(plan.arguments), std::move(error)};
   }
-  if (!plan.certificates.empty()) {
-    if (auto error = MakeCertificates(plan.certificates, plan.certificates_of)) return {{}, *error + "\n"};
+  if (!plan.certificate_folder.empty()) {
+    if (auto error = MakeCertificates(plan.certificate_folder, plan.client_common_names)) return {{}, *error + "\n"};
   }
   umask(kPrivate);
   BecomeUser();

@@ -71,7 +71,7 @@ OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes) {
 }
 
 void WatchMaxClients(Config& config, Logger& log, uint32_t nodes) {
-  config.OnChange({"maxclients"}, [&config, &log, nodes]() -> std::optional<std::string> {
+  config.AddHook({"maxclients"}, [&config, &log, nodes]() -> std::optional<std::string> {
     const uint32_t wanted = config.settings().maxclients;
     const OpenFilesGrant grant = RaiseOpenFilesLimit(wanted, nodes);
     for (const ConfigNote& note : grant.notes) log.Log(note.level, note.text);

@@ -73,8 +73,9 @@ void NodeServer::AttachHandlers() {
     if (parts_.recorder != nullptr) parts_.recorder->Flush();
   });
   host_->OnStop([this](int exit_code) { OnStop(exit_code); });
-  services().storage.shutdown.OnSignalShutdownCancelled([this] { parts_.owner.OnShutdownCancelled(); });
-  services().storage.shutdown.OnStatus([this](const std::string& status) { parts_.owner.OnShutdownStatus(status); });
+  services().storage.shutdown.SetCancellationHandler([this] { parts_.owner.OnShutdownCancelled(); });
+  services().storage.shutdown.SetStatusHandler(
+      [this](const std::string& status) { parts_.owner.OnShutdownStatus(status); });
 }
 
 void NodeServer::LogState() {
@@ -97,7 +98,7 @@ void NodeServer::LogState() {
 // Starts or stops the watchdog as `watchdog-period` says. As in Redis, a period shorter than two ticks of the timer is
 // extended to two ticks.
 void NodeServer::StartWatchdog() {
-  int& period_ms = config().Adjust().watchdog_period;
+  int& period_ms = config().MutableSettings().watchdog_period;
   if (period_ms > 0) period_ms = std::max(period_ms, 2 * (1000 / services().clients.timer_frequency.Hz()));
   loop_->watchdog.SetPeriod(std::chrono::milliseconds(period_ms));
 }
@@ -149,7 +150,7 @@ NodeServer::Step NodeServer::Listen() {
 // Reserves the port of the cluster bus. If the system chose the client port, reserves any free port, since the port
 // kBusPortDistance above the client port may be in use.
 NodeServer::Step NodeServer::ReserveBusPort() {
-  Settings& settings = config().Adjust();
+  Settings& settings = config().MutableSettings();
   const bool is_chosen = settings.cluster_port == 0 && settings.port == kAutoPort && !settings.tls_cluster;
   const Result<int, std::string> wanted = is_chosen ? Result<int, std::string>(0) : BusPortOf(settings);
   if (!wanted.ok()) return Fail(wanted.error());
@@ -385,9 +386,9 @@ std::optional<std::string> NodeServer::ReopenTls() {
 
 void NodeServer::WatchSettings() {
   WatchMaxClients(config(), log(), parts_.nodes);
-  config().OnChange({"port"}, [this] { return Reopen(Listener::Protocol::kTcp); });
-  config().OnChange({"tls-port"}, [this] { return ReopenTls(); });
-  config().OnChange({"bind"}, [this]() -> std::optional<std::string> {
+  config().AddHook({"port"}, [this] { return Reopen(Listener::Protocol::kTcp); });
+  config().AddHook({"tls-port"}, [this] { return ReopenTls(); });
+  config().AddHook({"bind"}, [this]() -> std::optional<std::string> {
     if (!Reopen(Listener::Protocol::kTcp) && !Reopen(Listener::Protocol::kTls)) return std::nullopt;
     return "Failed to bind to specified addresses.";
   });
@@ -395,17 +396,17 @@ void NodeServer::WatchSettings() {
 }
 
 void NodeServer::WatchProcessSettings() {
-  config().OnChange({"proc-title-template"}, [this]() -> std::optional<std::string> {
+  config().AddHook({"proc-title-template"}, [this]() -> std::optional<std::string> {
     parts_.owner.HandleTitleChange(*this);
     return std::nullopt;
   });
-  config().OnChange({"oom-score-adj", "oom-score-adj-values"},
-                    [this] { return parts_.owner.HandleOomScoreChange(*this); });
-  config().OnChange({"watchdog-period"}, [this]() -> std::optional<std::string> {
+  config().AddHook({"oom-score-adj", "oom-score-adj-values"},
+                   [this] { return parts_.owner.HandleOomScoreChange(*this); });
+  config().AddHook({"watchdog-period"}, [this]() -> std::optional<std::string> {
     StartWatchdog();
     return std::nullopt;
   });
-  config().OnChange({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
+  config().AddHook({"crash-log-enabled"}, [this]() -> std::optional<std::string> {
     if (settings().crash_log_enabled) {
       AddToCrashReport(services());
     } else {

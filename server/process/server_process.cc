@@ -140,7 +140,7 @@ ServerProcess::Step ServerProcess::RaiseLimits() {
   OpenFilesGrant grant = RaiseOpenFilesLimit(config_.settings().maxclients, CountNodes());
   if (grant.maxclients == 0) return Fail(grant.notes[0].text);
   const bool reduced = grant.maxclients < config_.settings().maxclients;
-  config_.Adjust().maxclients = grant.maxclients;
+  config_.MutableSettings().maxclients = grant.maxclients;
   if (reduced) {
     // The notes are logged after the line that reports readiness, since launchers take these texts of Redis for a
     // failed start.
@@ -295,7 +295,7 @@ ServerProcess::Step ServerProcess::PublishPortsAndPid() {
   for (const HostedServer& hosted : hosted_servers_) {
     StrAppend(ports_, hosted.node->settings().MainPort(), "\n");
   }
-  if (in_background_ && settings.pidfile.empty()) config_.Adjust().pidfile = kDefaultPidfile;
+  if (in_background_ && settings.pidfile.empty()) config_.MutableSettings().pidfile = kDefaultPidfile;
   if (!settings.pidfile.empty()) {
     WriteObjection objection = pidfile_.WriteInPlace(settings.pidfile, StrCat(getpid(), "\n"));
     if (objection) notes_after_ready_.push_back({LogLevel::kWarning, "Failed to write PID file: " + *objection});
@@ -582,7 +582,7 @@ void ServerProcess::HandleTitleChange(const NodeServer& node) {
 
 void ServerProcess::UpdateTitle(const Settings& shown) {
   const std::lock_guard lock(mutex_);
-  Settings& settings = config_.Adjust();
+  Settings& settings = config_.MutableSettings();
   if (&shown != &settings) {
     settings.bound_port = shown.bound_port;
     settings.tls_port = shown.tls_port;

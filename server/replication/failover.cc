@@ -80,7 +80,7 @@ void Failover::LookForTarget() {
   for (const Session* session : parts_.replicas.All()) {
     const Replica& replica = *session->replica;
     const bool is_wanted = !request_.target || IsAt(*session, *request_.target);
-    if (!is_wanted || !Replicas::IsOnlineWithData(replica) || replica.acked != parts_.history.offset) continue;
+    if (!is_wanted || !Replicas::IsOnlineWithData(replica) || replica.acked_offset != parts_.history.offset) continue;
     const PrimaryAddress target{Replicas::HostOf(*session), replica.listening_port};
     parts_.env.log.Notice("Failover target " + TextOf(target) + " is synced, failing over.");
     return HandOver(target);

@@ -40,7 +40,7 @@ std::vector<Session*> FullSync::ReceivingFrom(Source source) const {
 void FullSync::ProvideSnapshot(Session& session) {
   Replica& replica = *session.replica;
   replica.state = Replica::State::kAwaitsSnapshot;
-  replica.waits_since_ms = parts_.env.pace.NowMs();
+  replica.waiting_since_ms = parts_.env.pace.NowMs();
   Logger& log = parts_.env.log;
   if (JoinRunningSnapshot(session)) return;
   if (IsStreaming()) return log.Notice("Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC");
@@ -59,7 +59,7 @@ bool FullSync::JoinRunningSnapshot(Session& session) {
   if (!parts_.snapshots.IsRunning() || contents.functions_only || contents.for_70) return false;
   const std::vector<Session*> others = ReplicasIn(Replica::State::kAwaitsEnd);
   if (others.empty()) return false;
-  session.replica->sent_to = others.front()->replica->sent_to;
+  session.replica->sent_offset = others.front()->replica->sent_offset;
   parts_.env.log.Notice("Waiting for end of BGSAVE for SYNC");
   SendFullResync(session, Replica::State::kAwaitsEnd);
   return true;
@@ -87,7 +87,7 @@ FullSync::Contents FullSync::ContentsFor(const std::vector<Session*>& waiting) {
 }
 
 bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
-  const auto takes = [](const Session* session) { return session->replica->takes_streams; };
+  const auto takes = [](const Session* session) { return session->replica->accepts_unknown_length; };
   const Contents contents = ContentsFor(waiting);
   const bool must = contents.functions_only || contents.for_70;  // the dump file would have other contents
   return std::ranges::all_of(waiting, takes) && (parts_.env.settings.repl_diskless_sync || must);
@@ -103,7 +103,7 @@ bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
   const auto most = static_cast<size_t>(settings.repl_diskless_sync_max_replicas);
   if (most != 0 && waiting.size() >= most) return true;
   return std::ranges::any_of(waiting, [&](const Session* session) {
-    return now_ms - session->replica->waits_since_ms >= int64_t{settings.repl_diskless_sync_delay} * 1000;
+    return now_ms - session->replica->waiting_since_ms >= int64_t{settings.repl_diskless_sync_delay} * 1000;
   });
 }
 
@@ -136,7 +136,7 @@ void FullSync::SendFullResync(Session& session, Replica::State state) {
   replica.sent_at_ms = parts_.env.pace.NowMs();
   if (!replica.speaks_psync) return;
   const History& history = parts_.data.history;
-  session.out.Append(StrCat("+FULLRESYNC ", history.id, " ", replica.sent_to, "\r\n"));
+  session.out.Append(StrCat("+FULLRESYNC ", history.id, " ", replica.sent_offset, "\r\n"));
   parts_.clients.QueueFlush(session);
 }
 
@@ -148,7 +148,7 @@ void FullSync::StartOnDisk(const std::vector<Session*>& waiting) {
   has_made_file_ = true;
   parts_.stream.ForgetSelectedDb();
   for (Session* session : waiting) {
-    session->replica->sent_to = parts_.data.history.offset;
+    session->replica->sent_offset = parts_.data.history.offset;
     SendFullResync(*session, Replica::State::kAwaitsEnd);
   }
 }
@@ -187,7 +187,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
   parts_.env.log.Notice(StrCat("Background RDB transfer started by pid ", pid.value()));
   parts_.stream.ForgetSelectedDb();
   for (Session* session : waiting) {
-    session->replica->sent_to = parts_.data.history.offset;
+    session->replica->sent_offset = parts_.data.history.offset;
     SendFullResync(*session, Replica::State::kReceives);
   }
   pipe_.emplace(
@@ -255,7 +255,7 @@ void FullSync::OpenFile(Session& session) {
   }
   replica.file = std::move(file).value();
   replica.file_bytes = bytes.value();
-  replica.file_sent = 0;
+  replica.file_sent_bytes = 0;
   replica.state = Replica::State::kReceives;
   replica.sent_at_ms = parts_.env.pace.NowMs();
   session.out.Append(StrCat("$", replica.file_bytes, "\r\n"));
@@ -270,20 +270,20 @@ void FullSync::CloseAfterSnapshot(Session& session) {
 
 void FullSync::SendFile(Session& session) {
   Replica& replica = *session.replica;
-  while (replica.file_sent < replica.file_bytes && session.out.Size() < SnapshotPipe::kWindowBytes) {
-    const uint64_t wanted = std::min<uint64_t>(SnapshotPipe::kPieceBytes, replica.file_bytes - replica.file_sent);
+  while (replica.file_sent_bytes < replica.file_bytes && session.out.Size() < SnapshotPipe::kWindowBytes) {
+    const uint64_t wanted = std::min<uint64_t>(SnapshotPipe::kPieceBytes, replica.file_bytes - replica.file_sent_bytes);
     BlobRef blob = BlobRef::OfSize(wanted, wanted);
-    const IoProgress got = replica.file->ReadAt(replica.file_sent, {blob.Data(), wanted});
+    const IoProgress got = replica.file->ReadAt(replica.file_sent_bytes, {blob.Data(), wanted});
     if (got.error != kNoError || got.bytes != wanted) {
       parts_.env.log.Warning("Read error sending DB to replica: " +
                              (got.error == kNoError ? "premature EOF" : IoErrorText(got.error)));
       return parts_.clients.Close(session);
     }
     session.out.AppendPart({std::move(blob), 0, wanted});
-    replica.file_sent += wanted;
+    replica.file_sent_bytes += wanted;
     parts_.clients.QueueFlush(session);
   }
-  if (replica.file_sent < replica.file_bytes) return;
+  if (replica.file_sent_bytes < replica.file_bytes) return;
   replica.file.reset();
   if (replica.wants_rdb_only) return CloseAfterSnapshot(session);
   parts_.replicas.PutOnline(session);

@@ -49,7 +49,7 @@ std::string OneLineError(Bytes text) {
 
 PrimaryLink::PrimaryLink(const Parts& parts)
     : parts_(parts), pump_(parts.services), user_(parts.services.clients.users.MakeUnlimitedUser()) {
-  parts.services.storage.loading.OnAdvance([this] { SendKeepAliveWhileLoading(); });
+  parts.services.storage.loading.SetAdvanceHandler([this] { SendKeepAliveWhileLoading(); });
 }
 
 PrimaryLink::~PrimaryLink() { link_.reset(); }

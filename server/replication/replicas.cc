@@ -98,9 +98,9 @@ void Replicas::PutOnline(Session& session) {
 
 void Replicas::SendStream(Session& session, Replica& replica) {
   const Backlog& backlog = parts_.stream.backlog();
-  if (replica.sent_to == backlog.End()) return;
-  backlog.VisitFrom(replica.sent_to, backlog.End(), [&](const BlobPart& part) { session.out.AppendPart(part); });
-  replica.sent_to = backlog.End();
+  if (replica.sent_offset == backlog.End()) return;
+  backlog.VisitFrom(replica.sent_offset, backlog.End(), [&](const BlobPart& part) { session.out.AppendPart(part); });
+  replica.sent_offset = backlog.End();
   parts_.clients.QueueFlush(session);
 }
 
@@ -123,10 +123,10 @@ void Replicas::Deliver() {
       SendStream(*session, replica);
       // The backlog keeps the Blobs that a replica's unsent output refers to. They would stay in memory anyway; in the
       // backlog, their memory is counted, and other replicas can read them.
-      needed_from = std::min(needed_from, replica.sent_to - static_cast<int64_t>(session->out.Size()));
+      needed_from = std::min(needed_from, replica.sent_offset - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
-      replica.waiting_bytes = static_cast<size_t>(end - replica.sent_to);
-      needed_from = std::min(needed_from, replica.sent_to);
+      replica.waiting_bytes = static_cast<size_t>(end - replica.sent_offset);
+      needed_from = std::min(needed_from, replica.sent_offset);
     }
     parts_.limits.EnforceOutputLimit(*session, now_ms, ClientLimits::Moment::kReply);
     if (i < all_.size() && all_[i] == session) ++i;  // a replica over its output limit was closed and has left all_
@@ -138,8 +138,8 @@ void Replicas::Deliver() {
 void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk) {
   Replica& replica = *session.replica;
   if (replica.state == Replica::State::kOnline || replica.state == Replica::State::kAwaitsAck) replica.has_data = true;
-  replica.acked = std::max(replica.acked, offset);
-  replica.acked_on_disk = std::max(replica.acked_on_disk, offset_on_disk);
+  replica.acked_offset = std::max(replica.acked_offset, offset);
+  replica.acked_disk_offset = std::max(replica.acked_disk_offset, offset_on_disk);
   replica.acked_at_ms = parts_.env.pace.NowMs();
   has_new_acks_ = true;
   RecountGoodReplicas();
@@ -156,13 +156,13 @@ bool Replicas::IsOnlineWithData(const Replica& replica) {
 
 int64_t Replicas::AckedReplicaCount(int64_t offset) const {
   return std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
-    return IsOnlineWithData(*session->replica) && session->replica->acked >= offset;
+    return IsOnlineWithData(*session->replica) && session->replica->acked_offset >= offset;
   });
 }
 
 int64_t Replicas::SyncedReplicaCount(int64_t offset) const {
   return std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
-    return IsOnlineWithData(*session->replica) && session->replica->acked_on_disk >= offset;
+    return IsOnlineWithData(*session->replica) && session->replica->acked_disk_offset >= offset;
   });
 }
 
@@ -185,7 +185,7 @@ size_t Replicas::OwnBytes() const {
 bool Replicas::AreCaughtUp() const {
   return std::ranges::all_of(all_, [&](const Session* session) {
     const Replica& replica = *session->replica;
-    return replica.wants_rdb_only || (replica.has_data && replica.acked == parts_.data.history.offset);
+    return replica.wants_rdb_only || (replica.has_data && replica.acked_offset == parts_.data.history.offset);
   });
 }
 
@@ -201,14 +201,14 @@ void Replicas::LogLaggingReplicas() const {
   int64_t in_sync = 0;
   for (const Session* session : all_) {
     const Replica& replica = *session->replica;
-    if (replica.acked == parts_.data.history.offset) {
+    if (replica.acked_offset == parts_.data.history.offset) {
       ++in_sync;
       continue;
     }
     const bool is_online = replica.state == Replica::State::kOnline;
     const int64_t lag_s = is_online ? (parts_.env.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
     parts_.env.log.Notice(StrCat("Lagging replica ", NameOf(*session), " reported offset ",
-                                 parts_.data.history.offset - replica.acked, " behind master, lag=", lag_s,
+                                 parts_.data.history.offset - replica.acked_offset, " behind master, lag=", lag_s,
                                  ", state=", StateNameOf(replica), "."));
   }
   parts_.env.log.Notice(StrCat(in_sync, " of ", all_.size(), " replicas are in sync when shutting down."));

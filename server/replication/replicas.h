@@ -48,7 +48,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   // --- The stream
 
-  void PutOnline(Session& session);  // sends the stream to the replica from now on, from Replica::sent_to
+  void PutOnline(Session& session);  // sends the stream to the replica from now on, from Replica::sent_offset
   // Sends the new part of the stream to all replicas that are online, and trims the backlog. Called at the end of a
   // turn, before replies are sent. Cost: O(replicas + parts of the stream).
   void Deliver();  // sends the new part of the stream to all replicas that are online

@@ -81,7 +81,8 @@ Replication::Replication(const Services& services)
                  .replicas = replicas_,
                  .changer = *this}) {
   services.storage.shutdown.SetReplicasToWaitFor(&replicas_);
-  services.storage.snapshots.OnEnd([this](Snapshots::Outcome outcome) { full_sync_.HandleSnapshotEnd(outcome); });
+  services.storage.snapshots.SetEndHandler(
+      [this](Snapshots::Outcome outcome) { full_sync_.HandleSnapshotEnd(outcome); });
 }
 
 const Role& Replication::role() const { return services_.clients.role; }
@@ -101,7 +102,7 @@ void Replication::SetRole(const Role& role) {
 // Makes this server a replica, and asks the new primary to continue from the history here. It asks even if this server
 // was a primary, because the new primary may have followed this server.
 void Replication::Follow(const std::string& host, int port, History::Owner owner) {
-  Settings& settings = services_.env.config.Adjust();
+  Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;
   settings.replicaof = PrimaryAddress{host, port};
   SetRole({.is_replica = true});
@@ -138,7 +139,7 @@ void Replication::ClassifyOwnData(History::Owner owner) {
 // continue from here, unless the data has diverged from that history.
 void Replication::Promote() {
   if (!services_.clients.role.is_replica) return;
-  services_.env.config.Adjust().replicaof.reset();
+  services_.env.config.MutableSettings().replicaof.reset();
   primary_link_.Leave();
   failover_.EndIfHandedOver();  // this server follows no primary any more
   SetRole({});
@@ -245,7 +246,7 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   // Ignores a session that is a replica already, or that belongs to the primary or to MONITOR.
   if (session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary || session.monitor) return;
   const bool is_filtered = session.replica != nullptr && session.replica->wants_functions_only;
-  if (is_filtered && !session.replica->takes_streams) throw Refusal{refusals::kFilterNeedsEof};
+  if (is_filtered && !session.replica->accepts_unknown_length) throw Refusal{refusals::kFilterNeedsEof};
   if (services_.clients.role.is_replica && !services_.clients.role.is_linked) throw Refusal{refusals::kNoPrimaryLink};
   if (!session.out.IsEmpty()) throw Refusal{refusals::kSyncWithPendingOutput};
   Logger& log = services_.env.log;
@@ -300,7 +301,7 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
   }
   Replica& replica = *session.replica;
   replicas_.Attach(session);
-  replica.sent_to = seen;
+  replica.sent_offset = seen;
   replica.has_data = true;
   session.out.Append(replica.knows_psync2 ? "+CONTINUE " + history.id + "\r\n" : "+CONTINUE\r\n");
   log.Notice(StrCat("Partial resynchronization request from ", name, " accepted. Sending ",

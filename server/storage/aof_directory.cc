@@ -165,7 +165,7 @@ Step AofDirectory::Commit(AofManifest next) {
   return Step::kDone;
 }
 
-AofManifest::Taken AofDirectory::Taken() const {
+AofManifest::NamePredicate AofDirectory::TakenNamePredicate() const {
   return [this](const std::string& name) { return files_.KindOf(PathOf(name)) != FileSystem::Kind::kAbsent; };
 }
 
@@ -193,7 +193,7 @@ void AofDirectory::RemoveHistory() {
   for (const AofManifest::Part& part : manifest_.history()) {
     log_.Notice("Removing the history file " + part.name + " in the background");
     RemoveInBackground(part.name);
-    if (Taken()(part.name)) return;  // stays in the manifest; retried after the next rewrite
+    if (TakenNamePredicate()(part.name)) return;  // stays in the manifest; retried after the next rewrite
   }
   if (SyncDirectory() == Step::kFailed) return;
   AofManifest next = manifest_;

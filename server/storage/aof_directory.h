@@ -44,8 +44,8 @@ class AofDirectory {  // the directory appenddirname: files of the append-only f
   void Unlock() { lock_.reset(); }     // ends Lock, so that another server may use the files
 
   const AofManifest& manifest() const { return manifest_; }  // the manifest that is on the disk
-  AofManifest::Taken Taken() const;  // returns a function that tells whether a file of this name exists
-  Step SyncDirectory();              // fsync of the directory, after files were created or renamed
+  AofManifest::NamePredicate TakenNamePredicate() const;  // a function that returns whether a file of this name exists
+  Step SyncDirectory();                                   // fsync of the directory, after files were created or renamed
   // Replaces the manifest on the disk by `next`. After kFailed the disk may have the old or the new manifest, so keep
   // the files of both manifests until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory
   // was called.

@@ -182,7 +182,7 @@ bool AofLoader::RunOne(const Part& part, const Record& record) {
   const bool begins = record.command.Spec().transaction == TransactionRole::kBegins;
   const bool ends = record.command.Spec().transaction == TransactionRole::kExecutes;
   if (group_ && ends) return RunGroup(part);
-  if (group_ && begins && !group_->inner) group_->inner = record.offset;
+  if (group_ && begins && !group_->second_multi_offset) group_->second_multi_offset = record.offset;
   if (group_) {
     group_->commands.Queue(record.command, record.words, 0);
     group_->offsets.push_back(record.offset);
@@ -284,9 +284,9 @@ AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t of
 }
 
 AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
-  if (group_ && group_->inner) {
+  if (group_ && group_->second_multi_offset) {
     return Fail(StrCat("Fatal error: the transaction at offset ", offset, " of the append only file ", part.name,
-                       " has no EXEC, but another MULTI is at offset ", *group_->inner,
+                       " has no EXEC, but another MULTI is at offset ", *group_->second_multi_offset,
                        ". The file was not changed. An EXEC before that offset is missing or damaged."));
   }
   if (failures_ != 0 && !services_.env.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file

@@ -46,11 +46,11 @@ class AofLoader {  // loads the append-only file: the base, then the incremental
     uint64_t bytes;                               // size of the file
     Place place;                                  // whether this is the last file; only the last may be incomplete
   };
-  struct Group {                    // the commands since a MULTI, until its EXEC is read
-    uint64_t offset;                // position of the MULTI in the file
-    Transaction commands;           // the queued commands
-    std::vector<uint64_t> offsets;  // positions of the queued commands in the file
-    std::optional<uint64_t> inner;  // position of a second MULTI before the EXEC, which no server writes; nullopt: none
+  struct Group {                                  // the commands since a MULTI, until its EXEC is read
+    uint64_t offset;                              // position of the MULTI in the file
+    Transaction commands;                         // the queued commands
+    std::vector<uint64_t> offsets;                // positions of the queued commands in the file
+    std::optional<uint64_t> second_multi_offset;  // a MULTI before the EXEC, which no server writes; nullopt: none
   };
   struct Record {                  // one command of a file
     const Command& command;        // the command to run

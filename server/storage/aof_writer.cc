@@ -63,7 +63,7 @@ void AofWriter::Close() {
 IoError AofWriter::SimulateCrash(AppendFsync policy) {
   Flush(Urgency::kNow, Child::kNone);
   AwaitSync();
-  const IoError error = file_->Truncate(guarantee_.Kept(policy, parts_.clock.MonotonicMs(), bytes_));
+  const IoError error = file_->Truncate(guarantee_.DurableBytes(policy, parts_.clock.MonotonicMs(), bytes_));
   file_.reset();
   std::string().swap(buffer_);
   return error;

@@ -83,8 +83,9 @@ Step AppendOnlyFile::Begin(uint64_t base_bytes) {
 Step AppendOnlyFile::CreateFirstBase() {
   AofManifest next = directory_.manifest();
   const bool as_rdb = parts_.env.settings.aof_use_rdb_preamble;
-  const std::string name = next.AddBase(parts_.env.settings.appendfilename,
-                                        as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.Taken());
+  const std::string name =
+      next.AddBase(parts_.env.settings.appendfilename, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands,
+                   directory_.TakenNamePredicate());
   const std::string temporary = directory_.TemporaryBaseName();
   if (!WriteBase(directory_.PathOf(temporary), nullptr)) return Step::kFailed;
   parts_.env.log.Notice("Creating AOF base file " + name + " on server start");
@@ -96,7 +97,7 @@ Step AppendOnlyFile::CreateFirstBase() {
 // manifest.
 Step AppendOnlyFile::CreateIncremental(const char* moment) {
   AofManifest next = directory_.manifest();
-  const std::string name = next.AddIncremental(parts_.env.settings.appendfilename, directory_.Taken());
+  const std::string name = next.AddIncremental(parts_.env.settings.appendfilename, directory_.TakenNamePredicate());
   parts_.env.log.Notice("Creating AOF incr file " + name + " " + moment);
   auto file = parts_.files.Open(directory_.PathOf(name), FileSystem::Mode::kCreateNew);
   if (!file) {
@@ -287,7 +288,7 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
     if (settings.rdb_key_save_delay != 0) options.keys_per_report = 1;
     if (!settings.aof_rewrite_incremental_fsync) options.sync = GradualSync::kAtEnd;
     if (settings.aof_timestamp_enabled) options.timestamp_s = parts_.env.clock.WallMs() / 1000;
-    const std::string prologue = HideRequests(parts_.data.keyspace.hidden());
+    const std::string prologue = HideSlotsRequests(parts_.data.keyspace.hidden());
     options.prologue = prologue;
     const RdbContent source = parts_.contents.Source(RdbPurpose::kAofBase);
     const auto saved = WriteAofBase(*file.value(), source.keyspace, source.libraries, options, told);
@@ -344,12 +345,12 @@ Step AppendOnlyFile::InstallNewBase() {
   AofManifest next = directory_.manifest();
   const bool as_rdb = parts_.env.settings.aof_use_rdb_preamble;
   const std::string base =
-      next.AddBase(file_name, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.Taken());
+      next.AddBase(file_name, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.TakenNamePredicate());
   std::vector<std::string> made = {base};
   Step step = RenameInto(directory_.TemporaryBaseName(), base, "base");
   if (state_ == State::kAwaitsBase) {
     next.RetireIncrementals(0);  // of an earlier append-only file
-    made.push_back(next.AddIncremental(file_name, directory_.Taken()));
+    made.push_back(next.AddIncremental(file_name, directory_.TakenNamePredicate()));
     const std::string temporary = AofManifest::TemporaryIncrementalName(file_name);
     if (step == Step::kDone) step = RenameInto(temporary, made.back(), "incr");
   } else {

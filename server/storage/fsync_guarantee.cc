@@ -10,7 +10,7 @@ void FsyncGuarantee::NoteWrite(int64_t now_ms, uint64_t bytes) {
   writes_.push_back({now_ms, bytes});
 }
 
-uint64_t FsyncGuarantee::Kept(AppendFsync policy, int64_t now_ms, uint64_t bytes) const {
+uint64_t FsyncGuarantee::DurableBytes(AppendFsync policy, int64_t now_ms, uint64_t bytes) const {
   if (policy == AppendFsync::kAlways) return bytes;
   const int64_t window_ms = policy == AppendFsync::kEverySecond ? kEverySecondMs : kSystemMs;
   const auto is_kept = [&](const Write& write) { return now_ms - write.at_ms >= window_ms; };

@@ -20,7 +20,7 @@ class FsyncGuarantee {  // computes what a machine crash would leave of the appe
   void NoteWrite(int64_t now_ms, uint64_t bytes);  // before a write to a file of `bytes` bytes
   void Begin() { writes_.clear(); }                // a new file begins, whose present content is on the disk
   // Returns how many bytes of a file of `bytes` bytes are certainly on the disk after a machine crash at `now_ms`.
-  uint64_t Kept(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;  // bytes on the disk
+  uint64_t DurableBytes(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;  // bytes on the disk
 
  private:
   struct Write {            // a write in the last 30 seconds

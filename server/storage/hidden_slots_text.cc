@@ -35,7 +35,7 @@ std::string SlotRangesText(const SlotSet& slots) {
   return text;
 }
 
-std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots) {
+std::vector<std::string> HideSlotsRequest(Bytes name, const SlotSet& slots) {
   std::vector<std::string> words = {"CLUSTER", "SYNCSLOTS", "HIDE", "NAME", std::string(name), "SLOTSRANGE"};
   for (const SlotRange& range : RangesOf(slots)) {
     words.push_back(std::to_string(range.first));
@@ -44,13 +44,13 @@ std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots) {
   return words;
 }
 
-std::string HideRequests(const HiddenSlots& hidden) {
+std::string HideSlotsRequests(const HiddenSlots& hidden) {
   std::string text;
-  for (const auto& [name, slots] : hidden.All()) AppendRequest(text, HideRequest(name, slots));
+  for (const auto& [name, slots] : hidden.All()) AppendRequest(text, HideSlotsRequest(name, slots));
   return text;
 }
 
-std::vector<std::string> RevealRequest(Bytes name) {
+std::vector<std::string> RevealSlotsRequest(Bytes name) {
   return {"CLUSTER", "SYNCSLOTS", "REVEAL", "NAME", std::string(name)};
 }
 

@@ -22,9 +22,10 @@ inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
 std::string HiddenSlotsText(const HiddenSlots& hidden);  // "one 0-2 7-7;two 9-9", for the RDB field kHiddenSlotsAux
 void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // parses that text, and adds the slots to `hidden`
 
-std::vector<std::string> HideRequest(Bytes name, const SlotSet& slots);  // CLUSTER SYNCSLOTS HIDE: hides these slots
-std::string HideRequests(const HiddenSlots& hidden);                     // in RESP: a request HIDE for each name
-std::vector<std::string> RevealRequest(Bytes name);  // CLUSTER SYNCSLOTS REVEAL: shows slots that HIDE hid
+std::vector<std::string> HideSlotsRequest(Bytes name,  // CLUSTER SYNCSLOTS HIDE: hides these slots
+                                          const SlotSet& slots);
+std::string HideSlotsRequests(const HiddenSlots& hidden);  // in RESP: a request HIDE for each name
+std::vector<std::string> RevealSlotsRequest(Bytes name);   // CLUSTER SYNCSLOTS REVEAL: shows slots that HIDE hid
 
 std::string SlotRangesText(const SlotSet& slots);  // the ranges of the slots, such as "0-5 7-7"
 

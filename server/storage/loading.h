@@ -41,8 +41,10 @@ class Loading {  // whether and how far the server is loading its data; serves c
   // Reports the number of bytes loaded so far. Must be called after every loading-process-events-interval-bytes. If the
   // whole load happens in one Turn, this serves clients, and returns kStop if a client or a signal has stopped the
   // server. Logs the progress every few seconds.
-  Order Advance(uint64_t loaded_bytes);  // reports progress; may serve clients; kStop: stop loading
-  void OnAdvance(std::function<void()> handler) { on_advance_ = std::move(handler); }  // sets what each Advance calls
+  Order Advance(uint64_t loaded_bytes);                    // reports progress; may serve clients; kStop: stop loading
+  void SetAdvanceHandler(std::function<void()> handler) {  // sets what each Advance calls
+    on_advance_ = std::move(handler);
+  }
   void SlowDown();  // sleeps as key-load-delay says, after each key or command (for tests)
 
   void SetRdbUsedMemory(uint64_t bytes) {  // INFO loading_rdb_used_mem: used memory when the file was written

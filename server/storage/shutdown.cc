@@ -21,7 +21,7 @@ namespace respite {
 
 Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
   parts_.env.log.Notice("User requested shutdown...");
-  TellStatus("");
+  ReportStatus("");
   if (MustWaitForReplicas(flags)) {
     if (!delayed_shutdown_) DelayForReplicas(flags);
     return Outcome::kWaiting;
@@ -32,14 +32,15 @@ Shutdown::Outcome Shutdown::Begin(uint32_t flags) {
 
 bool Shutdown::MustWaitForReplicas(uint32_t flags) const {
   const bool is_urgent = (flags & kShutdownNow) != 0 || parts_.loading.IsActive() || parts_.env.phase.HasBusyScript();
-  return !is_urgent && parts_.env.settings.shutdown_timeout != 0 && followers_ != nullptr && !followers_->AreCaughtUp();
+  return !is_urgent && parts_.env.settings.shutdown_timeout != 0 && replicas_to_wait_for_ != nullptr &&
+         !replicas_to_wait_for_->AreCaughtUp();
 }
 
 void Shutdown::DelayForReplicas(uint32_t flags) {
   parts_.env.log.Notice("Waiting for replicas before shutting down.");
   delayed_shutdown_ = {flags, parts_.env.pace.NowMs() + int64_t{parts_.env.settings.shutdown_timeout} * 1000};
   parts_.pause.PauseWrites(Pause::kShutdown);
-  followers_->RequestAcknowledgements();
+  replicas_to_wait_for_->RequestAcknowledgements();
 }
 
 std::optional<int64_t> Shutdown::MillisecondsLeftForReplicas() const {
@@ -48,7 +49,7 @@ std::optional<int64_t> Shutdown::MillisecondsLeftForReplicas() const {
 }
 
 void Shutdown::FinishShutdownIfReady() {
-  if (!followers_->AreCaughtUp() && parts_.env.pace.NowMs() < delayed_shutdown_->deadline_ms) return;
+  if (!replicas_to_wait_for_->AreCaughtUp() && parts_.env.pace.NowMs() < delayed_shutdown_->deadline_ms) return;
   if (signal_ != 0 && StartFirstRewriteIfNeeded(delayed_shutdown_->flags)) return;
   const uint32_t flags = std::exchange(delayed_shutdown_, std::nullopt)->flags;
   parts_.pause.ResumeWrites(Pause::kShutdown);
@@ -58,7 +59,7 @@ void Shutdown::FinishShutdownIfReady() {
 }
 
 Shutdown::Outcome Shutdown::End(uint32_t flags) {
-  if (followers_ != nullptr) followers_->LogLaggingReplicas();
+  if (replicas_to_wait_for_ != nullptr) replicas_to_wait_for_->LogLaggingReplicas();
   // Saves nothing while data is being loaded, because the incomplete data must not replace the complete file.
   if (parts_.loading.IsActive()) flags = (flags & ~kShutdownSave) | kShutdownNoSave;
   const Outcome outcome = SaveBeforeExit(flags);
@@ -85,7 +86,7 @@ void Shutdown::HandleSignal(int signal) {
 }
 
 void Shutdown::Continue() {
-  if (Done()) return;
+  if (HasStopped()) return;
   if (delayed_shutdown_) return FinishShutdownIfReady();
   if (signal_ == 0) return;
   const Settings& settings = parts_.env.settings;
@@ -108,7 +109,7 @@ bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
   }
   if (!rewrite_failures_before_wait_) {
     parts_.env.log.Warning("Writing initial AOF, will exit when it is done.");
-    TellStatus("Writing initial AOF");
+    ReportStatus("Writing initial AOF");
     if (parts_.child_processes.Does(ChildWork::kSnapshot)) parts_.child_processes.Kill();
     if (aof.Rewrite() == AppendOnlyFile::RewriteStart::kFailed) return false;
     rewrite_failures_before_wait_ = aof.ConsecutiveFailures();
@@ -160,7 +161,7 @@ Shutdown::Outcome Shutdown::SaveBeforeExit(uint32_t flags) {
     return Outcome::kStopping;
   }
   parts_.env.log.Notice("Saving the final RDB snapshot before exiting.");
-  TellStatus("Saving the final RDB snapshot");
+  ReportStatus("Saving the final RDB snapshot");
   if (parts_.snapshots.Save() == Snapshots::Outcome::kDone) return Outcome::kStopping;
   // Save also fails if another server has locked the dump. In that case the dump is left to that server, and this
   // server stops without saving.
@@ -189,7 +190,7 @@ Shutdown::Outcome Shutdown::Refuse(uint32_t flags, const char* what) {
   const bool forced = (flags & kShutdownForce) != 0;
   const std::string status = what + std::string(forced ? ". Exit anyway." : ", can't exit.");
   parts_.env.log.Warning(status);
-  if (!forced) TellStatus(status);
+  if (!forced) ReportStatus(status);
   return forced ? Outcome::kStopping : Outcome::kFailed;
 }
 

@@ -60,16 +60,16 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   void Continue();                // called by the timer: continues a shutdown that waits, if it may
   bool Abort();                   // SHUTDOWN ABORT; false: no shutdown waits
   // Sets a function that is called when a shutdown that waited, or a shutdown by signal, is given up.
-  void OnSignalShutdownCancelled(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
+  void SetCancellationHandler(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
 
   // Sets a function that reports status texts to the operator (systemd). It is called with an empty text when a
   // shutdown begins, and with texts as it proceeds.
-  void OnStatus(std::function<void(const std::string&)> handler) {  // sets the receiver of status texts
-    tell_status_ = std::move(handler);
+  void SetStatusHandler(std::function<void(const std::string&)> handler) {  // sets the receiver of status texts
+    on_status_ = std::move(handler);
   }
 
-  void SetReplicasToWaitFor(ReplicasToWaitFor* followers) {  // null: none; must outlive the Shutdown
-    followers_ = followers;
+  void SetReplicasToWaitFor(ReplicasToWaitFor* replicas) {  // null: none; must outlive the Shutdown
+    replicas_to_wait_for_ = replicas;
   }
   void AddWaitingClient(const Session& session) {  // a client that waits: if the shutdown fails, it gets an error
     waiting_client_ids_.push_back(session.id);
@@ -81,7 +81,7 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   void NeverSave() { must_never_save_ = true; }  // later shutdowns do not save an RDB file
 
   // Returns whether a shutdown has succeeded: required data is saved, and no command may run any more.
-  bool Done() const { return parts_.env.phase.HasStopped(); }  // the server has stopped; no command may run
+  bool HasStopped() const { return parts_.env.phase.HasStopped(); }  // the server has stopped; no command may run
 
  private:
   struct Delayed {        // a shutdown that waits for replicas
@@ -101,21 +101,21 @@ class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
   Outcome Refuse(uint32_t flags, const char* what);  // logs an error; returns kFailed, or kStopping with FORCE
 
   void HandleCancellation();  // the shutdown was given up: forgets the signal, calls on_cancelled_
-  void TellStatus(const std::string& status) const {  // calls the handler of OnStatus
-    if (tell_status_) tell_status_(status);
+  void ReportStatus(const std::string& status) const {  // calls the handler of SetStatusHandler
+    if (on_status_) on_status_(status);
   }
 
-  const Parts parts_;                         // other parts of the server that this class uses
-  bool must_never_save_ = false;              // NeverSave was called: no shutdown saves an RDB file
-  ReplicasToWaitFor* followers_ = nullptr;    // the replicas to wait for; null: none
-  std::optional<Delayed> delayed_shutdown_;   // set while a shutdown waits for replicas
-  std::vector<uint64_t> waiting_client_ids_;  // IDs of clients that wait for the shutdown
-  int signal_ = 0;                            // SIGTERM or SIGINT while its shutdown has not ended; 0: none
+  const Parts parts_;                                  // other parts of the server that this class uses
+  bool must_never_save_ = false;                       // NeverSave was called: no shutdown saves an RDB file
+  ReplicasToWaitFor* replicas_to_wait_for_ = nullptr;  // the replicas to wait for; null: none
+  std::optional<Delayed> delayed_shutdown_;            // set while a shutdown waits for replicas
+  std::vector<uint64_t> waiting_client_ids_;           // IDs of clients that wait for the shutdown
+  int signal_ = 0;                                     // SIGTERM or SIGINT while its shutdown has not ended; 0: none
   // Value of AppendOnlyFile::ConsecutiveFailures() when a shutdown by signal began to wait for the first base. A
   // different value now means that the rewrite has failed. nullopt: no such wait.
   std::optional<uint64_t> rewrite_failures_before_wait_;  // ConsecutiveFailures() when a wait began; nullopt: no wait
   std::function<void()> on_cancelled_;  // called when a shutdown that waited, or by a signal, is given up
-  std::function<void(const std::string&)> tell_status_;  // called with status texts for the operator
+  std::function<void(const std::string&)> on_status_;  // called with status texts for the operator
 };
 
 }  // namespace respite

@@ -212,7 +212,7 @@ void Snapshots::RemoveSyncFile(const std::string& path) {
 
 void Snapshots::HandleChildEnd(const ChildEnd& end) {
   NoteOutcome(end);
-  ended_(end.outcome == ChildOutcome::kSucceeded ? Outcome::kDone : Outcome::kFailed);
+  on_end_(end.outcome == ChildOutcome::kSucceeded ? Outcome::kDone : Outcome::kFailed);
 }
 
 void Snapshots::NoteOutcome(const ChildEnd& end) {

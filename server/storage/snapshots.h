@@ -50,7 +50,9 @@ class Snapshots {  // saves the data as the RDB file: SAVE, BGSAVE and save poin
   // saves neither snapshots nor an append-only file.
   void RemoveSyncFile();  // removes the dump after a synchronisation, if rdb-del-sync-files permits
   void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }  // for the last background save's file
-  void OnEnd(std::function<void(Outcome)> handler) { ended_ = std::move(handler); }  // called after background saves
+  void SetEndHandler(std::function<void(Outcome)> handler) {             // called after background saves
+    on_end_ = std::move(handler);
+  }
   void Schedule() { is_save_scheduled_ = true; }  // Cron starts a background save when no child runs
   // Cancels a scheduled background save. Must be called when the data that it should have saved is lost.
   void Unschedule() { is_save_scheduled_ = false; }  // cancels a scheduled background save
@@ -127,7 +129,7 @@ class Snapshots {  // saves the data as the RDB file: SAVE, BGSAVE and save poin
   int64_t last_duration_s_ = -1;        // duration of the last background save; -1: none yet
   uint64_t save_count_ = 0;             // saves begun since the start or CONFIG RESETSTAT, also failed ones
   uint64_t last_cow_bytes_ = 0;         // copy-on-write memory of the last successful background save
-  std::function<void(Outcome)> ended_ = [](Outcome) {};  // called when a background save has ended
+  std::function<void(Outcome)> on_end_ = [](Outcome) {};  // called when a background save has ended
 };
 
 }  // namespace respite

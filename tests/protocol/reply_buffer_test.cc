@@ -143,13 +143,13 @@ TEST(BlockPoolTest, FreesBlocksAfterABusyTurn) {
   BlockPool pool;
   for (size_t i = 0; i < BlockPool::kMaxFreeBlocks + 10; ++i)
     pool.Return(std::unique_ptr<char[]>(new char[BlockPool::kBlockBytes]));
-  EXPECT_EQ(pool.Kept(), BlockPool::kMaxFreeBlocks);
+  EXPECT_EQ(pool.FreeBlockCount(), BlockPool::kMaxFreeBlocks);
   pool.Trim();
-  EXPECT_EQ(pool.Kept(), BlockPool::kMaxFreeBlocks) << "all of them were taken and returned since";
+  EXPECT_EQ(pool.FreeBlockCount(), BlockPool::kMaxFreeBlocks) << "all of them were taken and returned since";
   pool.Trim();
-  EXPECT_EQ(pool.Kept(), BlockPool::kMaxFreeBlocks / 2);
+  EXPECT_EQ(pool.FreeBlockCount(), BlockPool::kMaxFreeBlocks / 2);
   for (int i = 0; i < 20; ++i) pool.Trim();
-  EXPECT_EQ(pool.Kept(), 0u);
+  EXPECT_EQ(pool.FreeBlockCount(), 0u);
 }
 
 TEST(BlockPoolTest, KeepsFrequentlyUsedBlocks) {
@@ -159,10 +159,10 @@ TEST(BlockPoolTest, KeepsFrequentlyUsedBlocks) {
     for (auto& block : blocks) block = pool.Take();
     for (auto& block : blocks) pool.Return(std::move(block));
     pool.Trim();
-    EXPECT_EQ(pool.Kept(), blocks.size());
+    EXPECT_EQ(pool.FreeBlockCount(), blocks.size());
   }
   pool.Clear();
-  EXPECT_EQ(pool.Kept(), 0u);
+  EXPECT_EQ(pool.FreeBlockCount(), 0u);
 }
 
 }  // namespace

@@ -343,7 +343,7 @@ TEST_F(ConfigCommandLineTest, FreePorts) {
   EXPECT_EQ(config.value()->settings().port_file, "p");
   const Arguments name = {"port"};
   EXPECT_EQ(config.value()->Get(name).at(0).second, "auto");
-  config.value()->Adjust().bound_port = 4242;
+  config.value()->MutableSettings().bound_port = 4242;
   EXPECT_EQ(config.value()->Get(name).at(0).second, "4242");
   EXPECT_EQ(Value("port", {"--port", "0"}), "0");
 }

@@ -252,7 +252,7 @@ TEST(ConfigSetTest, AllOrNothing) {
 
 TEST(ConfigSetTest, ProtectionAndLoading) {
   Config config;
-  config.Adjust().enable_protected_configs = Permission::kLocalConnections;
+  config.MutableSettings().enable_protected_configs = Permission::kLocalConnections;
   EXPECT_EQ(Refused(config, {{"dbfilename", "x"}}), Failed("dbfilename", "can't set protected config"));
   EXPECT_EQ(Refused(config, {{"dbfilename", "x"}}, {.connection_is_local = true}), "OK");
   EXPECT_EQ(Refused(config, {{"appendonly", "yes"}}, {.is_loading = true}),
@@ -262,7 +262,7 @@ TEST(ConfigSetTest, ProtectionAndLoading) {
 
 TEST(ConfigSetTest, AFailedSetRestoresTheDirectory) {
   Config config;
-  config.Adjust().enable_protected_configs = Permission::kAlways;
+  config.MutableSettings().enable_protected_configs = Permission::kAlways;
   const std::string before = WorkingDirectory();
   EXPECT_EQ(Refused(config, {{"dir", "/"}, {"hz", "x"}}), Failed("hz", "argument couldn't be parsed into an integer"));
   EXPECT_EQ(WorkingDirectory(), before);
@@ -278,7 +278,7 @@ TEST(ConfigHookTest, RunsOnceAndOnlyForChanges) {
   Config config;
   int runs = 0;
   int seen_timeout = -1;
-  config.OnChange({"timeout", "tcp-keepalive"}, [&]() -> std::optional<std::string> {
+  config.AddHook({"timeout", "tcp-keepalive"}, [&]() -> std::optional<std::string> {
     ++runs;
     seen_timeout = config.settings().timeout;
     return {};
@@ -293,7 +293,7 @@ TEST(ConfigHookTest, RunsOnceAndOnlyForChanges) {
 TEST(ConfigHookTest, VolatileDirectivesAlwaysChange) {
   Config config;
   int runs = 0;
-  config.OnChange({"bind", "tls-cert-file"}, [&]() -> std::optional<std::string> {
+  config.AddHook({"bind", "tls-cert-file"}, [&]() -> std::optional<std::string> {
     ++runs;
     return {};
   });
@@ -305,11 +305,11 @@ TEST(ConfigHookTest, VolatileDirectivesAlwaysChange) {
 TEST(ConfigHookTest, ARefusingHookUndoesEverything) {
   Config config;
   std::vector<int> seen;
-  config.OnChange({"timeout"}, [&]() -> std::optional<std::string> {
+  config.AddHook({"timeout"}, [&]() -> std::optional<std::string> {
     seen.push_back(config.settings().timeout);
     return {};
   });
-  config.OnChange({"port"}, [&]() -> std::optional<std::string> {
+  config.AddHook({"port"}, [&]() -> std::optional<std::string> {
     if (config.settings().port == 1) return "Unable to listen on this port. Check server logs.";
     return {};
   });

@@ -395,7 +395,7 @@ TEST_F(SnapshotTest, TwoServersDoNotSaveToOneDump) {
 }
 
 void UseDefaultSavePoints(TestServer& server) {
-  Settings& settings = server->services().env.config.Adjust();
+  Settings& settings = server->services().env.config.MutableSettings();
   settings.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
 }
 

@@ -241,7 +241,7 @@ FakeNetwork::~FakeNetwork() {
 
 void FakeNetwork::Attach(TestServer& server, int port) {
   auto made = std::make_unique<Port>(*this, server, port);
-  server->services().env.config.Adjust().bound_port = port;
+  server->services().env.config.MutableSettings().bound_port = port;
   server->runtime().network.Attach(made.get());
   ports_[port] = std::move(made);
 }

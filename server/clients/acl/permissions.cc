@@ -29,7 +29,7 @@ AclLogEntry::Reason ReasonOf(AclDenial denial) {
   }
 }
 
-bool ListensBeyond(const Session& session, const User& user) {
+bool HasForbiddenSubscription(const Session& session, const User& user) {
   if (session.subscriptions == nullptr) return false;
   for (const PubSubKind kind : {PubSubKind::kChannel, PubSubKind::kPattern, PubSubKind::kShardChannel}) {
     for (const PubSubChannel* topic : session.subscriptions->ChannelsOfKind(kind)) {
@@ -48,7 +48,8 @@ std::string DenialInScript(AclDenial denial) {
 }
 
 // Returns the text of a refusal in the wording of Redis before 7.2, without the name of the user.
-std::string DenialOfNobody(AclRequest& request, AclVerdict verdict, DenialDetail detail, const DialectTraits& traits) {
+std::string DenialWithoutUser(AclRequest& request, AclVerdict verdict, DenialDetail detail,
+                              const DialectTraits& traits) {
   if (detail == DenialDetail::kInScript) return DenialInScript(verdict.denial);
   const bool is_named = detail == DenialDetail::kNamed;
   const std::string user = is_named ? "This user has no permissions to " : "this user has no permissions to ";
@@ -67,7 +68,7 @@ std::string DenialOfNobody(AclRequest& request, AclVerdict verdict, DenialDetail
 
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict, DenialDetail detail,
                        const DialectTraits& traits) {
-  if (!traits.denials_name_users) return DenialOfNobody(request, verdict, detail, traits);
+  if (!traits.denials_name_users) return DenialWithoutUser(request, verdict, detail, traits);
   const std::string where = detail == DenialDetail::kInScript ? "ACL failure in script: " : "";
   if (verdict.denial == AclDenial::kCommand) {
     return where + "User " + user.name() + " has no permissions to run the '" + request.command().full_name +
@@ -141,7 +142,7 @@ void Permissions::CloseSessionsOf(const User& user, const Session* running) {
 
 void Permissions::CloseForbiddenSubscribers(const User& before, const User& after, const Session* running) {
   parts_.clients.ForEach([&](Session& session) {
-    if (session.user == &before && ListensBeyond(session, after)) CloseNowOrAfterReply(session, running);
+    if (session.user == &before && HasForbiddenSubscription(session, after)) CloseNowOrAfterReply(session, running);
   });
 }
 

@@ -299,7 +299,7 @@ void SlotImports::RevealAndPropagate(const std::string& name) {
   orphaned_since_ms_.erase(name);
   Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
   Propagation effect(unit.IsRecording());
-  effect.Replace(RevealRequest(name));
+  effect.Replace(RevealSlotsRequest(name));
   unit.Record(0, effect, {});
   unit.Close();
 }

@@ -152,7 +152,7 @@ void Establish(Call& call) {
   offer.slots = LastSlots(call.args);
   call.services.slot_migrations.imports().Establish(call.session, offer);
   call.unit.CountChanges(1);
-  call.effect.Replace(HideRequest(offer.name, offer.slots));
+  call.effect.Replace(HideSlotsRequest(offer.name, offer.slots));
   AnswerSource(call, "OK");
   call.session.replies.TurnOff();
 }

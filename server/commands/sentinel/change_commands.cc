@@ -328,7 +328,7 @@ bool AcceptsSwitch(Bytes value) { return ParseYesOrNo(value).has_value(); }
 
 void SetLevel(Call& call, Bytes value) {
   const LogLevel level = *ParseLogLevel(value);
-  call.services.env.config.Adjust().loglevel = level;
+  call.services.env.config.MutableSettings().loglevel = level;
   call.services.env.log.SetLevel(level);
 }
 

@@ -154,7 +154,7 @@ struct RoleCommand {
       call.reply.Array(3);
       call.reply.Bulk(Replicas::HostOf(*session));
       call.reply.Bulk(std::to_string(session->replica->listening_port));
-      call.reply.Bulk(std::to_string(session->replica->acked));
+      call.reply.Bulk(std::to_string(session->replica->acked_offset));
     }
   }
   static void ReplyAsReplica(Call& call) {
@@ -292,7 +292,7 @@ struct ReplConf {
       Of(session).announced_ip = address;
     } else if (EqualsIgnoreCase(option, "capa")) {
       const Bytes capability = call.args.Next();
-      if (EqualsIgnoreCase(capability, "eof")) Of(session).takes_streams = true;
+      if (EqualsIgnoreCase(capability, "eof")) Of(session).accepts_unknown_length = true;
       if (EqualsIgnoreCase(capability, "psync2")) Of(session).knows_psync2 = true;
     } else if (EqualsIgnoreCase(option, "version")) {
       Of(session).version = call.args.Next();

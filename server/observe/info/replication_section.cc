@@ -76,8 +76,9 @@ void AddReplicas(InfoText& text, const Services& services) {
     const Replica& replica = *all[i]->replica;
     const bool is_online = replica.state == Replica::State::kOnline;
     const int64_t lag_s = is_online ? (services.env.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
-    text.Add(StrCat("slave", i), StrCat("ip=", Replicas::HostOf(*all[i]), ",port=", replica.listening_port, ",state=",
-                                        Replicas::StateNameOf(replica), ",offset=", replica.acked, ",lag=", lag_s));
+    text.Add(StrCat("slave", i),
+             StrCat("ip=", Replicas::HostOf(*all[i]), ",port=", replica.listening_port,
+                    ",state=", Replicas::StateNameOf(replica), ",offset=", replica.acked_offset, ",lag=", lag_s));
   }
 }
 

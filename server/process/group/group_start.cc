@@ -90,7 +90,7 @@ std::optional<std::string> GroupStart::FormSentinelGroup() {
 // Makes a replica follow its primary. Each node may later become the primary of the others, so every node gets the
 // password of the group.
 void GroupStart::FollowPrimary(int node) {
-  Settings& settings = hosted_servers_[static_cast<size_t>(node)].config->Adjust();
+  Settings& settings = hosted_servers_[static_cast<size_t>(node)].config->MutableSettings();
   if (settings.masterauth.empty()) settings.masterauth = settings.requirepass;
   const auto primary = plan_.layout().PrimaryOf(node);
   if (!primary) return;

@@ -13,7 +13,7 @@ NodeRestarts::NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_serve
   for (HostedServer& hosted : hosted_servers_) {
     const Config& config = hosted.node->config();
     auto start = config.CopyFor(*config.settings().folder);
-    if (start->settings().port == kAutoPort) start->Adjust().port = start->settings().bound_port;
+    if (start->settings().port == kAutoPort) start->MutableSettings().port = start->settings().bound_port;
     hosted.start = std::move(start);
     hosted.node->services().lab.restarts = this;
   }

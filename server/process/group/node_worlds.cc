@@ -50,7 +50,7 @@ std::function<void()> NodeWorlds::SkipIfDestroyed(std::function<void()> task) co
 std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder) const {
   auto config = base_->CopyFor(folder);
   if (order.version) config->Emulate(*order.version);
-  Settings& settings = config->Adjust();
+  Settings& settings = config->MutableSettings();
   settings.port = order.port.value_or(0);
   if (order.port == 0) settings.port = kAutoPort;
   settings.bound_port = 0;

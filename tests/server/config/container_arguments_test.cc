@@ -38,7 +38,7 @@ TEST(ContainerArguments, OtherProgramsAreLeftAlone) {
   const ContainerPlan plan = PlanFor({"redis-cli", "ping"}, {{"PORT", "7000"}, {"TLS_ENABLED", "yes"}});
   EXPECT_FALSE(StartsServer(plan));
   EXPECT_THAT(plan.arguments, ElementsAre("redis-cli", "ping"));
-  EXPECT_EQ(plan.certificates, "");
+  EXPECT_EQ(plan.certificate_folder, "");
 }
 
 TEST(ContainerArguments, TheEnvironmentComesBeforeOptionsAndBehindAFile) {
@@ -73,8 +73,8 @@ TEST(ContainerArguments, TlsNeedsCertificates) {
   EXPECT_THAT(plan.arguments, ElementsAre("redis-server", "--tls-port", "7001", "--tls-cert-file",
                                           "/redis/work/tls/redis.crt", "--tls-key-file", "/redis/work/tls/redis.key",
                                           "--tls-ca-cert-file", "/redis/work/tls/ca.crt"));
-  EXPECT_EQ(plan.certificates, "/redis/work/tls");
-  EXPECT_THAT(plan.certificates_of, ElementsAre("ada", "bob"));
+  EXPECT_EQ(plan.certificate_folder, "/redis/work/tls");
+  EXPECT_THAT(plan.client_common_names, ElementsAre("ada", "bob"));
   EXPECT_THAT(PlanFor({}, {{"TLS_PORT", "7001"}}).arguments, ElementsAre("redis-server"));
 }
 

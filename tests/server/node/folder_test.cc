@@ -115,7 +115,7 @@ TEST(FolderTest, ConfigSetMovesOneServerOnly) {
   Server first(first_folder.path()), second(second_folder.path());
   const std::string working_directory = WorkingDirectory();
   fs::create_directory(first_folder / "inner");
-  first->services().env.config.Adjust().enable_protected_configs = Permission::kAlways;
+  first->services().env.config.MutableSettings().enable_protected_configs = Permission::kAlways;
   first->services().env.config.Set({{"dir", "inner"}}, {});
   EXPECT_EQ(first->services().env.settings.dir, first_folder / "inner");
   EXPECT_EQ(second->services().env.settings.dir, second_folder.path());

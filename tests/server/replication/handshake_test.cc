@@ -27,7 +27,7 @@ class HandshakeTest : public testing::Test {
                        may_continue);
     return *handshake_;
   }
-  Settings& Adjust() { return server_->services().env.config.Adjust(); }
+  Settings& MutableSettings() { return server_->services().env.config.MutableSettings(); }
   void ExpectNext(const std::vector<std::string>& words) { EXPECT_EQ(handshake_->NextRequest(), EncodeRequest(words)); }
   // Runs the handshake up to PSYNC, which is sent.
   Handshake& ToPsync(MayContinue may_continue = MayContinue::kYes) {
@@ -41,7 +41,7 @@ class HandshakeTest : public testing::Test {
 };
 
 TEST_F(HandshakeTest, SaysWhoWeAreStepByStep) {
-  Adjust().bound_port = 7002;
+  MutableSettings().bound_port = 7002;
   Handshake& handshake = Begin();
   ExpectNext({"PING"});
   EXPECT_EQ(handshake.HandleLine("+PONG"), HandshakeVerdict::kNext);
@@ -55,9 +55,9 @@ TEST_F(HandshakeTest, SaysWhoWeAreStepByStep) {
 }
 
 TEST_F(HandshakeTest, LogsInAndTellsAnotherAddress) {
-  Adjust().masterauth = "secret";
-  Adjust().replica_announce_ip = "10.0.0.1";
-  Adjust().replica_announce_port = 7777;
+  MutableSettings().masterauth = "secret";
+  MutableSettings().replica_announce_ip = "10.0.0.1";
+  MutableSettings().replica_announce_port = 7777;
   Handshake& handshake = Begin();
   ExpectNext({"PING"});
   EXPECT_EQ(handshake.HandleLine("-NOAUTH Authentication required."), HandshakeVerdict::kNext);
@@ -68,8 +68,8 @@ TEST_F(HandshakeTest, LogsInAndTellsAnotherAddress) {
 }
 
 TEST_F(HandshakeTest, LogsInAsAUser) {
-  Adjust().masterauth = "secret";
-  Adjust().masteruser = "repl";
+  MutableSettings().masterauth = "secret";
+  MutableSettings().masteruser = "repl";
   Handshake& handshake = Begin();
   ExpectNext({"PING"});
   ExpectNext({"AUTH", "repl", "secret"});
@@ -78,9 +78,9 @@ TEST_F(HandshakeTest, LogsInAsAUser) {
 }
 
 TEST_F(HandshakeTest, TellsThePortOfTlsIfTheLinkIsEncrypted) {
-  Adjust().bound_port = 7002;
-  Adjust().tls_port = 8002;
-  Adjust().tls_replication = true;
+  MutableSettings().bound_port = 7002;
+  MutableSettings().tls_port = 8002;
+  MutableSettings().tls_replication = true;
   Begin();
   ExpectNext({"PING"});
   ExpectNext({"REPLCONF", "listening-port", "8002"});
@@ -100,7 +100,7 @@ TEST_F(HandshakeTest, SomeErrorsToPingAreNoObstacle) {
 }
 
 TEST_F(HandshakeTest, AnOldPrimaryThatKnowsNoOptionIsNoObstacle) {
-  Adjust().replica_announce_ip = "10.0.0.1";
+  MutableSettings().replica_announce_ip = "10.0.0.1";
   Handshake& handshake = Begin();
   handshake.NextRequest();
   EXPECT_EQ(handshake.HandleLine("+PONG"), HandshakeVerdict::kNext);

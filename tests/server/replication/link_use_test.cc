@@ -311,7 +311,7 @@ TEST_F(FileReceiverTest, IsAGoodReplicaAfterItsFirstAcknowledgement) {
 TEST_F(FileReceiverTest, MayTakeOverAfterItsFirstAcknowledgement) {
   EXPECT_THAT(primary_.Run("FAILOVER"), Ok());
   // The offset is not enough: the replica may have sent it before it received the file.
-  replica_.session().replica->acked = primary_.history().offset;
+  replica_.session().replica->acked_offset = primary_.history().offset;
   network().Step(1000);
   EXPECT_EQ(primary_.Info("master_failover_state"), "waiting-for-sync");
   EXPECT_EQ(primary_.Info("role"), "master");

@@ -16,23 +16,23 @@ TEST(SyncPromiseTest, EachPolicyKeepsWhatIsOldEnough) {
   promise.NoteWrite(500, 20);
   promise.NoteWrite(500, 30);  // in the same millisecond
   promise.NoteWrite(20'000, 40);
-  const auto kept = [&](AppendFsync policy, int64_t now_ms) { return promise.Kept(policy, now_ms, 50); };
-  EXPECT_EQ(kept(AppendFsync::kAlways, 20'000), 50U);
-  EXPECT_EQ(kept(AppendFsync::kEverySecond, 20'999), 40U);
-  EXPECT_EQ(kept(AppendFsync::kEverySecond, 21'000), 50U);
-  EXPECT_EQ(kept(AppendFsync::kNever, 29'999), 10U);
-  EXPECT_EQ(kept(AppendFsync::kNever, 30'000), 20U);
-  EXPECT_EQ(kept(AppendFsync::kNever, 30'500), 40U);
-  EXPECT_EQ(kept(AppendFsync::kNever, 50'000), 50U);
+  const auto durable = [&](AppendFsync policy, int64_t now_ms) { return promise.DurableBytes(policy, now_ms, 50); };
+  EXPECT_EQ(durable(AppendFsync::kAlways, 20'000), 50U);
+  EXPECT_EQ(durable(AppendFsync::kEverySecond, 20'999), 40U);
+  EXPECT_EQ(durable(AppendFsync::kEverySecond, 21'000), 50U);
+  EXPECT_EQ(durable(AppendFsync::kNever, 29'999), 10U);
+  EXPECT_EQ(durable(AppendFsync::kNever, 30'000), 20U);
+  EXPECT_EQ(durable(AppendFsync::kNever, 30'500), 40U);
+  EXPECT_EQ(durable(AppendFsync::kNever, 50'000), 50U);
 }
 
 TEST(SyncPromiseTest, WhatIsOldIsForgotten) {
   FsyncGuarantee promise;
   promise.NoteWrite(0, 10);
   promise.NoteWrite(30'000, 20);
-  EXPECT_EQ(promise.Kept(AppendFsync::kNever, 30'001, 30), 20U);
+  EXPECT_EQ(promise.DurableBytes(AppendFsync::kNever, 30'001, 30), 20U);
   promise.Begin();
-  EXPECT_EQ(promise.Kept(AppendFsync::kNever, 30'001, 5), 5U);
+  EXPECT_EQ(promise.DurableBytes(AppendFsync::kNever, 30'001, 5), 5U);
 }
 
 class CrashedFileTest : public testing::Test {

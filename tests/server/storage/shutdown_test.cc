@@ -64,7 +64,7 @@ TEST_F(ShutdownTest, ContinuesWhenSavingFails) {
 TEST_F(ShutdownTest, ReportsItsStatus) {
   std::vector<std::string> told;
   TestServer server = Start({"save 3600 1"});
-  server->services().storage.shutdown.OnStatus([&](const std::string& status) { told.push_back(status); });
+  server->services().storage.shutdown.SetStatusHandler([&](const std::string& status) { told.push_back(status); });
   TestClient client(server);
   client.Run("SET k v");
   files_.SetFreeBytes(0);
@@ -79,7 +79,7 @@ TEST_F(ShutdownTest, ReportsItsStatus) {
 TEST_F(ShutdownTest, WaitsForTheFirstBaseUnlessForced) {
   std::vector<std::string> told;
   TestServer server = Start({"save ''"});
-  server->services().storage.shutdown.OnStatus([&](const std::string& status) { told.push_back(status); });
+  server->services().storage.shutdown.SetStatusHandler([&](const std::string& status) { told.push_back(status); });
   TestClient client(server);
   client.Run("SET k v");
   server.forker().Hold();
@@ -98,7 +98,7 @@ TEST_F(ShutdownTest, ASignalWaitsForTheFirstBase) {
   std::vector<std::string> told;
   {
     TestServer server = Start({"save ''"});
-    server->services().storage.shutdown.OnStatus([&](const std::string& status) { told.push_back(status); });
+    server->services().storage.shutdown.SetStatusHandler([&](const std::string& status) { told.push_back(status); });
     TestClient client(server);
     client.Run("SET k v");
     server.forker().Hold();
@@ -143,7 +143,7 @@ TEST_F(ShutdownTest, ASignalStartsAFirstRewriteThatIsScheduled) {
 TEST_F(ShutdownTest, ASignalIsRefusedIfTheFirstRewriteFails) {
   int cancelled = 0;
   TestServer server = Start({"save ''"});
-  server->services().storage.shutdown.OnSignalShutdownCancelled([&] { ++cancelled; });
+  server->services().storage.shutdown.SetCancellationHandler([&] { ++cancelled; });
   TestClient client(server);
   client.Run("SET k v");
   server.forker().Hold();
@@ -177,7 +177,7 @@ TEST_F(ShutdownTest, ContinuesWhenTheAppendOnlyFileCannotBeSynced) {
     std::vector<std::string> told;
     ServerLife life(files_, {"appendonly yes", "save ''", std::string("appendfsync ") + policy});
     TestServer& server = life.server();
-    server->services().storage.shutdown.OnStatus([&](const std::string& status) { told.push_back(status); });
+    server->services().storage.shutdown.SetStatusHandler([&](const std::string& status) { told.push_back(status); });
     EXPECT_THAT(life.Run("SET k v"), Ok());
     files_.FailFrom(FaultyFiles::Operation::kSync, 1, EIO);
     EXPECT_THAT(life.Run("SHUTDOWN NOW NOSAVE"), Error(kFailed));
@@ -281,7 +281,7 @@ TEST_F(ShutdownTest, SignalsDoWhatTheDirectivesSay) {
 TEST_F(ShutdownTest, AFailedSignalMayBeRepeated) {
   TestServer server = Start({"save 3600 1"});
   int cancelled = 0;
-  server->services().storage.shutdown.OnSignalShutdownCancelled([&] { ++cancelled; });
+  server->services().storage.shutdown.SetCancellationHandler([&] { ++cancelled; });
   files_.SetFreeBytes(0);
   server->services().storage.shutdown.HandleSignal(SIGTERM);
   EXPECT_EQ(server.StoppedWith(), std::nullopt);

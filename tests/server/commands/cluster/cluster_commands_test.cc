@@ -221,7 +221,7 @@ TEST_F(ClusterCommands, OneWordIsEnough) {
 // The bus keeps its port, and the other nodes learn of the new port for clients.
 TEST_F(ClusterCommands, ThePortForClientsMayChange) {
   const uint16_t bus_port = view().me().address.bus_port;
-  server_->services().env.config.Adjust().bound_port = 7777;
+  server_->services().env.config.MutableSettings().bound_port = 7777;
   server_.RunCronFor(200);
   EXPECT_EQ(view().me().address.tcp_port, 7777);
   EXPECT_EQ(view().me().address.bus_port, bus_port);
