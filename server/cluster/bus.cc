@@ -44,16 +44,16 @@ std::optional<std::string> Bus::Listen() {
 // --- Links.
 
 void Bus::ConnectToNode(ClusterNode& node) {
-  if (node.link != nullptr || !core_.network) return;
-  node.link = std::make_shared<BusLink>(*this, BusLink::Direction::kTo, &node, core_.NowMs());
-  node.link->Connect(*core_.network.operator->(), {.host = node.address.ip,
-                                                   .port = node.address.bus_port,
-                                                   .source = core_.settings.bind_source_addr,
-                                                   .uses_tls = core_.settings.tls_cluster});
+  if (node.outbound_link != nullptr || !core_.network) return;
+  node.outbound_link = std::make_shared<BusLink>(*this, BusLink::Direction::kTo, &node, core_.NowMs());
+  node.outbound_link->Connect(*core_.network.operator->(), {.host = node.address.ip,
+                                                            .port = node.address.bus_port,
+                                                            .source = core_.settings.bind_source_addr,
+                                                            .uses_tls = core_.settings.tls_cluster});
 }
 
 void Bus::DropOutboundLink(ClusterNode& node) {
-  const auto link = std::exchange(node.link, nullptr);
+  const auto link = std::exchange(node.outbound_link, nullptr);
   if (link != nullptr) link->Close();
 }
 
@@ -81,7 +81,7 @@ void Bus::CloseLinksOverLimit() {
   const uint64_t limit = core_.settings.cluster_link_sendbuf_limit;
   if (limit == 0) return;
   for (ClusterNode* node : core_.view.All()) {
-    for (std::shared_ptr<BusLink>* link : {&node->link, &node->inbound_link}) {
+    for (std::shared_ptr<BusLink>* link : {&node->outbound_link, &node->inbound_link}) {
       if (*link == nullptr || (*link)->UnsentBytes() <= limit) continue;
       core_.log.Warning("Freeing cluster link of node " + node->id.String() + " due to exceeding send buffer limit.");
       ++over_limit_link_count_;
@@ -103,7 +103,7 @@ void Bus::CloseUnknownLinksOverLimit() {
 
 void Bus::ForEachLink(const std::function<void(const BusLink&)>& visit) const {
   for (const ClusterNode* node : core_.view.All()) {
-    if (node->link != nullptr) visit(*node->link);
+    if (node->outbound_link != nullptr) visit(*node->outbound_link);
     if (node->inbound_link != nullptr) visit(*node->inbound_link);
   }
 }
@@ -142,8 +142,8 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   ClusterNode& node = *link.node;
   // A node to which no connection can be made must also become PFAIL. So its silence counts from now, as if this node
   // had just sent a PING.
-  if (node.link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
-  if (node.link == self) node.link = nullptr;
+  if (node.outbound_link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
+  if (node.outbound_link == self) node.outbound_link = nullptr;
   if (node.inbound_link == self) node.inbound_link = nullptr;
 }
 
@@ -194,7 +194,7 @@ void Bus::SendBytes(BusLink& link, PacketType type, Bytes bytes) {
 void Bus::Send(BusLink& link, const BusPacket& packet) { SendBytes(link, packet.header.type, packet.Encode()); }
 
 void Bus::Send(ClusterNode& node, const BusPacket& packet) {
-  if (node.link != nullptr && node.link->IsOpen()) Send(*node.link, packet);
+  if (node.outbound_link != nullptr && node.outbound_link->IsOpen()) Send(*node.outbound_link, packet);
 }
 
 void Bus::Broadcast(const BusPacket& packet) {
@@ -204,8 +204,9 @@ void Bus::Broadcast(const BusPacket& packet) {
 void Bus::Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted) {
   const std::string bytes = packet.Encode();
   for (ClusterNode* node : core_.view.All()) {
-    if (node->link == nullptr || (node->flags & (kNodeMyself | kNodeHandshake)) != 0 || !wanted(*node)) continue;
-    SendBytes(*node->link, packet.header.type, bytes);
+    if (node->outbound_link == nullptr || (node->flags & (kNodeMyself | kNodeHandshake)) != 0 || !wanted(*node))
+      continue;
+    SendBytes(*node->outbound_link, packet.header.type, bytes);
   }
 }
 

@@ -41,8 +41,8 @@ Bytes NameOf(PacketType type);  // the name in CLUSTER INFO, for example "ping"
 enum NodeFlag : uint16_t {
   kNodePrimary = 1,
   kNodeReplica = 2,
-  kNodeSuspect = 4,  // PFAIL: this node does not reach it
-  kNodeFailed = 8,   // FAIL: a majority of the primaries does not reach it
+  kNodePfail = 4,  // PFAIL: this node does not reach it
+  kNodeFail = 8,   // FAIL: a majority of the primaries does not reach it
   kNodeMyself = 16,
   kNodeHandshake = 32,    // it has not answered yet, so its id is a random placeholder
   kNodeNoAddress = 64,    // its address is not known

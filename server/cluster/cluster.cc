@@ -22,7 +22,7 @@ Result<std::unique_ptr<Cluster>, std::string> Cluster::Make(const Parts& parts, 
     const NodeId id = NodeId::Draw(random);
     parts.log.Notice("No cluster configuration found, I'm " + id.String());
     auto view = std::make_unique<ClusterView>(id, NodeId::Draw(random));
-    view->WantSave(ClusterView::Save::kNow);
+    view->RequestSave(ClusterView::Save::kNow);
     return std::make_unique<Cluster>(parts, std::move(view), random);
   }
   const PortChoice port = parts.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
@@ -58,7 +58,7 @@ std::optional<std::string> Cluster::Start() {
   ReadSettings();
   for (ClusterNode* node : view_->All()) {
     node->born_ms = clock_.NowMs();
-    if (node->Is(kNodeFailed)) node->failed_at_ms = clock_.NowMs();
+    if (node->Is(kNodeFail)) node->failed_at_ms = clock_.NowMs();
   }
   if (view_->me().primary != nullptr) {
     announced_primary_ = view_->me().primary->id;
@@ -79,7 +79,7 @@ void Cluster::SetMyAddress() {
   if (address == view_->me().address) return;
   view_->me().address = std::move(address);
   view_->RecordChange();
-  view_->WantSave();
+  view_->RequestSave();
 }
 
 void Cluster::ReadSettings() {
@@ -90,14 +90,14 @@ void Cluster::ReadSettings() {
     if (place == announced) return;
     place = announced;
     view_->RecordChange();
-    view_->WantSave();
+    view_->RequestSave();
   };
   take(me.hostname, settings.cluster_announce_hostname);
   take(me.human_name, settings.cluster_announce_human_nodename);
   take(me.client_ipv4, settings.cluster_announce_client_ipv4);
   take(me.client_ipv6, settings.cluster_announce_client_ipv6);
   UpdateNoFailoverFlag();
-  view_->WantHealthCheck();  // depends on cluster-require-full-coverage
+  view_->RequestHealthCheck();  // depends on cluster-require-full-coverage
 }
 
 // Sets or clears the flag "nofailover" of this node. A replica with this flag does not try to replace a failed primary.
@@ -132,7 +132,7 @@ void Cluster::Tick() {
   manual_failover_.Continue();
   election_.Continue();
   FollowPrimaryOfPrimary();
-  if (!view_->is_ok) view_->WantHealthCheck();
+  if (!view_->is_ok) view_->RequestHealthCheck();
 }
 
 void Cluster::ConnectToAll() {
@@ -144,7 +144,7 @@ void Cluster::ConnectToAll() {
 bool Cluster::IsConnectedToAllNodes() const {
   return std::ranges::all_of(view_->All(), [](const ClusterNode* node) {
     const bool is_elsewhere = (node->flags & (kNodeMyself | kNodeNoAddress)) == 0;
-    return !is_elsewhere || (node->link != nullptr && node->link->IsOpen());
+    return !is_elsewhere || (node->outbound_link != nullptr && node->outbound_link->IsOpen());
   });
 }
 
@@ -153,7 +153,7 @@ void Cluster::PingRandomNode() {
   ClusterNode* oldest = nullptr;
   for (int i = 0; i < kRandomPingCandidates; ++i) {
     ClusterNode& node = *view_->All()[random_.Below(view_->All().size())];
-    const bool may_be_asked = node.link != nullptr && node.link->IsOpen() && node.ping_sent_ms == 0 &&
+    const bool may_be_asked = node.outbound_link != nullptr && node.outbound_link->IsOpen() && node.ping_sent_ms == 0 &&
                               (node.flags & (kNodeMyself | kNodeHandshake)) == 0;
     if (!may_be_asked) continue;
     if (oldest == nullptr || node.pong_received_ms < oldest->pong_received_ms) oldest = &node;
@@ -178,10 +178,10 @@ void Cluster::AnnounceNewPrimary() {
 void Cluster::CheckNode(ClusterNode& node) {
   const int64_t now_ms = clock_.NowMs();
   const int64_t half_ms = core_.TimeoutMs() / 2;
-  const bool is_open = node.link != nullptr && node.link->IsOpen();
+  const bool is_open = node.outbound_link != nullptr && node.outbound_link->IsOpen();
   // If a PING stays unanswered on an old connection, a new connection may help: the other node may have lost the old
   // connection.
-  const bool is_stuck = node.link != nullptr && now_ms - node.link->born_ms > core_.TimeoutMs() &&
+  const bool is_stuck = node.outbound_link != nullptr && now_ms - node.outbound_link->born_ms > core_.TimeoutMs() &&
                         node.ping_sent_ms != 0 && now_ms - node.ping_sent_ms > half_ms &&
                         now_ms - node.data_received_ms > half_ms;
   if (is_stuck) bus_.DropOutboundLink(node);
@@ -256,11 +256,11 @@ void Cluster::UpdateEpochsAndOffset(ClusterNode& sender, const PacketHeader& hea
   sender.data_received_ms = clock_.NowMs();
   if (header.current_epoch > view_->current_epoch) {
     view_->current_epoch = header.current_epoch;
-    view_->WantSave();
+    view_->RequestSave();
   }
   if (header.config_epoch > sender.config_epoch) {
     sender.config_epoch = header.config_epoch;
-    view_->WantSave();
+    view_->RequestSave();
   }
   sender.offset = static_cast<int64_t>(header.offset);
   sender.offset_at_ms = clock_.NowMs();
@@ -315,7 +315,7 @@ void Cluster::LearnMyIp(const BusLink& link) {
   view_->me().address.ip = ip;
   core_.log.Notice("IP address for this node updated to " + ip);
   view_->RecordChange();
-  view_->WantSave();
+  view_->RequestSave();
 }
 
 NodeAddress Cluster::SenderAddress(const BusLink& link, const PacketHeader& header) const {
@@ -340,7 +340,7 @@ ClusterNode* Cluster::HandleAnswerFromNode(BusLink& link, ClusterNode* sender, c
   node.address = {};
   bus_.DropOutboundLink(node);
   view_->RecordChange();
-  view_->WantSave();
+  view_->RequestSave();
   return nullptr;
 }
 
@@ -360,7 +360,7 @@ ClusterNode* Cluster::EndHandshake(ClusterNode& node, ClusterNode* known, const 
   node.Clear(kNodeHandshake);
   node.Set((header.flags & kNodeReplica) != 0 ? kNodeReplica : kNodePrimary);
   UpdateEpochsAndOffset(node, header);
-  view_->WantSave();
+  view_->RequestSave();
   return &node;
 }
 
@@ -371,7 +371,7 @@ void Cluster::RecordPong(ClusterNode& node) {
 }
 
 void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header) {
-  if (node.link.get() == &link) return;  // this address is known already: the link was made to it
+  if (node.outbound_link.get() == &link) return;  // this address is known already: the link was made to it
   NodeAddress address = SenderAddress(link, header);
   if (address == node.address || address.bus_port == 0) return;
   core_.log.Notice(StrCat("Address updated for node ", node.LogName(), ", now ", address.ip, ":",
@@ -380,7 +380,7 @@ void Cluster::UpdateAddress(ClusterNode& node, const BusLink& link, const Packet
   node.Clear(kNodeNoAddress);
   bus_.DropOutboundLink(node);
   view_->RecordChange();
-  view_->WantSave();
+  view_->RequestSave();
   if (view_->me().primary == &node) role_.ReconnectToPrimary();
 }
 
@@ -396,15 +396,15 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
   if (header.primary.IsNull()) {
     if (!sender.IsReplica()) return;
     view_->MarkAsPrimary(sender);
-    view_->WantSave();
-    return view_->WantHealthCheck();
+    view_->RequestSave();
+    return view_->RequestHealthCheck();
   }
   ClusterNode* primary = view_->Find(header.primary);
   if (sender.IsReplica() && sender.primary == primary) return;
   view_->DropSlotsOf(sender);
   view_->MarkAsReplica(sender, primary == &sender ? nullptr : primary);
-  view_->WantSave();
-  view_->WantHealthCheck();
+  view_->RequestSave();
+  view_->RequestHealthCheck();
 }
 
 // The primary of this node says that it follows this node. This happens if the primary was promoted, and then restarted
@@ -443,14 +443,14 @@ void Cluster::AddSlots(const SlotSet& slots) {
     view_->SetImporting(slot, nullptr);
     view_->Assign(slot, &view_->me());
   });
-  view_->WantSave();
-  view_->WantHealthCheck();
+  view_->RequestSave();
+  view_->RequestHealthCheck();
 }
 
 void Cluster::DeleteSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, nullptr); });
-  view_->WantSave();
-  view_->WantHealthCheck();
+  view_->RequestSave();
+  view_->RequestHealthCheck();
 }
 
 void Cluster::GiveSlot(int slot, ClusterNode& owner) {
@@ -459,8 +459,8 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   if (view_->MigratingTo(slot) != nullptr && !core_.host.HasKeysInSlot(slot)) view_->SetMigrating(slot, nullptr);
   const bool is_imported = &owner == &me && view_->ImportingFrom(slot) != nullptr;
   view_->Assign(slot, &owner);
-  view_->WantSave();
-  view_->WantHealthCheck();
+  view_->RequestSave();
+  view_->RequestHealthCheck();
   if (is_imported) {
     // Takes a larger epoch, because the former owner claims the slot until it learns of a larger one.
     if (claims_.BumpEpoch()) core_.log.Notice(StrCat("configEpoch updated after importing slot ", slot));
@@ -476,8 +476,8 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
 uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
   claims_.BumpEpoch();
-  view_->WantSave(ClusterView::Save::kNow);
-  view_->WantHealthCheck();
+  view_->RequestSave(ClusterView::Save::kNow);
+  view_->RequestHealthCheck();
   gossip_.BroadcastPong(Gossip::To::kAll);
   return view_->me().config_epoch;
 }
@@ -530,16 +530,16 @@ void Cluster::Reset(ResetMode mode) {
     view_->Rename(me, NodeId::Draw(random_));
     core_.log.Notice("Node hard reset, now I'm " + me.id.String());
   }
-  view_->WantSave(ClusterView::Save::kNow);
-  view_->WantHealthCheck();
+  view_->RequestSave(ClusterView::Save::kNow);
+  view_->RequestHealthCheck();
 }
 
 void Cluster::SetEpoch(uint64_t epoch) {
   view_->me().config_epoch = epoch;
   view_->current_epoch = std::max(view_->current_epoch, epoch);
   core_.log.Notice(StrCat("configEpoch set to ", epoch, " via CLUSTER SET-CONFIG-EPOCH"));
-  view_->WantSave();
-  view_->WantHealthCheck();
+  view_->RequestSave();
+  view_->RequestHealthCheck();
 }
 
 void Cluster::Publish(PacketType type, Bytes channel, Bytes message) {

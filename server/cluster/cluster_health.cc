@@ -16,7 +16,7 @@ constexpr int64_t kMaxRejoinMs = 5000;
 bool ClusterHealth::IsCovered() const {
   for (int slot = 0; slot < kSlotCount; ++slot) {
     const ClusterNode* owner = core_.view.Owner(slot);
-    if (owner == nullptr || owner->Is(kNodeFailed)) return false;
+    if (owner == nullptr || owner->Is(kNodeFail)) return false;
   }
   return true;
 }

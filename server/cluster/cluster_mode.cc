@@ -68,7 +68,7 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, 
                             nodes_text);
   if (!made.ok()) return std::move(made).error();
   cluster_ = std::move(made).value();
-  if (nodes_text != file_text_) cluster_->view().WantSave();
+  if (nodes_text != file_text_) cluster_->view().RequestSave();
   if (belief == Belief::kAgreed) cluster_->TrustNodesFile();
   SetReplicaofFromNodesFile();
   router_ =
@@ -100,7 +100,7 @@ void ClusterMode::ClaimSlotsOfLoadedKeys() {
     services_.env.log.Notice(StrCat("I have keys for slot ", slot,
                                     ", but the slot is assigned to another node. Setting it to importing state."));
     view.SetImporting(slot, owner);
-    view.WantSave();
+    view.RequestSave();
   }
   if (claimed.IsEmpty()) return;
   services_.env.log.Notice(

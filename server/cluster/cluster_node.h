@@ -60,18 +60,18 @@ struct ClusterNode {      // what this server knows of one node of the cluster, 
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
   // The two links to the node, which Bus maintains.
-  std::shared_ptr<BusLink> link;          // the link that this node opened; null: none
-  std::shared_ptr<BusLink> inbound_link;  // the link that the other node opened; null: none
+  std::shared_ptr<BusLink> outbound_link;  // the link that this node opened; null: none
+  std::shared_ptr<BusLink> inbound_link;   // the link that the other node opened; null: none
 
   bool Is(NodeFlag flag) const { return (flags & flag) != 0; }
   void Set(NodeFlag flag) { flags |= flag; }
-  void Clear(NodeFlag flag) { flags &= static_cast<uint16_t>(~flag); }            // removes a flag
-  bool IsPrimary() const { return Is(kNodePrimary); }                             // false: a replica, or unknown
-  bool IsReplica() const { return Is(kNodeReplica); }                             // false: a primary, or unknown
-  bool IsMyself() const { return Is(kNodeMyself); }                               // the node is this server
-  bool IsFailing() const { return (flags & (kNodeSuspect | kNodeFailed)) != 0; }  // PFAIL or FAIL
-  bool HasAddress() const { return !Is(kNodeNoAddress); }                         // its address is known
-  const std::string& IpFor(IpFamily family) const {                               // for clients of this address family
+  void Clear(NodeFlag flag) { flags &= static_cast<uint16_t>(~flag); }        // removes a flag
+  bool IsPrimary() const { return Is(kNodePrimary); }                         // false: a replica, or unknown
+  bool IsReplica() const { return Is(kNodeReplica); }                         // false: a primary, or unknown
+  bool IsMyself() const { return Is(kNodeMyself); }                           // the node is this server
+  bool IsFailing() const { return (flags & (kNodePfail | kNodeFail)) != 0; }  // PFAIL or FAIL
+  bool HasAddress() const { return !Is(kNodeNoAddress); }                     // its address is known
+  const std::string& IpFor(IpFamily family) const {                           // for clients of this address family
     const std::string& announced = family == IpFamily::kIpv6 ? client_ipv6 : client_ipv4;
     return announced.empty() ? address.ip : announced;
   }
@@ -80,13 +80,13 @@ struct ClusterNode {      // what this server knows of one node of the cluster, 
   int OtherElectableReplicaCount(const ClusterNode& one) const {  // replicas, other than `one`, that may be promoted
     int count = 0;
     for (const ClusterNode* replica : replicas) {
-      count += replica == &one || replica->Is(kNodeFailed) || replica->Is(kNodeNoFailover) ? 0 : 1;
+      count += replica == &one || replica->Is(kNodeFail) || replica->Is(kNodeNoFailover) ? 0 : 1;
     }
     return count;
   }
   int WorkingReplicaCount() const {  // replicas that are not FAIL
     int count = 0;
-    for (const ClusterNode* replica : replicas) count += replica->Is(kNodeFailed) ? 0 : 1;
+    for (const ClusterNode* replica : replicas) count += replica->Is(kNodeFail) ? 0 : 1;
     return count;
   }
 };

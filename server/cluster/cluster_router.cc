@@ -64,10 +64,10 @@ void ClusterRouter::AddKey(RequestedKeys& requested_keys, Bytes key) const {
   if (slot != requested_keys.slot) requested_keys.crosses_slots = true;
   if (requested_keys.imports != nullptr && !requested_keys.imports->Has(slot))
     requested_keys.has_keys_outside_imports = true;
-  if (key != requested_keys.first_key) requested_keys.has_many = true;
+  if (key != requested_keys.first_key) requested_keys.has_different_keys = true;
   const ClusterView& view = parts_.cluster.view();
   const bool moves = view.MigratingTo(slot) != nullptr || view.ImportingFrom(slot) != nullptr;
-  if (moves && !requested_keys.has_no_keys)
+  if (moves && !requested_keys.are_not_keys)
     ++(Exists(requested_keys.db, key) ? requested_keys.existing_count : requested_keys.missing_count);
 }
 
@@ -83,13 +83,13 @@ void ClusterRouter::AddKeysOf(RequestedKeys& requested_keys, const Command& comm
                               std::span<const Bytes> arguments) const {
   const CommandSpec& spec = command.Spec();
   requested_keys.db = SelectedDbAfter(requested_keys.db, command, arguments);
-  if (spec.uses_other_database != nullptr && spec.uses_other_database(arguments)) requested_keys.joins_dbs = true;
+  if (spec.uses_other_database != nullptr && spec.uses_other_database(arguments)) requested_keys.uses_other_db = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
   // Channels of sharded pub/sub and cursors of CLUSTERSCAN have slots too, although they are not keys.
   for (const KeySpec& one : spec.keys.View()) {
     if ((one.flags & kKeyNotKey) == 0) continue;
     requested_keys.is_channel = command.Is(kPubSub);
-    requested_keys.has_no_keys = true;
+    requested_keys.are_not_keys = true;
     const size_t end = one.last < 0 ? arguments.size() : static_cast<size_t>(one.index + one.last + 1);
     for (size_t i = static_cast<size_t>(one.index); i < std::min(end, arguments.size()); ++i)
       AddKey(requested_keys, arguments[i]);
@@ -113,25 +113,26 @@ ClusterRouter::Verdict ClusterRouter::DecideWhileDown(const Request& request,
   return (request.flags & kWrite) != 0 ? Verdict::kDownForWrites : Verdict::kHere;
 }
 
-std::optional<ClusterRouter::Way> ClusterRouter::DecideForMovingSlot(const Request& request,
-                                                                     const RequestedKeys& requested_keys) const {
+std::optional<ClusterRouter::Route> ClusterRouter::DecideForMovingSlot(const Request& request,
+                                                                       const RequestedKeys& requested_keys) const {
   const ClusterView& view = parts_.cluster.view();
   const bool is_mine = view.Owner(requested_keys.slot) == &view.me();
   const ClusterNode* target = is_mine ? view.MigratingTo(requested_keys.slot) : nullptr;
   const bool comes = view.ImportingFrom(requested_keys.slot) != nullptr;
   if (target == nullptr && !comes) return std::nullopt;
-  if (request.command->Spec().serves_moving_slots) return Way{};
+  if (request.command->Spec().serves_moving_slots) return Route{};
   const bool is_served = is_mine || IsAsking(request);
-  if (requested_keys.joins_dbs && is_served) return Way{Verdict::kTryAgain, nullptr, requested_keys.slot};
+  if (requested_keys.uses_other_db && is_served) return Route{Verdict::kTryAgain, nullptr, requested_keys.slot};
   if (target != nullptr && requested_keys.missing_count != 0) {
-    return Way{requested_keys.existing_count != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, requested_keys.slot};
+    return Route{requested_keys.existing_count != 0 ? Verdict::kTryAgain : Verdict::kAsk, target, requested_keys.slot};
   }
   if (!comes || !IsAsking(request)) return std::nullopt;
-  return Way{requested_keys.has_many && requested_keys.missing_count != 0 ? Verdict::kTryAgain : Verdict::kHere,
-             nullptr, requested_keys.slot};
+  return Route{
+      requested_keys.has_different_keys && requested_keys.missing_count != 0 ? Verdict::kTryAgain : Verdict::kHere,
+      nullptr, requested_keys.slot};
 }
 
-ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
+ClusterRouter::Route ClusterRouter::Find(const Request& request) const {
   RequestedKeys requested_keys{.db = request.session.db, .imports = request.session.cluster_options.imports};
   if (IsExecution(request)) {
     request.session.transaction->ForEach(
@@ -150,12 +151,13 @@ ClusterRouter::Way ClusterRouter::Find(const Request& request) const {
     if (verdict != Verdict::kHere) return {verdict, nullptr, requested_keys.slot};
   }
   if (!requested_keys.is_channel) {
-    if (const auto way = DecideForMovingSlot(request, requested_keys)) return *way;
+    if (const auto route = DecideForMovingSlot(request, requested_keys)) return *route;
   }
   const ClusterNode& me = view.me();
   const bool is_read = (request.flags & kWrite) == 0 && request.session.cluster_options.reads_from_replica;
   const bool is_mine = owner == &me || (me.primary == owner && (is_read || requested_keys.is_channel));
-  return is_mine ? Way{Verdict::kHere, nullptr, requested_keys.slot} : Way{Verdict::kMoved, owner, requested_keys.slot};
+  return is_mine ? Route{Verdict::kHere, nullptr, requested_keys.slot}
+                 : Route{Verdict::kMoved, owner, requested_keys.slot};
 }
 
 // Returns true if the request can run without further checks. Most requests can: they have one key, in a slot that this
@@ -175,15 +177,15 @@ void ClusterRouter::Check(const Request& request) const {
   } else if (IsServedByFastPath(request)) {
     return;
   }
-  const Way way = Find(request);
-  if (way.verdict != Verdict::kHere) throw RefusalOf(request, way);
+  const Route route = Find(request);
+  if (route.verdict != Verdict::kHere) throw RefusalOf(request, route);
 }
 
 std::optional<int> ClusterRouter::CheckInScript(const Request& request) const {
-  const Way way = Find(request);
-  switch (way.verdict) {
+  const Route route = Find(request);
+  switch (route.verdict) {
     case Verdict::kHere:
-      return way.slot == -1 ? std::nullopt : std::optional(way.slot);
+      return route.slot == -1 ? std::nullopt : std::optional(route.slot);
     case Verdict::kDown:
       throw Refusal{kDownInScript};
     case Verdict::kDownForWrites:
@@ -215,9 +217,9 @@ int ClusterRouter::PortFor(const Session& session, const ClusterNode& node) {
   return node.address.tcp_port != 0 ? node.address.tcp_port : node.address.tls_port;
 }
 
-Refusal ClusterRouter::RefusalOf(const Request& request, const Way& way) const {
+Refusal ClusterRouter::RefusalOf(const Request& request, const Route& route) const {
   const auto redirect = [](std::string text) { return Refusal{.text = std::move(text), .is_redirect = true}; };
-  switch (way.verdict) {
+  switch (route.verdict) {
     case Verdict::kHere:
       break;
     case Verdict::kCross:
@@ -232,9 +234,9 @@ Refusal ClusterRouter::RefusalOf(const Request& request, const Way& way) const {
       return redirect(kUnserved);
     case Verdict::kAsk:
     case Verdict::kMoved:
-      return redirect(StrCat(way.verdict == Verdict::kAsk ? "ASK " : "MOVED ", way.slot, " ",
-                             EndpointFor(request.session, *way.node).value_or(""), ":",
-                             PortFor(request.session, *way.node)));
+      return redirect(StrCat(route.verdict == Verdict::kAsk ? "ASK " : "MOVED ", route.slot, " ",
+                             EndpointFor(request.session, *route.node).value_or(""), ":",
+                             PortFor(request.session, *route.node)));
   }
   return {};
 }

@@ -41,25 +41,25 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
     int db = 0;
     int slot = -1;                     // the slot of the first key; -1: no keys
     Bytes first_key = {};              // the first key of the request
-    bool has_many = false;             // the request has several different keys
-    bool has_no_keys = false;          // the arguments that choose the slot are not keys but, for example, channels
+    bool has_different_keys = false;   // the request has several different keys
+    bool are_not_keys = false;         // the arguments that choose the slot are not keys but, for example, channels
     bool is_channel = false;           // the request names channels of sharded pub/sub
     bool crosses_slots = false;        // the keys are in several slots
-    bool joins_dbs = false;            // the request moves or copies a key to another database
+    bool uses_other_db = false;        // the request moves or copies a key to another database
     const SlotSet* imports = nullptr;  // slots that this session sends to this node; null: none
     bool has_keys_outside_imports = false;  // some keys are in slots that are not in `imports`
     int missing_count = 0;                  // requested keys that do not exist; counted only while the slot moves
     int existing_count = 0;                 // requested keys that exist; counted only while the slot moves
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };
-  struct Way {                          // where a request is served
+  struct Route {                        // where a request is served
     Verdict verdict = Verdict::kHere;   // served here, by `node`, or not at all
     const ClusterNode* node = nullptr;  // target of kAsk and kMoved
     int slot = -1;
   };
 
   bool IsServedByFastPath(const Request& request) const;  // one key, in a slot of this node that does not move
-  Way Find(const Request& request) const;
+  Route Find(const Request& request) const;
   void AddKeysOf(RequestedKeys& requested_keys,  // adds all keys and channels of a command
                  const Command& command, std::span<const Bytes> arguments) const;
   void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds a key of the request
@@ -70,9 +70,9 @@ class ClusterRouter final : public SlotRouter {  // checks whether this node ser
                           const RequestedKeys& requested_keys) const;
   // Decides where a request for a slot that migrates or is imported is served. Returns nothing if the request is
   // treated like one for any other slot.
-  std::optional<Way> DecideForMovingSlot(const Request& request,  // nothing: treated like any other slot
-                                         const RequestedKeys& requested_keys) const;
-  Refusal RefusalOf(const Request& request, const Way& way) const;  // the error for a request not served here: MOVED …
+  std::optional<Route> DecideForMovingSlot(const Request& request,  // nothing: treated like any other slot
+                                           const RequestedKeys& requested_keys) const;
+  Refusal RefusalOf(const Request& request, const Route& route) const;  // the error if it is not served here: MOVED …
 
   const Parts parts_;  // the arguments of the constructor
 };

@@ -99,11 +99,11 @@ class ClusterView {  // what this node knows of its cluster
   // --- Changes since the last Take… call.
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before other nodes are told of the change
-  void WantSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // requests a save of nodes.conf
+  void RequestSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // requests a save of nodes.conf
   Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }  // the most urgent request since the last call
-  void WantHealthCheck() { wants_health_check_ = true; }              // requests a check of cluster_state
-  bool TakeHealthCheckRequest() {                                     // WantHealthCheck was called since the last call
-    return std::exchange(wants_health_check_, false);
+  void RequestHealthCheck() { is_health_check_requested_ = true; }    // requests a check of cluster_state
+  bool TakeHealthCheckRequest() {  // RequestHealthCheck was called since the last call
+    return std::exchange(is_health_check_requested_, false);
   }
   uint64_t version() const { return version_; }  // grows with every change that clients can learn
   void RecordChange() { ++version_; }            // called after a change that clients can learn
@@ -125,8 +125,8 @@ class ClusterView {  // what this node knows of its cluster
   Moves migrating_;                                // target nodes of migrating slots, by slot
   Moves importing_;                                // source nodes of imported slots, by slot
   Save save_ = Save::kNo;
-  bool wants_health_check_ = false;  // WantHealthCheck was called
-  uint64_t version_ = 0;             // number of changes that clients can learn
+  bool is_health_check_requested_ = false;  // RequestHealthCheck was called
+  uint64_t version_ = 0;                    // number of changes that clients can learn
 };
 
 }  // namespace respite

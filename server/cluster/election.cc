@@ -23,7 +23,7 @@ bool Election::IsElectionNeeded() const {
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
   if (parts_.manual_failover.CanStartElection()) return true;
   // A manual failover that still waits for the failed primary does not prevent this election.
-  return me.primary->Is(kNodeFailed) && !parts_.core.settings.cluster_replica_no_failover;
+  return me.primary->Is(kNodeFail) && !parts_.core.settings.cluster_replica_no_failover;
 }
 
 bool Election::IsDataTooOld() const {
@@ -53,7 +53,7 @@ void Election::Continue() {
   if (!has_requested_votes_ && !parts_.manual_failover.IsUnderWay()) UpdateRankAndDelay();
   if (now_ms < vote_request_at_ms_) return LogObstacle(Obstacle::kDelay);
   if (now_ms - vote_request_at_ms_ > VoteTimeoutMs()) return LogObstacle(Obstacle::kExpired);
-  if (!has_requested_votes_) return Ask();
+  if (!has_requested_votes_) return RequestVotes();
   if (static_cast<int>(voters_.size()) >= parts_.core.view.Majority()) return Win();
   LogObstacle(Obstacle::kVotes);
 }
@@ -85,7 +85,7 @@ void Election::UpdateRankAndDelay() {
   rank_ = rank;
 }
 
-void Election::Ask() {
+void Election::RequestVotes() {
   ClusterView& view = parts_.core.view;
   epoch_ = ++view.current_epoch;
   has_requested_votes_ = true;
@@ -94,8 +94,8 @@ void Election::Ask() {
   packet.header = parts_.bus.MakeHeader(PacketType::kVoteRequest);
   if (parts_.manual_failover.IsUnderWay()) packet.header.message_flags |= PacketHeader::kForcesVote;
   parts_.bus.Broadcast(packet);
-  view.WantSave();
-  view.WantHealthCheck();
+  view.RequestSave();
+  view.RequestHealthCheck();
 }
 
 void Election::ReceiveVote(const ClusterNode& voter, const PacketHeader& header) {
@@ -127,8 +127,8 @@ void Election::TakeOver() {
   const SlotSet slots = view.SlotsOf(*former);
   parts_.role.Promote();
   slots.ForEach([&](int slot) { view.Assign(slot, &view.me()); });
-  view.WantHealthCheck();
-  view.WantSave(ClusterView::Save::kNow);
+  view.RequestHealthCheck();
+  view.RequestSave(ClusterView::Save::kNow);
   vote_request_at_ms_ = 0;
   has_requested_votes_ = false;
   parts_.manual_failover.Reset();
@@ -174,7 +174,7 @@ std::string Election::VoteRefusalReason(const ClusterNode& candidate, const Pack
   if (candidate.IsPrimary()) return "it is a master node";
   if (candidate.primary == nullptr) return "I don't know its master";
   const bool is_forced = (header.message_flags & PacketHeader::kForcesVote) != 0;
-  if (!candidate.primary->Is(kNodeFailed) && !is_forced) return "its master is up";
+  if (!candidate.primary->Is(kNodeFail) && !is_forced) return "its master is up";
   const int64_t since_ms = parts_.core.NowMs() - candidate.primary->voted_at_ms;
   // A node votes for replicas of the same primary only once in two node timeouts, so one failure does not cause two
   // elections. As in Valkey 8.1, a forced vote has no such limit. Otherwise a manual failover shortly after another one
@@ -205,7 +205,7 @@ void Election::ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& he
   view.last_vote_epoch = view.current_epoch;
   candidate.primary->voted_at_ms = parts_.core.NowMs();
   // Saves the vote before it is sent, because a node that forgets its vote in a crash could vote twice.
-  view.WantSave(ClusterView::Save::kNow);
+  view.RequestSave(ClusterView::Save::kNow);
   parts_.save();
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kVote);

@@ -51,7 +51,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // "nofailover".
   int Rank() const;
   void UpdateRankAndDelay();  // before the vote request: waits longer if more replicas have more data now
-  void Ask();
+  void RequestVotes();
   void Win();
   void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet, each reason once per 10 s
   int64_t VoteTimeoutMs() const;        // time in which the votes must arrive

@@ -36,22 +36,22 @@ int FailureDetector::CountReports(ClusterNode& node) {
 }
 
 void FailureDetector::MarkPfailIfSilent(ClusterNode& node) {
-  if (node.Is(kNodeSuspect)) ++pfail_count_;
+  if (node.Is(kNodePfail)) ++pfail_count_;
   if (node.ping_sent_ms == 0) return;
   // Any data from the node counts as an answer to the PING, because its PONG may be queued behind many messages.
   const int64_t now_ms = parts_.core.NowMs();
   const int64_t silent_ms = std::min(now_ms - node.ping_sent_ms, now_ms - node.data_received_ms);
   if (silent_ms <= parts_.core.TimeoutMs() || node.IsFailing()) return;
-  node.Set(kNodeSuspect);
+  node.Set(kNodePfail);
   ++pfail_count_;
   parts_.core.log.Debug("*** NODE " + node.id.String() + " possibly failing");
-  parts_.core.view.WantHealthCheck();
+  parts_.core.view.RequestHealthCheck();
   parts_.core.view.RecordChange();
   MarkFailedIfMajority(node);  // a single primary is its own majority
 }
 
 void FailureDetector::MarkFailedIfMajority(ClusterNode& node) {
-  if (!node.Is(kNodeSuspect)) return;
+  if (!node.Is(kNodePfail)) return;
   const int own = parts_.core.view.me().IsPrimary() ? 1 : 0;
   if (CountReports(node) + own < parts_.core.view.Majority()) return;
   parts_.core.log.Notice("Marking node " + node.LogName() + " as failing (quorum reached).");
@@ -65,30 +65,30 @@ void FailureDetector::MarkFailedIfMajority(ClusterNode& node) {
 }
 
 void FailureDetector::MarkFailed(ClusterNode& node) {
-  node.Clear(kNodeSuspect);
-  node.Set(kNodeFailed);
+  node.Clear(kNodePfail);
+  node.Set(kNodeFail);
   node.failed_at_ms = parts_.core.NowMs();
   parts_.core.view.RecordChange();
-  parts_.core.view.WantSave();
-  parts_.core.view.WantHealthCheck();
+  parts_.core.view.RequestSave();
+  parts_.core.view.RequestHealthCheck();
 }
 
 void FailureDetector::HandleFailPacket(const NodeId& id, const ClusterNode& reporter) {
   ClusterNode* node = parts_.core.view.Find(id);
-  if (node == nullptr || (node->flags & (kNodeFailed | kNodeMyself)) != 0) return;
+  if (node == nullptr || (node->flags & (kNodeFail | kNodeMyself)) != 0) return;
   parts_.core.log.Notice("FAIL message received from " + reporter.LogName() + " about " + node->LogName());
   MarkFailed(*node);
 }
 
 void FailureDetector::ClearFailureOnAnswer(ClusterNode& node) {
-  if (node.Is(kNodeSuspect)) {
-    node.Clear(kNodeSuspect);
-    parts_.core.view.WantSave();
-    parts_.core.view.WantHealthCheck();
+  if (node.Is(kNodePfail)) {
+    node.Clear(kNodePfail);
+    parts_.core.view.RequestSave();
+    parts_.core.view.RequestHealthCheck();
     parts_.core.view.RecordChange();
     return;
   }
-  if (!node.Is(kNodeFailed)) return;
+  if (!node.Is(kNodeFail)) return;
   // A replica, or a primary without slots, loses the flag FAIL immediately, because no other node takes its place. A
   // primary with slots loses it, and keeps its slots, only if no replica has replaced it for two node timeouts.
   const bool is_plain = node.IsReplica() || node.slot_count == 0;
@@ -98,10 +98,10 @@ void FailureDetector::ClearFailureOnAnswer(ClusterNode& node) {
 
 void FailureDetector::ClearFailFlag(ClusterNode& node) {
   parts_.core.log.Notice("Clear FAIL state for node " + node.LogName() + ": it is reachable again.");
-  node.Clear(kNodeFailed);
+  node.Clear(kNodeFail);
   parts_.core.view.RecordChange();
-  parts_.core.view.WantSave();
-  parts_.core.view.WantHealthCheck();
+  parts_.core.view.RequestSave();
+  parts_.core.view.RequestHealthCheck();
 }
 
 }  // namespace respite

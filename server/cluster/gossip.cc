@@ -87,8 +87,8 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
   const size_t wanted = std::min(std::max(all.size() / kShareOfNodes, kMinEntries), most);
   const auto is_worth_it = [&](const ClusterNode& node) {
     if (&node == receiver || node.IsMyself() || node.gossiped_in == composed_packet_count_) return false;
-    if ((node.flags & (kNodeHandshake | kNodeNoAddress | kNodeSuspect)) != 0) return false;
-    return node.link != nullptr || node.slot_count != 0;
+    if ((node.flags & (kNodeHandshake | kNodeNoAddress | kNodePfail)) != 0) return false;
+    return node.outbound_link != nullptr || node.slot_count != 0;
   };
   std::vector<const ClusterNode*> chosen;
   for (size_t tries = wanted * 3; tries != 0 && chosen.size() < wanted; --tries) {
@@ -100,7 +100,7 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
   // Adds all nodes that are PFAIL: a node becomes FAIL only when a majority of the primaries has reported it.
   for (const ClusterNode* node : all) {
     const bool is_told = node != receiver && (node->flags & (kNodeHandshake | kNodeNoAddress)) == 0;
-    if (node->Is(kNodeSuspect) && is_told) chosen.push_back(node);
+    if (node->Is(kNodePfail) && is_told) chosen.push_back(node);
   }
   return chosen;
 }
@@ -154,7 +154,7 @@ void Gossip::BroadcastPong(To whom) {
   ClusterView& view = parts_.core.view;
   const ClusterNode* const shard = &view.PrimaryOf(view.me());
   for (ClusterNode* node : view.All()) {
-    if (node->IsMyself() || node->Is(kNodeHandshake) || node->link == nullptr) continue;
+    if (node->IsMyself() || node->Is(kNodeHandshake) || node->outbound_link == nullptr) continue;
     if (whom == To::kSiblings && node->primary != shard) continue;
     parts_.bus.Send(*node, ComposePing(PacketType::kPong, node));
   }
@@ -193,7 +193,7 @@ void Gossip::ApplyGossipEntry(ClusterNode& sender, const GossipEntry& entry) {
 }
 
 void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const GossipEntry& entry) {
-  const bool fails = (entry.flags & (kNodeSuspect | kNodeFailed)) != 0;
+  const bool fails = (entry.flags & (kNodePfail | kNodeFail)) != 0;
   if (sender.IsPrimary() && &sender != &node) {
     if (fails) {
       parts_.failure_detector.AddFailureReport(node, sender);
@@ -231,7 +231,7 @@ void Gossip::AddGossipedNode(const GossipEntry& entry) {
   node.address = AddressOf(entry);
   node.born_ms = parts_.core.NowMs();
   node.shard = NodeId::Draw(parts_.core.random);
-  parts_.core.view.WantSave();
+  parts_.core.view.RequestSave();
 }
 
 void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions) {
@@ -241,7 +241,7 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
     if (place == text || (!text.empty() && !is_sound(text))) return;
     place = text;
     view.RecordChange();
-    view.WantSave();
+    view.RequestSave();
   };
   take(sender.hostname, extensions.hostname, MayBeAnnounced);
   take(sender.human_name, extensions.human_name, MayBeAnnounced);
@@ -258,7 +258,7 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
     // old shard.
     if (view.me().primary == &sender && !was_known) view.me().shard = shard;
     view.RecordChange();
-    view.WantSave();
+    view.RequestSave();
   }
   for (const PingExtensions::Forgotten& forgotten : extensions.forgotten) {
     ClusterNode* node = view.Find(forgotten.id);
@@ -274,8 +274,8 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
 void Gossip::Forget(ClusterNode& node, int64_t for_ms) {
   forgotten_until_ms_[node.id] = parts_.core.NowMs() + for_ms;
   Remove(node);
-  parts_.core.view.WantSave();
-  parts_.core.view.WantHealthCheck();
+  parts_.core.view.RequestSave();
+  parts_.core.view.RequestHealthCheck();
 }
 
 bool Gossip::IsForgotten(const NodeId& id) {

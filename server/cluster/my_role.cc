@@ -18,8 +18,8 @@ void MyRole::Follow(ClusterNode& primary) {
   }
   view.MarkAsReplica(me, &primary);
   me.shard = primary.shard;
-  view.WantSave();
-  view.WantHealthCheck();
+  view.RequestSave();
+  view.RequestHealthCheck();
   if (on_change_) on_change_();
   ConnectToPrimary(is_sibling ? History::Owner::kSame : History::Owner::kOther);
 }
@@ -34,8 +34,8 @@ void MyRole::Promote() {
   ClusterView& view = core_.view;
   if (view.me().IsPrimary()) return;
   view.MarkAsPrimary(view.me());
-  view.WantSave();
-  view.WantHealthCheck();
+  view.RequestSave();
+  view.RequestHealthCheck();
   core_.host.Promote();
   if (on_change_) on_change_();
 }

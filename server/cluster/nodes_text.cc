@@ -22,8 +22,8 @@ struct FlagName {
 constexpr std::array<FlagName, 8> kFlagNames = {{{kNodeMyself, "myself"},
                                                  {kNodePrimary, "master"},
                                                  {kNodeReplica, "slave"},
-                                                 {kNodeSuspect, "fail?"},
-                                                 {kNodeFailed, "fail"},
+                                                 {kNodePfail, "fail?"},
+                                                 {kNodeFail, "fail"},
                                                  {kNodeHandshake, "handshake"},
                                                  {kNodeNoAddress, "noaddr"},
                                                  {kNodeNoFailover, "nofailover"}}};
@@ -72,7 +72,7 @@ std::string AddressText(const ClusterNode& node, NodesFormat format) {
 
 std::string LineOf(const ClusterView& view, const ClusterNode& node, NodesFormat format,
                    const std::vector<SlotRange>& ranges) {
-  const bool is_linked = node.IsMyself() || node.link != nullptr;
+  const bool is_linked = node.IsMyself() || node.outbound_link != nullptr;
   const uint64_t epoch = node.primary == nullptr ? node.config_epoch : node.primary->config_epoch;
   std::string line = StrCat(node.id.String(), " ", AddressText(node, format), " ", FlagsText(node), " ",
                             node.primary == nullptr ? "-" : node.primary->id.String(), " ", node.ping_sent_ms, " ",
@@ -320,7 +320,7 @@ Result<std::unique_ptr<ClusterView>, std::string> ParseNodesFile(Bytes text, Por
     node->flags = line.flags;
     // Clears flags that a node cannot have in its own view. For example, a node never considers itself failed.
     if (node->IsMyself()) {
-      for (NodeFlag flag : {kNodeSuspect, kNodeFailed, kNodeHandshake, kNodeMeet, kNodeNoAddress}) node->Clear(flag);
+      for (NodeFlag flag : {kNodePfail, kNodeFail, kNodeHandshake, kNodeMeet, kNodeNoAddress}) node->Clear(flag);
     }
     if (node->shard.IsNull()) node->shard = NodeId::Draw(random);
   }

@@ -11,7 +11,7 @@ constexpr int64_t kOrphanedMs = 5000;  // a primary's lost replica may return in
 }  // namespace
 
 bool ReplicaMigration::IsOrphaned(const ClusterNode& node) {
-  return node.IsPrimary() && !node.Is(kNodeFailed) && node.slot_count != 0 && node.Is(kNodeMigrateTo) &&
+  return node.IsPrimary() && !node.Is(kNodeFail) && node.slot_count != 0 && node.Is(kNodeMigrateTo) &&
          node.WorkingReplicaCount() == 0;
 }
 
@@ -29,7 +29,7 @@ bool ReplicaMigration::IsMyTurnToMove(int max_replicas) const {
   for (const ClusterNode* node : view.All()) {
     if (!node->IsPrimary() || node->WorkingReplicaCount() != max_replicas) continue;
     for (const ClusterNode* replica : node->replicas) {
-      const bool is_spare = !replica->Is(kNodeFailed) && MayLeave(*replica, *node);
+      const bool is_spare = !replica->Is(kNodeFail) && MayLeave(*replica, *node);
       if (is_spare && (candidate == nullptr || replica->id < candidate->id)) candidate = replica;
     }
   }

@@ -54,8 +54,8 @@ void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const
     if (owner == &my_primary) ++lost;
     view.Assign(slot, &claimant);
     if (view.ImportingFrom(slot) != nullptr) view.SetImporting(slot, &claimant);
-    view.WantSave();
-    view.WantHealthCheck();
+    view.RequestSave();
+    view.RequestHealthCheck();
   });
   UpdateDisclaimedSlots(claimant, claimed);
   // If this node's primary (or this node, as a primary) has lost its last slot, this node becomes a replica of the
@@ -91,7 +91,7 @@ void SlotClaims::ApplyUpdate(const UpdateBody& update) {
   if (node == nullptr || node->config_epoch >= update.config_epoch) return;
   if (node->IsReplica() && !node->IsMyself()) parts_.core.view.MarkAsPrimary(*node);
   if (!node->IsMyself()) node->config_epoch = update.config_epoch;
-  parts_.core.view.WantSave();
+  parts_.core.view.RequestSave();
   AssignClaimedSlots(*node, update.config_epoch, update.slots);
 }
 
@@ -101,7 +101,7 @@ void SlotClaims::ResolveEpochCollision(const ClusterNode& sender) {
   if (sender.id <= view.me().id) return;
   ++view.current_epoch;
   view.me().config_epoch = view.current_epoch;
-  view.WantSave(ClusterView::Save::kNow);
+  view.RequestSave(ClusterView::Save::kNow);
   parts_.core.log.Verbose(StrCat("WARNING: configEpoch collision with node ", sender.id.String(),
                                  ". configEpoch set to ", view.current_epoch));
 }
@@ -113,7 +113,7 @@ bool SlotClaims::BumpEpoch() {
   view.current_epoch = largest + 1;
   view.me().config_epoch = view.current_epoch;
   view.RecordChange();
-  view.WantSave(ClusterView::Save::kNow);
+  view.RequestSave(ClusterView::Save::kNow);
   parts_.core.log.Notice(StrCat("New configEpoch set to ", view.current_epoch));
   return true;
 }

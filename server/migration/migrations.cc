@@ -64,7 +64,7 @@ struct Migrations::Migration {
   int64_t progress_ms = 0;  // when something was last sent or received
   size_t unsent = 0;        // unsent bytes at the last check
   int64_t due_ms = Timers::kNever;
-  FailedMigrateStep trouble = FailedMigrateStep::kNone;
+  FailedMigrateStep failed_step = FailedMigrateStep::kNone;
 };
 
 bool Migrations::Channel::TakeLine() {
@@ -207,8 +207,8 @@ void Migrations::HandleLostLink(Channel& channel) {
   Connect(*migration);
 }
 
-void Migrations::Fail(Migration& migration, FailedMigrateStep trouble) {
-  migration.trouble = trouble;
+void Migrations::Fail(Migration& migration, FailedMigrateStep failed_step) {
+  migration.failed_step = failed_step;
   MarkDone(migration);
 }
 
@@ -290,7 +290,7 @@ void Migrations::Finish(Migration& migration) {
 
 MigrateOutcome Migrations::CollectOutcome(Migration& migration) {
   const MigrateProtocol& talk = migration.order.talk;
-  MigrateOutcome outcome{.trouble = migration.trouble, .error = talk.Error()};
+  MigrateOutcome outcome{.failed_step = migration.failed_step, .error = talk.Error()};
   // If this server has changed its role during the transfer, no keys are deleted here.
   const bool moves = !migration.order.copies && migration.began_as_replica == services_.clients.role.is_replica;
   for (size_t i = 0; i < migration.places.size(); ++i) {

@@ -33,9 +33,9 @@ namespace respite {
 struct Command;
 struct Session;
 
-struct MigrateOutcome {                                  // the result of a transfer
-  FailedMigrateStep trouble = FailedMigrateStep::kNone;  // the step that failed
-  std::string error = {};                                // the error of the other server; empty: none
+struct MigrateOutcome {                                      // the result of a transfer
+  FailedMigrateStep failed_step = FailedMigrateStep::kNone;  // the step that failed
+  std::string error = {};                                    // the error of the other server; empty: none
   std::vector<std::string> arrived = {};  // keys that the other server has, and that must be deleted here
   bool keeps_changed = false;             // some keys arrived, but are kept here because they have changed meanwhile
 };
@@ -87,8 +87,8 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void HandleLostLink(Channel& channel);           // fails its transfer, or tries it again if no key was answered
   void RestartTimer(Migration& migration) const;   // called after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;  // sets when RunDue checks the migration again
-  void Fail(Migration& migration, FailedMigrateStep trouble);  // ends the transfer without success
-  void MarkDone(Migration& migration);                         // the transfer has ended; EndTurn will finish it
+  void Fail(Migration& migration, FailedMigrateStep failed_step);  // ends the transfer without success
+  void MarkDone(Migration& migration);                             // the transfer has ended; EndTurn will finish it
   void Drop(const Channel& channel);
   void CloseLongestIdle();                            // closes the link that was unused longest, if any is unused
   Channel* FindIdleChannel(const std::string& name);  // an unused link to this server; null: none

@@ -65,10 +65,10 @@ void DivergenceWatch::OnCall(const FinishedCall& call) {
     const bool may_be_own = changes_own_data && IsOfData(call.error);
     Report(call.error, call.command.full_name, may_be_own ? Cause::kPerhapsOwnChange : Cause::kThisServer);
   }
-  if (call.command.Is(kWrite) && parts_.durability->FindPersistenceTrouble()) CheckDisk();
+  if (call.command.Is(kWrite) && parts_.durability->FindPersistenceTrouble()) HandleDiskWriteError();
 }
 
-void DivergenceWatch::CheckDisk() {
+void DivergenceWatch::HandleDiskWriteError() {
   if (!parts_.env.settings.replica_ignore_disk_write_errors) {
     parts_.env.log.Warning("Replica was unable to write command to disk.");
     std::abort();

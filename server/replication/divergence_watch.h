@@ -32,7 +32,7 @@ class DivergenceWatch final : public CallObserver {  // detects commands of the 
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnChange };
 
   void Report(Bytes error, Bytes command, Cause cause);  // logs it, and by the settings ends the link or aborts
-  void CheckDisk();  // a write cannot be persisted: aborts, or warns with replica-ignore-disk-write-errors
+  void HandleDiskWriteError();  // a write cannot be persisted: aborts, or warns with replica-ignore-disk-write-errors
 
   const Parts parts_;                     // the arguments of the constructor
   int64_t warned_at_ms_ = INT64_MIN / 2;  // real elapsed time at which it last logged a failed command or write

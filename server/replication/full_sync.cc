@@ -179,7 +179,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
           parts_.env.log.Warning("Background transfer error");
         }
       },
-      ends.value().childs.Get());
+      ends.value().write_end.Get());
   if (!pid) {
     parts_.env.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
     return SendErrorAndClose(waiting);
@@ -191,7 +191,7 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
     SendFullResync(*session, Replica::State::kReceives);
   }
   pipe_.emplace(
-      std::move(ends.value().ours), mark, *parts_.env.network, [this](Bytes bytes) { ForwardSnapshotBytes(bytes); },
+      std::move(ends.value().read_end), mark, *parts_.env.network, [this](Bytes bytes) { ForwardSnapshotBytes(bytes); },
       [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 

@@ -58,7 +58,7 @@ PrimaryLink::~PrimaryLink() { link_.reset(); }
 
 void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
   Leave();
-  if (data == Data::kOther) in_step_at_ms_.reset();
+  if (data == Data::kOther) last_linked_at_ms_.reset();
   may_continue_ = continues;
   state_ = State::kConnect;
   failed_snapshot_count_ = 0;
@@ -410,7 +410,7 @@ void PrimaryLink::EndAtFailedCommand() {
   state_ = State::kFailed;
   last_error_ = OneLineError(reason);
   down_since_ms_ = services.env.pace.NowMs();
-  parts_.replicas.EndAll();  // when they ask again, they learn that the link is down
+  parts_.replicas.CloseAllAfterOutput();  // when they ask again, they learn that the link is down
   services.env.log.Warning(
       StrCat(reason, ". The link has ended at offset ", services.data.dataset.history.offset,
              ", and this replica must not become a master. REPLICAOF with the same host and port makes a "
@@ -521,7 +521,7 @@ void PrimaryLink::Close() {
 
 void PrimaryLink::CloseSession() {
   if (session_ == nullptr) return;
-  in_step_at_ms_ = parts_.services.env.pace.NowMs();
+  last_linked_at_ms_ = parts_.services.env.pace.NowMs();
   AdvanceHistoryOffset();
   state_ = State::kConnect;
   parts_.services.env.log.Notice("Caching the disconnected master state.");
@@ -566,7 +566,7 @@ void PrimaryLink::Cron() {
 PrimaryLink::Figures PrimaryLink::GetFigures() const {
   const int64_t now_ms = parts_.services.env.pace.NowMs();
   const int64_t io_s = (now_ms - last_io_ms_) / 1000;
-  const int64_t age_s = in_step_at_ms_ ? (now_ms - *in_step_at_ms_) / 1000 : -1;
+  const int64_t age_s = last_linked_at_ms_ ? (now_ms - *last_linked_at_ms_) / 1000 : -1;
   Figures figures{-1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, age_s, parts_.services.data.dataset.history.offset,
                   -1};
   if (state_ == State::kConnect && now_ms < retry_at_ms_) figures.retry_in_s = (retry_at_ms_ - now_ms + 999) / 1000;

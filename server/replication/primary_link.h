@@ -138,13 +138,13 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t down_since_ms_ = 0;       // real elapsed time at which the link went down
   int64_t linked_since_ms_ = 0;     // real elapsed time at which the link came up
   // Pace time at which a link to a primary of this history was last up; nullopt: it never was.
-  std::optional<int64_t> in_step_at_ms_;  // when the link was last up, with this history; nothing: never
-  int failed_snapshot_count_ = 0;         // failed snapshots and protocol errors since a long-lived link
-  int64_t retry_at_ms_ = 0;               // real elapsed time before which Cron does not connect
-  std::string last_error_;                // why the link is down; empty: it is up
-  std::string failed_command_;            // the command of the primary that failed here; empty: none
-  bool runs_stream_ = false;              // a command of the stream is running
-  std::string lost_reason_;               // why the connection was lost while runs_stream_; empty: it was not
+  std::optional<int64_t> last_linked_at_ms_;  // when the link was last up, with this history; nothing: never
+  int failed_snapshot_count_ = 0;             // failed snapshots and protocol errors since a long-lived link
+  int64_t retry_at_ms_ = 0;                   // real elapsed time before which Cron does not connect
+  std::string last_error_;                    // why the link is down; empty: it is up
+  std::string failed_command_;                // the command of the primary that failed here; empty: none
+  bool runs_stream_ = false;                  // a command of the stream is running
+  std::string lost_reason_;                   // why the connection was lost while runs_stream_; empty: it was not
 
   Session* session_ = nullptr;            // the session that runs the stream; null: not linked
   std::vector<char> scratch_;             // target of reads, kept to reuse its memory

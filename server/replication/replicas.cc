@@ -41,7 +41,7 @@ void Replicas::CloseAll() {
   for (Session* session : all) parts_.clients.Close(*session);
 }
 
-void Replicas::EndAll() {
+void Replicas::CloseAllAfterOutput() {
   Deliver();
   const std::vector<Session*> all = all_;
   for (Session* session : all) {

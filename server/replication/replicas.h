@@ -41,7 +41,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   const std::vector<Session*>& All() const { return all_; }
   bool IsEmpty() const { return all_.empty(); }       // no replica is connected
   void CloseAll();                                    // disconnects all replicas
-  void EndAll();                                      // disconnects all; online ones first receive the stream so far
+  void CloseAllAfterOutput();                         // disconnects all; online ones first receive the stream so far
   static std::string NameOf(const Session& session);  // for the log and INFO: "127.0.0.1:6380"
   static std::string HostOf(const Session& session);  // announced address of the replica, or its socket's address
   static Bytes StateNameOf(const Replica& replica);   // as in INFO: "online", "wait_bgsave" …

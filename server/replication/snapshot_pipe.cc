@@ -17,17 +17,17 @@ Result<SnapshotPipe::Ends, int> SnapshotPipe::Open() {
   return Ends{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-SnapshotPipe::SnapshotPipe(Descriptor ours, std::string mark, Network& network, std::function<void(Bytes)> piece,
+SnapshotPipe::SnapshotPipe(Descriptor read_end, std::string mark, Network& network, std::function<void(Bytes)> piece,
                            std::function<void(bool is_whole)> ended)
-    : end_(std::move(ours)),
+    : read_end_(std::move(read_end)),
       mark_(std::move(mark)),
       on_piece_(std::move(piece)),
       on_end_(std::move(ended)),
-      watch_(network.WatchPipe(end_.Get(), [this] { Read(); })) {}
+      watch_(network.WatchPipe(read_end_.Get(), [this] { Read(); })) {}
 
 void SnapshotPipe::Read() {
   std::array<char, kPieceBytes> piece;  // NOLINT: filled before it is read
-  const ssize_t got = read(end_.Get(), piece.data(), piece.size());
+  const ssize_t got = read(read_end_.Get(), piece.data(), piece.size());
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) {
     const auto ended = on_end_;  // the call may destroy this

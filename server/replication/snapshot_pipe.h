@@ -16,8 +16,8 @@ namespace respite {
 class SnapshotPipe {  // the read end of the pipe into which a child writes a snapshot for replicas
  public:
   struct Ends {
-    Descriptor ours;    // the read end, for this process
-    Descriptor childs;  // the write end, for the child
+    Descriptor read_end;   // the read end, for this process
+    Descriptor write_end;  // the write end, for the child
   };
   // These sizes are small because a socket that gets room takes a whole window in one turn, while other clients wait.
   static constexpr size_t kWindowBytes = 32 * 1024;  // maximum unsent bytes per replica; above it the pipe pauses
@@ -27,7 +27,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
 
   // `mark` is the last text that a successful child writes. `piece` receives the data, and `ended` whether the data was
   // complete. Each of these two functions may destroy this SnapshotPipe.
-  SnapshotPipe(Descriptor ours, std::string mark, Network& network, std::function<void(Bytes)> piece,
+  SnapshotPipe(Descriptor read_end, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);
 
   bool IsWhole() const { return tail_ == mark_; }  // the child wrote all: its end mark came last
@@ -39,7 +39,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   void Read();
   void SetPaused(bool is_paused);  // stops or resumes reading
 
-  const Descriptor end_;
+  const Descriptor read_end_;
   const std::string mark_;                       // last text that a successful child writes
   const std::function<void(Bytes)> on_piece_;    // called with the data that was read
   const std::function<void(bool)> on_end_;       // called at the end with true if the data was complete

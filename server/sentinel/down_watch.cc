@@ -75,11 +75,11 @@ void DownWatch::CheckObjectivelyDown(Primary& primary) {
     if (primary.is_down && sentinel->says_primary_is_down) ++votes;
   }
   const bool is_down = primary.is_down && votes >= primary.quorum;
-  if (is_down == primary.is_agreed_down) return;
-  primary.is_agreed_down = is_down;
+  if (is_down == primary.is_objectively_down) return;
+  primary.is_objectively_down = is_down;
   if (!is_down) return events_.Tell(LogLevel::kWarning, "-odown", primary);
   events_.Tell(LogLevel::kWarning, "+odown", primary, StrCat(" #quorum ", votes, "/", primary.quorum));
-  primary.agreed_down_since_ms = core_.NowMs();
+  primary.objectively_down_since_ms = core_.NowMs();
 }
 
 void DownWatch::AskOtherSentinels(Primary& primary, Pace pace) {
@@ -90,11 +90,11 @@ void DownWatch::AskOtherSentinels(Primary& primary, Pace pace) {
       sentinel->voted_for.clear();
     }
     if (!primary.is_down || sentinel->link->IsDisconnected()) continue;
-    if (pace == Pace::kNow || elapsed_ms >= core_.periods().ask) Ask(primary, *sentinel);
+    if (pace == Pace::kNow || elapsed_ms >= core_.periods().ask) RequestOpinion(primary, *sentinel);
   }
 }
 
-void DownWatch::Ask(Primary& primary, PeerSentinel& sentinel) {
+void DownWatch::RequestOpinion(Primary& primary, PeerSentinel& sentinel) {
   const bool wants_vote = primary.failover_state != FailoverState::kNone;
   // Votes for a failover are requested in the epoch of that failover, which may be older than the current epoch.
   const uint64_t epoch = wants_vote ? primary.failover_epoch : core_.state.current_epoch;

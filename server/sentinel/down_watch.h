@@ -17,7 +17,7 @@ class DownWatch {  // decides which instances are down
   // CheckObjectivelyDown decides whether enough Sentinels agree (odown); it also runs after replies to INFO and answers
   // of Sentinels.
   void CheckSubjectivelyDown(Instance& instance);  // decides Instance::is_down, for this Sentinel alone
-  void CheckObjectivelyDown(Primary& primary);  // decides Primary::is_agreed_down, with the opinions of all Sentinels
+  void CheckObjectivelyDown(Primary& primary);     // decides Primary::is_objectively_down, with all Sentinels' opinions
 
   // AskOtherSentinels asks the other Sentinels about a primary that is down for this one. During a failover it also
   // requests their votes. kNow: it asks even Sentinels that have answered a moment ago.
@@ -32,7 +32,7 @@ class DownWatch {  // decides which instances are down
   void CloseHangingLinks(Instance& instance);     // closes connections that bring no answers any more
   bool IsSilent(const Instance& instance) const;  // no good answer for longer than down-after-milliseconds
   bool IsUnfit(const Primary& primary) const;     // answers, but counts as down: reports to be a replica, or rebooted
-  void Ask(Primary& primary, PeerSentinel& sentinel);
+  void RequestOpinion(Primary& primary, PeerSentinel& sentinel);
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr
 
   const SentinelCore core_;

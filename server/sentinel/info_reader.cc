@@ -143,8 +143,8 @@ void InfoReader::CorrectReplica(WatchedReplica& replica) {
   AdvanceReconfiguration(replica);
 }
 
-bool InfoReader::LooksSane(const Primary& primary) const {
-  return primary.reported_role == ReportedRole::kPrimary && !primary.is_down && !primary.is_agreed_down &&
+bool InfoReader::IsUpAndPrimary(const Primary& primary) const {
+  return primary.reported_role == ReportedRole::kPrimary && !primary.is_down && !primary.is_objectively_down &&
          core_.NowMs() - primary.info_ms < core_.periods().info * kFreshInfoPeriods;
 }
 
@@ -160,7 +160,7 @@ void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
     return failover_.HandlePromotion(replica);
   }
   const int64_t wait_ms = core_.periods().publish * kRolePublishPeriods;
-  if (replica.is_promoted || !LooksSane(primary) || !WasUpFor(replica, wait_ms) ||
+  if (replica.is_promoted || !IsUpAndPrimary(primary) || !WasUpFor(replica, wait_ms) ||
       core_.NowMs() - replica.role_since_ms <= wait_ms) {
     return;
   }
@@ -174,7 +174,7 @@ void InfoReader::CorrectItsPrimary(WatchedReplica& replica) {
       core_.IsHostOf(primary.address, replica.reported_primary_host))
     return;
   const int64_t wait_ms = primary.failover_timeout_ms;
-  if (!LooksSane(primary) || !WasUpFor(replica, wait_ms) || core_.NowMs() - replica.reported_since_ms <= wait_ms)
+  if (!IsUpAndPrimary(primary) || !WasUpFor(replica, wait_ms) || core_.NowMs() - replica.reported_since_ms <= wait_ms)
     return;
   replicaof_sender_.Follow(replica, primary.address);
   events_.Tell(LogLevel::kNotice, "+fix-slave-config", replica);

@@ -43,7 +43,7 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
   void HandlePrimaryRole(WatchedReplica& replica);       // handles a replica that reports to be a primary
   void CorrectItsPrimary(WatchedReplica& replica);       // sends REPLICAOF if it follows a wrong primary for too long
   void AdvanceReconfiguration(WatchedReplica& replica);  // checks whether it follows the new primary by now
-  bool LooksSane(const Primary& primary) const;          // the primary is up, and has recently reported role:master
+  bool IsUpAndPrimary(const Primary& primary) const;     // the primary is up, and has recently reported role:master
   bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // was not down in the last `ms`
 
   const SentinelCore core_;

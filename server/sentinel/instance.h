@@ -67,13 +67,13 @@ struct ServerInstance : Instance {  // an instance that answers INFO
   ServerInstance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
                  int64_t now_ms);
 
-  std::optional<std::string> info;   // the last reply to INFO; nothing: none yet
-  int64_t info_ms = kLongAgo;        // real elapsed time at which `info` arrived
-  bool info_is_awaited = false;      // INFO was sent, but was not answered yet
-  bool info_is_urgent = false;       // a decision waits for the next reply to INFO
-  int64_t info_asked_ms = kLongAgo;  // real elapsed time at which INFO was last sent
-  ReportedRole reported_role;        // the role in the last reply to INFO
-  int64_t role_since_ms;             // real elapsed time at which reported_role last changed
+  std::optional<std::string> info;  // the last reply to INFO; nothing: none yet
+  int64_t info_ms = kLongAgo;       // real elapsed time at which `info` arrived
+  bool info_is_awaited = false;     // INFO was sent, but was not answered yet
+  bool info_is_urgent = false;      // a decision waits for the next reply to INFO
+  int64_t info_sent_ms = kLongAgo;  // real elapsed time at which INFO was last sent
+  ReportedRole reported_role;       // the role in the last reply to INFO
+  int64_t role_since_ms;            // real elapsed time at which reported_role last changed
   // The primary that a replica reports in INFO.
   std::string reported_primary_host;  // master_host in INFO
   int reported_primary_port = 0;      // master_port in INFO
@@ -152,21 +152,21 @@ struct Primary final : ServerInstance {  // a watched primary
 
   // --- State.
 
-  bool is_agreed_down = false;       // enough Sentinels consider it down (odown, "objectively")
-  int64_t agreed_down_since_ms = 0;  // real elapsed time at which is_agreed_down was last set; 0: never
-  bool has_rebooted = false;         // its run id has changed, and it has not sent PONG since
-  int64_t rebooted_ms = 0;           // real elapsed time at which its run id last changed
-  uint64_t config_epoch = 0;         // epoch of the failover that has set its address
-  std::string leader;                // id of the Sentinel for which this Sentinel has voted
-  uint64_t leader_epoch = 0;         // epoch of that vote
-  bool is_failing_over = false;      // a failover by this Sentinel has begun (perhaps not elected yet)
-  bool is_failover_forced = false;   // an operator has started the failover, so no votes are needed
-  uint64_t failover_epoch = 0;       // the epoch in which the votes for the failover count
+  bool is_objectively_down = false;       // enough Sentinels consider it down (odown, "objectively")
+  int64_t objectively_down_since_ms = 0;  // real elapsed time at which is_objectively_down was last set; 0: never
+  bool has_rebooted = false;              // its run id has changed, and it has not sent PONG since
+  int64_t rebooted_ms = 0;                // real elapsed time at which its run id last changed
+  uint64_t config_epoch = 0;              // epoch of the failover that has set its address
+  std::string leader;                     // id of the Sentinel for which this Sentinel has voted
+  uint64_t leader_epoch = 0;              // epoch of that vote
+  bool is_failing_over = false;           // a failover by this Sentinel has begun (perhaps not elected yet)
+  bool is_failover_forced = false;        // an operator has started the failover, so no votes are needed
+  uint64_t failover_epoch = 0;            // the epoch in which the votes for the failover count
   FailoverState failover_state = FailoverState::kNone;  // step of the failover
   int64_t failover_state_ms = 0;                        // real elapsed time at which this state was entered
-  int64_t failover_start_ms = kLongAgo;      // last start of a failover, or vote for another Sentinel; up to 1 s late
-  int64_t failover_delay_logged = kLongAgo;  // the failover_start_ms for which LogFailoverDelay has logged
-  WatchedReplica* promoted = nullptr;        // the replica that replaces it in a failover; null: not chosen
+  int64_t failover_start_ms = kLongAgo;  // last start of a failover, or vote for another Sentinel; up to 1 s late
+  int64_t logged_failover_start_ms = kLongAgo;  // the failover_start_ms for which LogFailoverDelay has logged
+  WatchedReplica* promoted = nullptr;           // the replica that replaces it in a failover; null: not chosen
 };
 
 Bytes CommandOf(const Instance& instance, const char* command);  // the command's name there, after rename-command

@@ -134,8 +134,8 @@ void InstanceList::Reset(Primary& primary, Sentinels sentinels) {
   primary.replicas.clear();
   if (sentinels == Sentinels::kForget) primary.sentinels.clear();
   primary.link->Restart(now_ms);
-  primary.is_down = primary.is_agreed_down = primary.has_rebooted = primary.has_killed_script = false;
-  primary.down_since_ms = primary.agreed_down_since_ms = 0;
+  primary.is_down = primary.is_objectively_down = primary.has_rebooted = primary.has_killed_script = false;
+  primary.down_since_ms = primary.objectively_down_since_ms = 0;
   primary.is_failing_over = primary.is_failover_forced = false;
   primary.failover_state = FailoverState::kNone;
   primary.failover_state_ms = 0;

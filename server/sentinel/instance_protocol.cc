@@ -117,7 +117,7 @@ int64_t InstanceProtocol::InfoPeriodMs(const ServerInstance& server) const {
   const Primary& primary = server.primary;
   if (server.kind == InstanceKind::kPrimary) return core_.periods().info;
   if (primary.promoted == &server && primary.failover_state == FailoverState::kWaitPromotion) return kPromotionInfoMs;
-  const bool is_urgent = primary.is_agreed_down || primary.is_failing_over || server.primary_link_down_ms != 0;
+  const bool is_urgent = primary.is_objectively_down || primary.is_failing_over || server.primary_link_down_ms != 0;
   return is_urgent ? std::min(kHurriedInfoMs, core_.periods().info) : core_.periods().info;
 }
 
@@ -125,9 +125,9 @@ void InstanceProtocol::SendInfoIfDue(ServerInstance& server) {
   const int64_t now_ms = core_.NowMs();
   const int64_t period_ms = InfoPeriodMs(server);
   if (now_ms - server.info_ms <= period_ms && !server.info_is_urgent) return;
-  if (server.info_is_awaited && now_ms - server.info_asked_ms <= kInfoAgainMs) return;
+  if (server.info_is_awaited && now_ms - server.info_sent_ms <= kInfoAgainMs) return;
   server.info_is_awaited = true;
-  server.info_asked_ms = now_ms;
+  server.info_sent_ms = now_ms;
   server.link->commands->Send(server, {CommandOf(server, "INFO")},
                               [this, &server](const ReplyTree& reply) { reader_.Receive(server, reply); });
 }

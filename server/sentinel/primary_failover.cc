@@ -36,7 +36,7 @@ std::string TimeText(int64_t wall_ms) {
 // --- Start.
 
 void PrimaryFailover::StartIfNeeded(Primary& primary) {
-  if (!primary.is_agreed_down || primary.is_failing_over) return;
+  if (!primary.is_objectively_down || primary.is_failing_over) return;
   if (core_.NowMs() - primary.failover_start_ms < primary.failover_timeout_ms * kBetweenFailovers) {
     return LogFailoverDelay(primary);
   }
@@ -45,8 +45,8 @@ void PrimaryFailover::StartIfNeeded(Primary& primary) {
 }
 
 void PrimaryFailover::LogFailoverDelay(Primary& primary) const {
-  if (primary.failover_delay_logged == primary.failover_start_ms) return;
-  primary.failover_delay_logged = primary.failover_start_ms;
+  if (primary.logged_failover_start_ms == primary.failover_start_ms) return;
+  primary.logged_failover_start_ms = primary.failover_start_ms;
   const int64_t due_ms = primary.failover_start_ms + primary.failover_timeout_ms * kBetweenFailovers;
   core_.log.Notice("Next failover delay: I will not start a failover before " +
                    TimeText(core_.host.WallMs() + due_ms - core_.NowMs()));
@@ -105,7 +105,7 @@ void PrimaryFailover::WaitForElection(Primary& primary) {
     return Abort(primary);
   }
   parts_.events.Tell(LogLevel::kWarning, "+elected-leader", primary);
-  if (core_.state.simulated_failures.after_election) core_.host.Crash();
+  if (core_.state.simulated_failures.crash_after_election) core_.host.Crash();
   Enter(primary, FailoverState::kSelectReplica);
   parts_.events.Tell(LogLevel::kWarning, "+failover-state-select-slave", primary);
 }
@@ -182,7 +182,7 @@ void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   Enter(primary, FailoverState::kReconfigureReplicas);
   core_.Save();
   parts_.events.Tell(LogLevel::kWarning, "+promoted-slave", replica);
-  if (core_.state.simulated_failures.after_promotion) core_.host.Crash();
+  if (core_.state.simulated_failures.crash_after_promotion) core_.host.Crash();
   parts_.events.Tell(LogLevel::kWarning, "+failover-state-reconf-slaves", primary);
   parts_.events.RunReconfigurationScript(primary, SentinelEvents::Part::kLeader, primary.address, replica.address);
   parts_.hello_protocol.PublishHellosSoon(primary);

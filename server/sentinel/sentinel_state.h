@@ -38,9 +38,9 @@ struct SentinelPeriods {                // in milliseconds; SENTINEL DEBUG chang
   int64_t script_retry_delay = 30'000;         // milliseconds between two tries of a program; doubled with each try
 };
 
-struct SimulatedFailures {       // crashes that SENTINEL SIMULATE-FAILURE has requested
-  bool after_election = false;   // crashes as soon as it is the elected leader
-  bool after_promotion = false;  // crashes as soon as the replica is promoted
+struct SimulatedFailures {             // crashes that SENTINEL SIMULATE-FAILURE has requested
+  bool crash_after_election = false;   // crashes as soon as it is the elected leader
+  bool crash_after_promotion = false;  // crashes as soon as the replica is promoted
 };
 
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits

@@ -91,7 +91,7 @@ void SlotExport::EndExport(State state, const std::string& message) {
   if (changes_) services.data.dataset.journals.Detach(*changes_);
   if (pipe_ && services.storage.child_processes.Does(ChildWork::kSlots)) services.storage.child_processes.Kill();
   pipe_.reset();
-  if (std::exchange(holds_writes_, false)) services.clients.pause.ResumeWrites(Pause::kSlotMigration);
+  if (std::exchange(pauses_writes_, false)) services.clients.pause.ResumeWrites(Pause::kSlotMigration);
   link_.reset();
   if (state == State::kSuccess) {
     services.env.log.Notice("Slot migration " + job_->name + ": the target owns the slots now.");
@@ -123,14 +123,14 @@ void SlotExport::OnConnected() {
   Enter(State::kEstablishing);
   const Settings& settings = services_.env.settings;
   if (!settings.masterauth.empty() && settings.masteruser.empty()) {
-    Ask(Request::kAuth, {"AUTH", settings.masterauth});
+    SendRequest(Request::kAuth, {"AUTH", settings.masterauth});
   } else if (!settings.masterauth.empty()) {
-    Ask(Request::kAuth, {"AUTH", settings.masteruser, settings.masterauth});
+    SendRequest(Request::kAuth, {"AUTH", settings.masteruser, settings.masterauth});
   }
   SendEstablish();
 }
 
-void SlotExport::Ask(Request request, std::initializer_list<Bytes> words) {
+void SlotExport::SendRequest(Request request, std::initializer_list<Bytes> words) {
   std::string text;
   AppendRequest(text, words);
   link_->Send(text);
@@ -194,7 +194,7 @@ void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
       seen_version_ = UINT64_MAX;
       if (!CheckOwnership()) return;
       Enter(State::kGranted);
-      return Ask(Request::kTakeOver, {"CLUSTER", "SYNCSLOTS", "TAKEOVER"});
+      return SendRequest(Request::kTakeOver, {"CLUSTER", "SYNCSLOTS", "TAKEOVER"});
     case Request::kTakeOver:
       return HandleTakeoverReply(line);
   }
@@ -280,22 +280,22 @@ void SlotExport::PauseWritesIfCaughtUp() {
   const int64_t limit = services_.env.settings.slot_migration_max_failover_repl_bytes;
   const bool has_sent = limit < 0 || link_->UnsentBytes() <= static_cast<size_t>(limit);
   if (has_sent && sent_since_ack_ <= little) return PauseWrites();
-  if (sent_since_ack_ > little) AskForAck();
+  if (sent_since_ack_ > little) RequestAck();
 }
 
-void SlotExport::AskForAck() {
+void SlotExport::RequestAck() {
   ++ack_request_count_;
   sent_since_ack_ = 0;
-  asked_ack_ms_ = services_.env.pace.NowMs();
-  Ask(Request::kAck, {"CLUSTER", "SYNCSLOTS", "ACK"});
+  ack_requested_ms_ = services_.env.pace.NowMs();
+  SendRequest(Request::kAck, {"CLUSTER", "SYNCSLOTS", "ACK"});
 }
 
 void SlotExport::PauseWrites() {
   if (services_.clients.pause.IsOn()) return;  // another pause is active; tries again in the next turn
   services_.clients.pause.PauseWrites(Pause::kSlotMigration);
-  holds_writes_ = true;
+  pauses_writes_ = true;
   Enter(State::kPaused);
-  Ask(Request::kPaused, {"CLUSTER", "SYNCSLOTS", "PAUSED"});
+  SendRequest(Request::kPaused, {"CLUSTER", "SYNCSLOTS", "PAUSED"});
 }
 
 void SlotExport::CheckTimeouts() {
@@ -318,7 +318,7 @@ void SlotExport::CheckTimeouts() {
   if (!waits_for_target) progress_ms_ = now_ms;
   if (now_ms - progress_ms_ > int64_t{settings.repl_timeout} * 1000) return Fail("the target does not answer");
   const bool may_ask = job_->state == State::kWaitingToPause || job_->state == State::kWaitingToSnapshot;
-  if (may_ask && unanswered_requests_.empty() && now_ms - asked_ack_ms_ >= kAckEveryMs) AskForAck();
+  if (may_ask && unanswered_requests_.empty() && now_ms - ack_requested_ms_ >= kAckEveryMs) RequestAck();
 }
 
 // --- The snapshot.
@@ -331,15 +331,15 @@ void SlotExport::Fork() {
   const std::string eof = SnapshotEof(RandomHex(kMarkLength));
   const auto pid = child_processes.Start(
       ChildWork::kSlots, [this, eof](ChildReporter& reporter) { return WriteSnapshot(reporter, eof); },
-      [job = job_](const ChildEnd& end) { job->cow_bytes = end.last.cow_peak_bytes; }, ends.value().childs.Get());
+      [job = job_](const ChildEnd& end) { job->cow_bytes = end.last.cow_peak_bytes; }, ends.value().write_end.Get());
   if (!pid) return Fail("no child for the snapshot: " + IoErrorText(pid.error()));
   Enter(State::kSnapshotting);
   changes_.emplace(job_->slots, services_.env.commands);
   services_.data.dataset.journals.Attach(*changes_);
   unanswered_requests_.push_back(Request::kSnapshotEof);
   pipe_.emplace(
-      std::move(ends.value().ours), eof, *services_.env.network, [this](Bytes bytes) { ForwardSnapshotBytes(bytes); },
-      [this](bool is_whole) { HandlePipeEnd(is_whole); });
+      std::move(ends.value().read_end), eof, *services_.env.network,
+      [this](Bytes bytes) { ForwardSnapshotBytes(bytes); }, [this](bool is_whole) { HandlePipeEnd(is_whole); });
 }
 
 // Writes the commands of the keys and then `eof` into the pipe. Runs in the child process.

@@ -63,7 +63,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   void Enter(SlotJob::State state);     // sets the state of the job
   void EndExport(SlotJob::State state,  // ends the export in this state
                  const std::string& message);
-  void Ask(Request request, std::initializer_list<Bytes> words);
+  void SendRequest(Request request, std::initializer_list<Bytes> words);
   void SendEstablish();                                    // sends CLUSTER SYNCSLOTS ESTABLISH
   void HandleAnswer(Bytes line);                           // one line is one reply of the target
   void HandlePositiveAnswer(Request request, Bytes line);  // `line` is without the '+'
@@ -75,7 +75,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
 
   void SendChanges();            // sends the changes since the fork that were not sent yet
   void PauseWritesIfCaughtUp();  // pauses writes if little is left to send; else requests an ACK
-  void AskForAck();              // sends CLUSTER SYNCSLOTS ACK
+  void RequestAck();             // sends CLUSTER SYNCSLOTS ACK
   void PauseWrites();            // pauses writes of clients, and tells the target
   // The node that owns the exported slots, as far as this node knows.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
@@ -90,13 +90,13 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   std::deque<Request> unanswered_requests_;  // requests that the target has not answered yet
   std::optional<SnapshotPipe> pipe_;
   std::optional<SlotChanges> changes_;  // changes to keys of the slots since the fork
-  bool holds_writes_ = false;           // writes of clients are paused
+  bool pauses_writes_ = false;          // writes of clients are paused
   uint64_t seen_version_ = UINT64_MAX;  // version of the view at the last CheckOwnership
   size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
   int ack_request_count_ = 0;           // number of requests for an ACK so far
   int64_t progress_ms_ = 0;             // real elapsed time of the last answer, or of the last bytes sent
   int64_t entered_ms_ = 0;              // real elapsed time at which the state was entered
-  int64_t asked_ack_ms_ = 0;            // real elapsed time of the last request for an ACK
+  int64_t ack_requested_ms_ = 0;        // real elapsed time of the last request for an ACK
   size_t unsent_ = 0;                   // unsent bytes at the last CheckTimeouts
 };
 

@@ -164,7 +164,7 @@ struct ClusterFailover {
     const ClusterNode& me = cluster.view().me();
     if (me.IsPrimary()) throw Refusal{kFailoverOfPrimary};
     if (me.primary == nullptr) throw Refusal{kFailoverWithoutPrimary};
-    const bool is_down = me.primary->Is(kNodeFailed) || me.primary->link == nullptr;
+    const bool is_down = me.primary->Is(kNodeFail) || me.primary->outbound_link == nullptr;
     if (mode == Mode::kAsk && is_down) throw Refusal{kFailoverNeedsForce};
     if (mode != Mode::kTakeOver && !call.services.data.dataset.history.IsWhole()) throw Refusal{kFailoverWithoutData};
     cluster.FailOver(mode);
@@ -234,7 +234,7 @@ struct ClusterSaveConfig {
                                        .flags = kAdmin | kStale | kNoAsyncLoading};
   static void Run(Call& call) {
     Cluster& cluster = RequireCluster(call);
-    cluster.view().WantSave(ClusterView::Save::kNow);
+    cluster.view().RequestSave(ClusterView::Save::kNow);
     cluster.SaveNow();
     call.reply.Ok();
   }

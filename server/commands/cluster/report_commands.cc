@@ -28,7 +28,7 @@ NodesFormat FormatFor(const Call& call) {
 
 struct SlotFigures {
   int assigned = 0;
-  int suspected = 0;
+  int pfail = 0;
   int failed = 0;
 };
 
@@ -38,10 +38,10 @@ SlotFigures CountSlots(const ClusterView& view) {
     const ClusterNode* owner = view.Owner(slot);
     if (owner == nullptr) continue;
     ++figures.assigned;
-    if (owner->Is(kNodeFailed)) {
+    if (owner->Is(kNodeFail)) {
       ++figures.failed;
-    } else if (owner->Is(kNodeSuspect)) {
-      ++figures.suspected;
+    } else if (owner->Is(kNodePfail)) {
+      ++figures.pfail;
     }
   }
   return figures;
@@ -69,8 +69,8 @@ std::string InfoText(const Cluster& cluster) {
   const SlotFigures slots = CountSlots(view);
   std::string text = std::string("cluster_state:") + (view.is_ok ? "ok" : "fail") + "\r\n";
   AddLine(text, "cluster_slots_assigned", static_cast<uint64_t>(slots.assigned));
-  AddLine(text, "cluster_slots_ok", static_cast<uint64_t>(slots.assigned - slots.suspected - slots.failed));
-  AddLine(text, "cluster_slots_pfail", static_cast<uint64_t>(slots.suspected));
+  AddLine(text, "cluster_slots_ok", static_cast<uint64_t>(slots.assigned - slots.pfail - slots.failed));
+  AddLine(text, "cluster_slots_pfail", static_cast<uint64_t>(slots.pfail));
   AddLine(text, "cluster_slots_fail", static_cast<uint64_t>(slots.failed));
   AddLine(text, "cluster_known_nodes", view.All().size());
   AddLine(text, "cluster_size", static_cast<uint64_t>(view.Size()));
@@ -121,7 +121,7 @@ void WriteNode(Call& call, const ClusterNode& node) {
 void WriteOwnedRange(Call& call, const SlotRange& range, const ClusterNode& owner) {
   std::vector<const ClusterNode*> replicas;
   for (const ClusterNode* replica : owner.replicas) {
-    if (!replica->Is(kNodeFailed) && OffsetOf(call, *replica) != 0) replicas.push_back(replica);
+    if (!replica->Is(kNodeFail) && OffsetOf(call, *replica) != 0) replicas.push_back(replica);
   }
   call.reply.Array(3 + replicas.size());
   call.reply.Integer(range.first);
@@ -131,7 +131,7 @@ void WriteOwnedRange(Call& call, const SlotRange& range, const ClusterNode& owne
 }
 
 Bytes HealthOf(const Call& call, const ClusterNode& node) {
-  if (node.Is(kNodeFailed)) return "fail";
+  if (node.Is(kNodeFail)) return "fail";
   return node.IsReplica() && OffsetOf(call, node) == 0 ? "loading" : "online";
 }
 

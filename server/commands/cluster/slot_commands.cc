@@ -238,8 +238,8 @@ struct ClusterSetSlot {
     } else {
       throw Refusal{kBadAction};
     }
-    cluster.view().WantSave();
-    cluster.view().WantHealthCheck();
+    cluster.view().RequestSave();
+    cluster.view().RequestHealthCheck();
     call.reply.Ok();
   }
 };

@@ -135,8 +135,8 @@ FailedMigrateStep TryTalk(MigrateProtocol& talk, MigrateLink& link, int64_t time
 
 // Returns the step of MIGRATE that failed when no connection could be made. As in Redis, a target that does not answer
 // counts as a failed write of the first request, not as a failed connection.
-FailedMigrateStep TroubleOf(ConnectError trouble) {
-  return trouble == ConnectError::kNoAnswer ? FailedMigrateStep::kWriting : FailedMigrateStep::kConnecting;
+FailedMigrateStep FailedStepOf(ConnectError error) {
+  return error == ConnectError::kNoAnswer ? FailedMigrateStep::kWriting : FailedMigrateStep::kConnecting;
 }
 
 // Transfers the keys while the whole server waits. If the connection breaks before the target has acknowledged a key,
@@ -146,17 +146,17 @@ FailedMigrateStep TalkBlocking(Call& call, const MigrateOptions& options, Migrat
   const Tls* tls = call.services.env.settings.tls_cluster ? &call.services.tls : nullptr;
   for (int attempt = 0;; ++attempt) {
     auto link = links.Get(options.host, options.port, tls, options.timeout_ms, call.services.env.clock.MonotonicMs());
-    if (!link) return TroubleOf(link.error());
-    const FailedMigrateStep trouble = TryTalk(talk, *link.value(), options.timeout_ms);
-    if (trouble == FailedMigrateStep::kNone) return trouble;
+    if (!link) return FailedStepOf(link.error());
+    const FailedMigrateStep failed_step = TryTalk(talk, *link.value(), options.timeout_ms);
+    if (failed_step == FailedMigrateStep::kNone) return failed_step;
     const bool timed_out = link.value()->HasTimedOut();
     links.Drop(options.host, options.port);
-    if (attempt > 0 || timed_out || talk.AnsweredKeyCount() > 0) return trouble;
+    if (attempt > 0 || timed_out || talk.AnsweredKeyCount() > 0) return failed_step;
   }
 }
 
 MigrateOutcome MoveBlocking(Call& call, const MigrateOptions& options, MigrateProtocol talk) {
-  MigrateOutcome outcome{.trouble = TalkBlocking(call, options, talk)};
+  MigrateOutcome outcome{.failed_step = TalkBlocking(call, options, talk)};
   outcome.error = talk.Error();
   if (options.copies) return outcome;
   for (size_t i = 0; i < talk.Keys().size(); ++i)
@@ -166,8 +166,8 @@ MigrateOutcome MoveBlocking(Call& call, const MigrateOptions& options, MigratePr
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-const char* RefusalFor(FailedMigrateStep trouble) {
-  switch (trouble) {
+const char* RefusalFor(FailedMigrateStep failed_step) {
+  switch (failed_step) {
     case FailedMigrateStep::kConnecting:
       return refusals::kMigrateConnect;
     case FailedMigrateStep::kWriting:
@@ -187,7 +187,7 @@ void ReplyFailure(Call& call, const Refusal& failure) {
 void Conclude(Call& call, const MigrateOutcome& outcome) {
   DeleteArrivedKeys(call.services, call.db, call.effect, outcome.arrived);
   if (!outcome.error.empty()) return ReplyFailure(call, refusals::MigrateTarget(outcome.error));
-  if (outcome.trouble != FailedMigrateStep::kNone) return ReplyFailure(call, {RefusalFor(outcome.trouble)});
+  if (outcome.failed_step != FailedMigrateStep::kNone) return ReplyFailure(call, {RefusalFor(outcome.failed_step)});
   if (outcome.keeps_changed) return ReplyFailure(call, {refusals::kMigrateChanged});
   call.reply.Ok();
 }

@@ -140,10 +140,10 @@ struct SentinelSimulateFailure {
     simulated_failures = {};
     while (!call.args.AtEnd()) {
       if (call.args.TakeToken("crash-after-election")) {
-        simulated_failures.after_election = true;
+        simulated_failures.crash_after_election = true;
         log.Warning("Failure simulation: this Sentinel will crash after being successfully elected as failover leader");
       } else if (call.args.TakeToken("crash-after-promotion")) {
-        simulated_failures.after_promotion = true;
+        simulated_failures.crash_after_promotion = true;
         log.Warning("Failure simulation: this Sentinel will crash after promoting the selected replica to master");
       } else if (call.args.TakeToken("help")) {
         return call.reply.BulkArray(std::array<Bytes, 2>{"crash-after-election", "crash-after-promotion"});

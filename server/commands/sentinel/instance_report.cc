@@ -73,7 +73,7 @@ std::string InstanceReport::Flags() const {
   const auto is_at = [&](Reconfiguration state) { return replica != nullptr && replica->reconfiguration == state; };
   return FlagText()
       .Add("s_down", instance_.is_down)
-      .Add("o_down", primary != nullptr && primary->is_agreed_down)
+      .Add("o_down", primary != nullptr && primary->is_objectively_down)
       .Add("master", primary != nullptr)
       .Add("slave", replica != nullptr)
       .Add("sentinel", sentinel != nullptr)
@@ -114,8 +114,8 @@ void InstanceReport::AddAgeFields() {
   AddMsSince("last-ok-ping-reply", link.last_available_ms);
   AddMsSince("last-ping-reply", link.last_pong_ms);
   if (instance_.is_down) AddMsSince("s-down-time", instance_.down_since_ms);
-  if (instance_.kind == InstanceKind::kPrimary && primary.is_agreed_down) {
-    AddMsSince("o-down-time", primary.agreed_down_since_ms);
+  if (instance_.kind == InstanceKind::kPrimary && primary.is_objectively_down) {
+    AddMsSince("o-down-time", primary.objectively_down_since_ms);
   }
   Add("down-after-milliseconds", primary.down_after_ms);
 }

@@ -14,7 +14,7 @@ constexpr int kAfterElection = 1;
 constexpr int kAfterPromotion = 2;
 
 Bytes StatusOf(const Primary& primary) {
-  if (primary.is_agreed_down) return "odown";
+  if (primary.is_objectively_down) return "odown";
   return primary.is_down ? "sdown" : "ok";
 }
 
@@ -38,8 +38,9 @@ std::string SentinelSection(const Services& services) {
       .Add("sentinel_tilt_since_seconds", state.is_in_tilt ? tilt_s : -1)
       .Add("sentinel_running_scripts", sentinel.scripts().running_count())
       .Add("sentinel_scripts_queue_length", sentinel.scripts().jobs().size())
-      .Add("sentinel_simulate_failure_flags", (state.simulated_failures.after_election ? kAfterElection : 0) |
-                                                  (state.simulated_failures.after_promotion ? kAfterPromotion : 0));
+      .Add("sentinel_simulate_failure_flags",
+           (state.simulated_failures.crash_after_election ? kAfterElection : 0) |
+               (state.simulated_failures.crash_after_promotion ? kAfterPromotion : 0));
   int number = 0;
   for (const auto& [name, primary] : state.primaries) {
     text.Add(StrCat("master", number++), LineOf(sentinel.core(), *primary));

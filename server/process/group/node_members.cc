@@ -173,7 +173,7 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   if (cluster == nullptr) return kNoCluster;
   const ClusterNode& me = cluster->view().me();
   if (me.IsPrimary() || me.primary == nullptr) return kNoReplica;
-  const bool has_primary = MemberWithId(me.primary->id).has_value() && me.primary->link != nullptr;
+  const bool has_primary = MemberWithId(me.primary->id).has_value() && me.primary->outbound_link != nullptr;
   hosted_servers_[member].node->host().MarkActive();
   cluster->FailOver(has_primary ? Cluster::FailoverMode::kAsk : Cluster::FailoverMode::kForce);
   return std::nullopt;

@@ -180,7 +180,7 @@ TEST_F(ClusterDatabasesTest, ClaimTheSlotsOfTheirKeys) {
   RunIn(3, source_, "SET bar 3");
   EXPECT_THAT(source_.Run("SAVE"), Ok());
   View(source_).Assign(kSlot, nullptr);
-  View(source_).WantSave();
+  View(source_).RequestSave();
   network().Step(200);
   source_.Stop();
   source_.Start();

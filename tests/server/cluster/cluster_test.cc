@@ -311,7 +311,7 @@ TEST(ClusterTest, TheLastReplicaThatMayBeElectedDoesNotMigrate) {
     ASSERT_TRUE(world.StepUntil([&] { return world[4].Find(world[3])->Is(kNodeNoFailover); }, 10'000)) << seed;
     for (const int replica : {5, 6, 7}) world[replica].Stop();  // node 1 has no replica, and node 2 cannot spare one
     world.Step(30'000);
-    ASSERT_TRUE(world[0].Find(world[5])->Is(kNodeFailed)) << seed;
+    ASSERT_TRUE(world[0].Find(world[5])->Is(kNodeFail)) << seed;
     EXPECT_EQ(world[4]->view().me().primary->id, world[0].id()) << seed;
   }
 }
@@ -348,7 +348,7 @@ TEST(ClusterTest, NodesThatOthersNameAreLimited) {
   Random random(2);  // the world has drawn the ids of its nodes with seed 1, and no id may be added twice
   while (full.KnownNodeCount() < kMax - 5) full.Add(NodeId::Draw(random), kNodePrimary | kNodeNoAddress);
   for (int i = 1; i <= 20; ++i) {  // a PING names all nodes in PFAIL
-    ClusterNode& node = world[1]->view().Add(NodeId::Draw(random), kNodePrimary | kNodeSuspect);
+    ClusterNode& node = world[1]->view().Add(NodeId::Draw(random), kNodePrimary | kNodePfail);
     node.address = {.ip = StrCat("10.1.0.", i), .tcp_port = 7000, .tls_port = 0, .bus_port = 17000};
   }
   EXPECT_TRUE(world.StepUntil([&] { return full.KnownNodeCount() == kMax; }, 10'000));

@@ -67,12 +67,12 @@ TEST_F(DataStateInClusterTest, AReplicaThatChangesTheShardIsUnfitUntilItIsLinked
     other.shard = kind == Other::kInAnotherShard ? other.id : View(target_).me().shard;
     const bool is_sibling = kind == Other::kInShardOfOneThatFailed;
     ClusterNode& old = *View(target_).me().primary;
-    if (is_sibling) old.Set(kNodeFailed);
+    if (is_sibling) old.Set(kNodeFail);
     other.address = {.ip = "127.0.0.1", .tcp_port = 1, .tls_port = 0, .bus_port = 10001};
     EXPECT_THAT(target_.Run("CLUSTER REPLICATE " + other.id.String()), Ok());
     EXPECT_EQ(target_.Info("replica_data"), is_sibling ? "" : "other");
     EXPECT_EQ(target_.Info("slave_priority"), is_sibling ? "100" : "0");
-    old.Clear(kNodeFailed);
+    old.Clear(kNodeFail);
   }
   EXPECT_THAT(target_.Run("CLUSTER FAILOVER FORCE"), ErrorStartsWith("ERR I don't have the whole data of my master"));
   Link();

@@ -160,7 +160,7 @@ TEST_F(SentinelTest, AMinorityDoesNotAct) {
 TEST_F(SentinelTest, AnOpinionThatIsOldDoesNotCount) {
   Settle();
   world_.StopServer(0);
-  ASSERT_TRUE(world_.StepUntil([this] { return world_[0].primary().is_agreed_down || Any("+odown"); }, kLimitMs));
+  ASSERT_TRUE(world_.StepUntil([this] { return world_[0].primary().is_objectively_down || Any("+odown"); }, kLimitMs));
   AwaitSwitch();
 }
 
@@ -282,7 +282,7 @@ TEST_F(SentinelTest, TwoThatWantToLeadAgree) {
   Settle();
   world_.StopServer(0);
   for (int i = 0; i < world_.Count(); ++i) {
-    world_[i].primary().is_down = world_[i].primary().is_agreed_down = true;
+    world_[i].primary().is_down = world_[i].primary().is_objectively_down = true;
     world_[i]->failover().StartIfNeeded(world_[i].primary());
   }
   AwaitSwitch();
