@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMaxItems = 64;
 
 // Returns a CollectionContext that only reads the entry, with a time at which nothing has expired.
-CollectionContext PlaceOf(const Entry& entry) {
+CollectionContext ContextOf(const Entry& entry) {
   static constexpr EncodingLimits kUnused;
   return {ValueSlot(&entry), kUnused, std::numeric_limits<int64_t>::min()};
 }
@@ -60,7 +60,7 @@ void WriteString(RequestOutput& out, const Entry& entry) {
 }
 
 void WriteList(RequestOutput& out, const Entry& entry) {
-  const List list(PlaceOf(entry));
+  const List list(ContextOf(entry));
   ItemCommands commands(out, "RPUSH", entry.Key(), 1, list.Size());
   for (ListCursor cursor(list, 0); cursor.IsValid(); cursor.Next()) {
     commands.NextItem();
@@ -69,7 +69,7 @@ void WriteList(RequestOutput& out, const Entry& entry) {
 }
 
 void WriteSet(RequestOutput& out, const Entry& entry) {
-  const Set set(PlaceOf(entry));
+  const Set set(ContextOf(entry));
   ItemCommands commands(out, "SADD", entry.Key(), 1, set.Size());
   set.ForEach([&](const PackedElement& member) {
     commands.NextItem();
@@ -78,7 +78,7 @@ void WriteSet(RequestOutput& out, const Entry& entry) {
 }
 
 void WriteSortedSet(RequestOutput& out, const Entry& entry) {
-  const SortedSet set(PlaceOf(entry));
+  const SortedSet set(ContextOf(entry));
   ItemCommands commands(out, "ZADD", entry.Key(), 2, set.Size());
   set.ForEach([&](Bytes member, double score) {
     commands.NextItem();

@@ -106,7 +106,7 @@ void ClientMemory::Evict(Session& session, const Session* running) {
   has_warned_ = false;
   // Frees the buffers now, although the session is removed only in a later Turn. Otherwise keys might be evicted
   // because of this memory.
-  if (parts_.env.phase.HoldsInputOf(session)) return;  // its command is still running
+  if (parts_.env.phase.PausesInputOf(session)) return;  // its command is still running
   session.out.Clear();
   if (session.transaction != nullptr) session.transaction->End();
   if (&session != running) session.in = RequestParser();

@@ -160,9 +160,9 @@ void ServerClusterHost::DeleteKeysInSlotNow(int db, int slot) {
   while (true) {
     const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerUnit);
     if (some.empty()) return;
-    Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kBelieve);
+    Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);
     for (const std::string& key : some) unit.RemoveMigratedKey(db, keys.Find(key));
-    unit.Close(Unit::Bond::kApart);
+    unit.Close(Unit::Grouping::kApart);
   }
 }
 

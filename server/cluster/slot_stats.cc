@@ -101,10 +101,10 @@ void SlotStats::OnCall(const FinishedCall& call) {
 }
 
 // Ignores changes that the node makes by itself, such as removing expired keys: they belong to no call of a client.
-void SlotStats::Append(const PropagatedGroup& effects) {
+void SlotStats::Append(const PropagatedGroup& group) {
   if (services_.clients.current_execution.command == nullptr) return;
-  for (size_t i = 0; i < effects.Count(); ++i) {
-    if ((effects[i].targets & JournalEntry::kReplicas) != 0) streamed_bytes_ += effects[i].request.size();
+  for (size_t i = 0; i < group.Count(); ++i) {
+    if ((group[i].targets & JournalEntry::kReplicas) != 0) streamed_bytes_ += group[i].request.size();
   }
 }
 

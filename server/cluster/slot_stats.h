@@ -36,8 +36,8 @@ class SlotStats final : public CallObserver, public Journal {  // counters for C
   Figures Of(int slot) const { return figures_.empty() ? Figures{} : figures_[static_cast<size_t>(slot)]; }
 
   // The functions of CallObserver and Journal.
-  void OnCall(const FinishedCall& call) override;        // adds the cost of the call to its slot
-  void Append(const PropagatedGroup& effects) override;  // adds the bytes that the call sends to replicas
+  void OnCall(const FinishedCall& call) override;      // adds the cost of the call to its slot
+  void Append(const PropagatedGroup& group) override;  // adds the bytes that the call sends to replicas
 
  private:
   static constexpr int kNoSlot = -1;     // no command had a key so far

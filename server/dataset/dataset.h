@@ -100,20 +100,20 @@ struct Dataset {  // the keys of a server, and the state that every Unit needs
   Dataset(const Dataset&) = delete;
   Dataset& operator=(const Dataset&) = delete;
 
-  const Settings& settings;            // values of the directives
-  Keyspace keyspace;                   // all databases with their keys
-  KeyspaceStats stats;                 // counters of look-ups, expiry and eviction, for INFO
-  Random random;                       // random numbers for choices that clients see
-  KeyUsage usage;                      // computes the LRU or LFU bits of entries
-  const EncodingLimits& limits;        // sizes at which a value leaves its compact encoding
-  ChangeListener* listener = nullptr;  // is told of changes; may be null
-  OldValueKeeper* keeper = nullptr;    // keeps old values; may be null
-  Disposal* disposal = nullptr;        // frees removed values; null: they are freed immediately
-  FunctionStore* functions = nullptr;  // the functions of FCALL; null: there are none
-  IdSource ids;                        // makes IDs that clients cannot guess
-  History history;                     // replication ID and offset
-  Journals journals;                   // receive propagated commands: the append-only file, the backlog
-  PropagatedCommands effects;          // the propagated commands of the open Units
+  const Settings& settings;                // values of the directives
+  Keyspace keyspace;                       // all databases with their keys
+  KeyspaceStats stats;                     // counters of look-ups, expiry and eviction, for INFO
+  Random random;                           // random numbers for choices that clients see
+  KeyUsage usage;                          // computes the LRU or LFU bits of entries
+  const EncodingLimits& limits;            // sizes at which a value leaves its compact encoding
+  ChangeListener* listener = nullptr;      // is told of changes; may be null
+  OldValueKeeper* keeper = nullptr;        // keeps old values; may be null
+  Disposal* disposal = nullptr;            // frees removed values; null: they are freed immediately
+  FunctionStore* functions = nullptr;      // the functions of FCALL; null: there are none
+  IdSource ids;                            // makes IDs that clients cannot guess
+  History history;                         // replication ID and offset
+  Journals journals;                       // receive propagated commands: the append-only file, the backlog
+  PropagatedCommands propagated_commands;  // the propagated commands of the open Units
 };
 
 }  // namespace respite

@@ -19,15 +19,15 @@ class Edit;
 
 class DbView {  // the selected database as one command sees it: expired keys are absent
  public:
-  // `touches`: look-ups mark keys as used. `known` is a key of the request with its hash, which is the same in all
+  // `touches`: look-ups mark keys as used. `hashed_key` is a key of the request with its hash, which is the same in all
   // databases.
-  DbView(Unit& unit, int index, bool touches, const HashedText& known = {})
-      : unit_(&unit), index_(index), marks_keys_used_(touches), known_(known) {}
+  DbView(Unit& unit, int index, bool touches, const HashedText& hashed_key = {})
+      : unit_(&unit), index_(index), marks_keys_used_(touches), hashed_key_(hashed_key) {}
 
   int Index() const { return index_; }  // number of the database
   const Database& Data() const { return unit_->data().keyspace[index_]; }
   DbView OtherDatabase(int index) const {  // a view of another database in the same Unit
-    return DbView(*unit_, index, marks_keys_used_, known_);
+    return DbView(*unit_, index, marks_keys_used_, hashed_key_);
   }
 
   // Reads a value. Counts a hit or a miss, and marks the key as used, except under CLIENT NO-TOUCH.
@@ -83,12 +83,12 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Reads a collection (Hash, List, Set, SortedSet); an absent key reads as empty. Throws an error for another type.
   template <class Type>
   const Type Read(Bytes key) {
-    return Type(PlaceOf(ValueSlot(CheckType(Read(key), Type::kType))));
+    return Type(ContextOf(ValueSlot(CheckType(Read(key), Type::kType))));
   }
   // Returns the collection in an entry that was already found. Requires: the entry has this type.
   template <class Type>
   const Type View(const Entry* entry) const {
-    return Type(PlaceOf(ValueSlot(entry)));
+    return Type(ContextOf(ValueSlot(entry)));
   }
 
   // Open, OpenString and OpenStringAndCountLookup find a key in order to change it. Open accepts any type; OpenString
@@ -134,7 +134,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
 
   Database& MutableData() const { return unit_->data().keyspace[index_]; }  // the database
   uint64_t HashOf(Bytes key) const {                                        // hash of the key, as in the table
-    return known_.Is(key) ? known_.Hash() : Data().Hash(key);
+    return hashed_key_.Is(key) ? hashed_key_.Hash() : Data().Hash(key);
   }
   Entry* FindAlive(Bytes key) {  // finds a key; null: absent or expired
     Entry* entry = Data().Find(key, HashOf(key));
@@ -176,16 +176,16 @@ class DbView {  // the selected database as one command sees it: expired keys ar
       return Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), capacity, access);
     }
   }
-  bool HasExpiredFields(const Entry& entry) const;   // requires a hash with deadlines on fields
-  bool HasLivingFields(const Entry& entry);          // false: all fields have expired, and will be removed
-  CollectionContext PlaceOf(ValueSlot slot) const {  // what a Hash, List … needs to work on this value
+  bool HasExpiredFields(const Entry& entry) const;     // requires a hash with deadlines on fields
+  bool HasLivingFields(const Entry& entry);            // false: all fields have expired, and will be removed
+  CollectionContext ContextOf(ValueSlot slot) const {  // what a Hash, List … needs to work on this value
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }
 
   Unit* unit_;
-  int index_;             // number of the database
-  bool marks_keys_used_;  // marks keys as used; false under CLIENT NO-TOUCH
-  HashedText known_;      // a key of the request with its hash
+  int index_;              // number of the database
+  bool marks_keys_used_;   // marks keys as used; false under CLIENT NO-TOUCH
+  HashedText hashed_key_;  // a key of the request with its hash
 };
 
 inline Entry* DbView::FindMutable(Bytes key) {  // finds a key to change it; purges an expired key first

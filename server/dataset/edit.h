@@ -203,7 +203,7 @@ inline KeyEdit DbView::OpenEvenIfExpired(Bytes key) {  // opens a key even if it
 template <class Type>
 Edit<Type> DbView::Open(Bytes key) {
   Entry* entry = CheckType(FindMutable(key), Type::kType);
-  return Edit<Type>(*this, key, entry, PlaceOf(ValueSlot(MutableData(), entry)));
+  return Edit<Type>(*this, key, entry, ContextOf(ValueSlot(MutableData(), entry)));
 }
 
 template <class Type>
@@ -211,14 +211,14 @@ Edit<Type> DbView::OpenAndCountLookup(Bytes key) {  // throws WRONGTYPE; counts 
   Entry* entry = FindMutable(key);
   CountLookup(key, entry);
   CheckType(entry, Type::kType);
-  return Edit<Type>(*this, key, entry, PlaceOf(ValueSlot(MutableData(), entry)));
+  return Edit<Type>(*this, key, entry, ContextOf(ValueSlot(MutableData(), entry)));
 }
 
 template <class Type>
 Edit<Type> DbView::OpenOrCreate(Bytes key, size_t capacity) {  // throws WRONGTYPE; `capacity` in bytes
   Entry* found = CheckType(FindMutable(key), Type::kType);
   Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, capacity, NewKeyUsage())));
-  return Edit<Type>(*this, key, found, PlaceOf(ValueSlot(MutableData(), entry)));
+  return Edit<Type>(*this, key, found, ContextOf(ValueSlot(MutableData(), entry)));
 }
 
 }  // namespace respite

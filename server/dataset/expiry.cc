@@ -84,7 +84,7 @@ Expiry::Cleaning Expiry::PurgeExpiredInDatabase(int db, int64_t deadline_us) {
 // Returns whether so few of the sampled keys were expired that the database counts as clean. An empty sample does not
 // show that the database is clean, because the sample may come from an empty end of the table.
 bool Expiry::IsClean(const SampleResult& sampled) const {
-  return sampled.seen > 0 && !sampled.unfinished &&
+  return sampled.seen > 0 && !sampled.is_unfinished &&
          sampled.expired * 1000 <= sampled.seen * round_.accepted_expired_permille;
 }
 
@@ -117,25 +117,25 @@ Expiry::SampleResult Expiry::SampleAndPurgeFields(int db, int64_t now_ms) {
   Progress& progress = progress_[static_cast<size_t>(db)];
   const uint64_t begin = progress.field_cursor;
   SampleResult sampled;
-  dead_.clear();
+  expired_entries_.clear();
   for (uint64_t places = round_.sample_size * kPlacesPerKey;
-       places > 0 && sampled.seen < round_.sample_size && dead_.size() < kHashesPerSample; --places) {
+       places > 0 && sampled.seen < round_.sample_size && expired_entries_.size() < kHashesPerSample; --places) {
     progress.field_cursor = data.ScanHashesWithFieldDeadlines(progress.field_cursor, [&](Entry* entry) {
       ++sampled.seen;
       if (IsRemovable(*entry) && Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpiredFields())
-        dead_.push_back(entry);
+        expired_entries_.push_back(entry);
     });
     if (progress.field_cursor == 0) break;
   }
-  sampled.expired = dead_.size();
+  sampled.expired = expired_entries_.size();
   Unit unit(data_, now_ms, ExpiryRule::kPurge);
-  for (Entry* entry : dead_) {
+  for (Entry* entry : expired_entries_) {
     entry = unit.PurgeFields(db, entry, kFieldsPerPurge);
     if (entry == nullptr || !Hash({ValueSlot(entry), data_.limits, now_ms}).HasExpiredFields()) continue;
-    sampled.unfinished = true;
+    sampled.is_unfinished = true;
     progress.field_cursor = begin;
   }
-  unit.Close(Unit::Bond::kApart);
+  unit.Close(Unit::Grouping::kApart);
   return sampled;
 }
 
@@ -151,7 +151,7 @@ Expiry::SampleResult Expiry::SampleAndPurgeKeys(int db, int64_t now_ms) {
   Database& data = data_.keyspace[db];
   Progress& progress = progress_[static_cast<size_t>(db)];
   SampleResult sampled;
-  dead_.clear();
+  expired_entries_.clear();
   for (uint64_t places = round_.sample_size * kPlacesPerKey; places > 0 && sampled.seen < round_.sample_size;
        --places) {
     progress.cursor = data.ScanEntriesWithDeadline(progress.cursor, [&](Entry* entry) {
@@ -159,7 +159,7 @@ Expiry::SampleResult Expiry::SampleAndPurgeKeys(int db, int64_t now_ms) {
       if (!IsRemovable(*entry)) return;
       if (entry->IsExpired(now_ms)) {
         ++sampled.expired;
-        dead_.push_back(entry);
+        expired_entries_.push_back(entry);
       } else {
         sampled.ttl_sum_ms += std::min(entry->Deadline() - now_ms, kLongestTtlMs);
       }
@@ -167,8 +167,8 @@ Expiry::SampleResult Expiry::SampleAndPurgeKeys(int db, int64_t now_ms) {
     if (progress.cursor == 0) break;  // a sample must not contain a key twice
   }
   Unit unit(data_, now_ms, ExpiryRule::kPurge);
-  for (Entry* entry : dead_) unit.Purge(db, entry);
-  unit.Close(Unit::Bond::kApart);
+  for (Entry* entry : expired_entries_) unit.Purge(db, entry);
+  unit.Close(Unit::Grouping::kApart);
   return sampled;
 }
 

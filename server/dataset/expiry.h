@@ -65,9 +65,9 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   };
   struct SampleResult {  // what one sample contained
     uint64_t seen = 0;
-    uint64_t expired = 0;     // keys, or hashes with expired fields, in the sample
-    int64_t ttl_sum_ms = 0;   // sum of the remaining times of the keys that have not expired
-    bool unfinished = false;  // a hash still has expired fields after this sample
+    uint64_t expired = 0;        // keys, or hashes with expired fields, in the sample
+    int64_t ttl_sum_ms = 0;      // sum of the remaining times of the keys that have not expired
+    bool is_unfinished = false;  // a hash still has expired fields after this sample
   };
   struct Round {                             // the limits and the progress of a round
     int databases_left = 0;                  // number of databases not yet cleaned in this round
@@ -96,11 +96,11 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   Dataset& data_;
   const Clock& clock_;  // time that TEST CLOCK can change
   const Pace& pace_;
-  bool is_active_ = true;           // false after DEBUG SET-ACTIVE-EXPIRE 0
-  int next_db_ = 0;                 // database that the round cleans now, or the next round first
-  std::vector<Progress> progress_;  // how far the rounds have come in each database
-  Round round_;                     // the current round
-  std::vector<Entry*> dead_;  // expired keys, or hashes with expired fields, of one sample; kept to reuse its memory
+  bool is_active_ = true;                // false after DEBUG SET-ACTIVE-EXPIRE 0
+  int next_db_ = 0;                      // database that the round cleans now, or the next round first
+  std::vector<Progress> progress_;       // how far the rounds have come in each database
+  Round round_;                          // the current round
+  std::vector<Entry*> expired_entries_;  // expired keys, or hashes with expired fields, of one sample; reuses memory
 };
 
 }  // namespace respite

@@ -15,7 +15,7 @@ namespace respite {
 
 struct History {                           // the replication history of the data: its ID (replid) and offset
   static constexpr size_t kIdLength = 40;  // number of hexadecimal digits
-  static constexpr int64_t kLongest = int64_t{1} << 60;  // larger offsets of a peer are invalid
+  static constexpr int64_t kMaxOffset = int64_t{1} << 60;  // larger offsets of a peer are invalid
 
   std::string id = RandomHex(kIdLength);
   int64_t offset = 0;                                   // bytes of the replication stream so far (master_repl_offset)
@@ -41,17 +41,17 @@ struct History {                           // the replication history of the dat
   bool IsKnown() const {                                 // true: may ask another server to continue this history
     return data == Data::kWhole || data == Data::kOther;
   }
-  bool CanContinue(const std::string& asked_id, int64_t from) const {  // the history allows a partial resync
-    return asked_id == id || (former_end >= 0 && asked_id == former_id && from <= former_end);
+  bool CanContinue(const std::string& requested_id, int64_t from) const {  // the history allows a partial resync
+    return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
   // Begins a new history; the old one ends at the current offset.
-  void Fork(std::string new_id) {
+  void ShiftReplicationId(std::string new_id) {
     former_id = std::move(id);
     former_end = offset + 1;
     id = std::move(new_id);
   }
-  void Fork() { Fork(RandomHex(kIdLength)); }
-  void Adopt(std::string other_id, int64_t other_offset) {  // takes over another server's history
+  void ShiftReplicationId() { ShiftReplicationId(RandomHex(kIdLength)); }
+  void ReplaceWith(std::string other_id, int64_t other_offset) {  // takes over another server's history
     id = std::move(other_id);
     offset = other_offset;
     ForgetFormerHistory();

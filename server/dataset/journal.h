@@ -47,17 +47,17 @@ class PropagatedCommands {  // the propagated commands of the open Units
 // receives it.
 class PropagatedGroup {  // the commands of one Unit that must be replayed together
  public:
-  PropagatedGroup(const PropagatedCommands& effects, size_t first)
-      : PropagatedGroup(effects, first, effects.Count() - first) {}
-  PropagatedGroup(const PropagatedCommands& effects, size_t first, size_t count)
-      : effects_(effects), first_(first), count_(count) {}
+  PropagatedGroup(const PropagatedCommands& commands, size_t first)
+      : PropagatedGroup(commands, first, commands.Count() - first) {}
+  PropagatedGroup(const PropagatedCommands& commands, size_t first, size_t count)
+      : commands_(commands), first_(first), count_(count) {}
   size_t Count() const { return count_; }  // number of commands
-  JournalEntry operator[](size_t index) const { return effects_[first_ + index]; }
+  JournalEntry operator[](size_t index) const { return commands_[first_ + index]; }
 
  private:
-  const PropagatedCommands& effects_;  // contains these commands
-  size_t first_;                       // index of the first command in effects_
-  size_t count_;                       // number of commands
+  const PropagatedCommands& commands_;  // contains these commands
+  size_t first_;                        // index of the first command in commands_
+  size_t count_;                        // number of commands
 };
 
 class Journal {  // interface: receives propagated commands (append-only file, replication backlog)
@@ -65,8 +65,8 @@ class Journal {  // interface: receives propagated commands (append-only file, r
   virtual ~Journal() = default;
   // Receives the commands of one group. A journal must make sure that several commands are replayed all or not at all.
   // Append must not attach or detach a journal.
-  virtual void Append(const PropagatedGroup& commands) = 0;  // receives commands to be replayed together
-  virtual size_t BufferedBytes() const { return 0; }         // bytes that wait to be written or sent
+  virtual void Append(const PropagatedGroup& group) = 0;  // receives commands to be replayed together
+  virtual size_t BufferedBytes() const { return 0; }      // bytes that wait to be written or sent
 };
 
 // The journals that receive every propagated command, in the order in which they were attached. A journal must be
@@ -91,8 +91,8 @@ class Journals {  // all attached journals, which receive every propagated comma
     return !list_.empty() && silences_ == 0;
   }
   // Requires: IsRecording().
-  void Append(const PropagatedGroup& effects) {  // passes the commands to all journals
-    for (Journal* journal : list_) journal->Append(effects);
+  void Append(const PropagatedGroup& group) {  // passes the commands to all journals
+    for (Journal* journal : list_) journal->Append(group);
   }
 
   size_t BufferedBytes() const {  // total of all journals
@@ -160,13 +160,13 @@ class Propagation {  // what is propagated for the running command
 // Calls `take.Piece(Bytes)` with MULTI, with each command for `target`, and with EXEC. Calls `take.Select(std::string)`
 // with each SELECT. `selected_db` is the database selected last (-1: none), and is updated.
 template <class Take>
-void WrapInSelectAndMulti(const PropagatedGroup& effects, JournalEntry::Target target,  // passes RESP pieces to take
+void WrapInSelectAndMulti(const PropagatedGroup& group, JournalEntry::Target target,  // passes RESP pieces to take
                           int& selected_db, Take&& take) {
   size_t wanted = 0;
-  for (size_t i = 0; i < effects.Count(); ++i) wanted += (effects[i].targets & target) != 0 ? 1 : 0;
+  for (size_t i = 0; i < group.Count(); ++i) wanted += (group[i].targets & target) != 0 ? 1 : 0;
   if (wanted > 1) take.Piece("*1\r\n$5\r\nMULTI\r\n");
-  for (size_t i = 0; i < effects.Count(); ++i) {
-    const JournalEntry entry = effects[i];
+  for (size_t i = 0; i < group.Count(); ++i) {
+    const JournalEntry entry = group[i];
     if ((entry.targets & target) == 0) continue;
     if (entry.db != selected_db) {
       selected_db = entry.db;

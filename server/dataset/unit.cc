@@ -31,7 +31,7 @@ EntryPtr Unit::Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb) {
   WillChange(db, entry->Key(), entry);
   if (IsRecording()) {
     const Bytes words[] = {verb, entry->Key()};
-    data_.effects.Add(db, words);
+    data_.propagated_commands.Add(db, words);
   }
   EntryPtr taken = data_.keyspace[db].Take(entry);
   ReportChangeUncounted(db, taken->Key(), event);
@@ -53,15 +53,15 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
   if (IsRecording()) {
     std::vector<Bytes> words = {"HDEL", hash.slot().entry()->Key()};
     words.insert(words.end(), fields.begin(), fields.end());
-    data_.effects.Add(db, words);
+    data_.propagated_commands.Add(db, words);
   }
   return hash.slot().entry();
 }
 
 void Unit::Record(int db, const Propagation& effect, std::span<const Bytes> arguments) {
   if (!IsRecording() || targets_ == JournalEntry::kNobody) return;
-  if (!effect.IsReplaced()) return data_.effects.Add(db, arguments, targets_);
-  for (size_t i = 0; i < effect.Count(); ++i) data_.effects.AddRequest(db, effect[i], targets_);
+  if (!effect.IsReplaced()) return data_.propagated_commands.Add(db, arguments, targets_);
+  for (size_t i = 0; i < effect.Count(); ++i) data_.propagated_commands.AddRequest(db, effect[i], targets_);
 }
 
 void Unit::PurgeLast() {
@@ -81,16 +81,16 @@ void Unit::PurgeIfExpired(int db, Bytes key) {
   }
 }
 
-void Unit::PassToJournals(Bond bond) {
+void Unit::PassToJournals(Grouping grouping) {
   if (rule_ != ExpiryRule::kPurge) keys_to_purge_.clear();
   for (const auto& [db, key] : keys_to_purge_) PurgeIfExpired(db, key);
   keys_to_purge_.clear();
-  const size_t end = data_.effects.Count();
-  const size_t step = bond == Bond::kApart ? 1 : end - first_own_command_;
+  const size_t end = data_.propagated_commands.Count();
+  const size_t step = grouping == Grouping::kApart ? 1 : end - first_own_command_;
   for (size_t first = first_own_command_; first < end; first += step) {
-    data_.journals.Append(PropagatedGroup(data_.effects, first, step));
+    data_.journals.Append(PropagatedGroup(data_.propagated_commands, first, step));
   }
-  data_.effects.Truncate(first_own_command_);
+  data_.propagated_commands.Truncate(first_own_command_);
 }
 
 }  // namespace respite

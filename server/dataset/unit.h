@@ -18,32 +18,32 @@ namespace respite {
 
 // How a Unit treats expired keys and fields.
 enum class ExpiryRule : uint8_t {
-  kPurge,    // absent; removed and recorded when found
-  kHide,     // absent, but not removed: on a replica, and during CLIENT PAUSE
-  kBelieve,  // present until a record removes them: a file or stream is replayed
+  kPurge,            // absent; removed and recorded when found
+  kHide,             // absent, but not removed: on a replica, and during CLIENT PAUSE
+  kIgnoreDeadlines,  // present until a replayed command removes them: files and streams
 };
 
 class Unit {  // one atomic execution of a command, or of an EXEC or script with all its commands
  public:
-  // Where the commands of a Unit come from. kClient: a client sent them. kRecord: they are replayed from a file, or
+  // Where the commands of a Unit come from. kClient: a client sent them. kReplayed: they are replayed from a file, or
   // come from another server that has already accepted them.
-  enum class Origin : uint8_t { kClient, kRecord };
+  enum class Origin : uint8_t { kClient, kReplayed };
   // How Close passes the propagated commands to the journals. kTogether: as one group. kApart: each separately, because
   // they are independent of each other, such as removals of expired keys during iteration.
-  enum class Bond : uint8_t { kTogether, kApart };
+  enum class Grouping : uint8_t { kTogether, kApart };
 
   Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
       : data_(data),
         now_ms_(now_ms),
         rule_(rule),
         origin_(origin),
-        expiry_now_ms_(rule == ExpiryRule::kBelieve ? INT64_MIN : now_ms),
-        first_own_command_(data.effects.Count()) {}
+        expiry_now_ms_(rule == ExpiryRule::kIgnoreDeadlines ? INT64_MIN : now_ms),
+        first_own_command_(data.propagated_commands.Count()) {}
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
   int64_t now_ms() const { return now_ms_; }  // Unix time, fixed when the Unit begins
-  // Returns the time with which deadlines are compared. Under ExpiryRule::kBelieve this is INT64_MIN, so no key has
+  // Returns the time with which deadlines are compared: INT64_MIN under ExpiryRule::kIgnoreDeadlines, so no key has
   // expired.
   int64_t expiry_now_ms() const {  // earlier deadlines have passed; INT64_MIN: none (replay, imports)
     return expiry_now_ms_;
@@ -52,7 +52,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   // Returns whether the commands are replayed from a file or another server. Such commands were acknowledged, so they
   // must succeed again regardless of the current directives. Limits for clients do not apply to them.
   bool IsReplaying() const {  // true: commands of a file or another server, free of limits for clients
-    return origin_ == Origin::kRecord;
+    return origin_ == Origin::kReplayed;
   }
   bool IsRecording() const { return data_.journals.IsRecording(); }  // a journal receives the propagated commands
 
@@ -127,21 +127,21 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // records what is propagated
   // Propagates a command that changes no data to replicas only (PUBLISH).
   void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // propagates a command to replicas only
-    if (IsRecording()) data_.effects.Add(db, arguments, JournalEntry::kReplicas & targets_);
+    if (IsRecording()) data_.propagated_commands.Add(db, arguments, JournalEntry::kReplicas & targets_);
   }
   void SetPropagationTargets(uint8_t targets) { targets_ = targets; }  // who gets later commands (redis.set_repl)
   void DropRecordedCommands() {  // drops the recorded commands, because the server stops in the middle of the Unit
-    data_.effects.Truncate(first_own_command_);
+    data_.propagated_commands.Truncate(first_own_command_);
   }
   // Purges the expired keys that reads found, and passes the recorded commands to the journals. With kTogether the
   // commands form one group, which is replayed all or not at all; with kApart each is passed separately. Afterwards the
   // Unit may be used again like a new one.
-  void Close(Bond bond = Bond::kTogether) {  // purges expired keys and passes recorded commands to the journals
-    if (!keys_to_purge_.empty() || data_.effects.Count() != first_own_command_) PassToJournals(bond);
+  void Close(Grouping grouping = Grouping::kTogether) {  // purges expired keys, and passes commands to the journals
+    if (!keys_to_purge_.empty() || data_.propagated_commands.Count() != first_own_command_) PassToJournals(grouping);
   }
 
  private:
-  void PassToJournals(Bond bond);          // does the work of Close if there is any
+  void PassToJournals(Grouping grouping);  // does the work of Close if there is any
   void PurgeLast();                        // purges the last item of keys_to_purge_
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired
   // Removes a key that no command has deleted, because it has expired, or was evicted or migrated. Notifies listeners,
@@ -154,7 +154,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   const ExpiryRule rule_;
   const Origin origin_;                         // whether commands of a file or server are replayed
   int64_t expiry_now_ms_;                       // deadlines before this time have passed; see expiry_now_ms()
-  size_t first_own_command_;                    // index of this Unit's first command in Dataset::effects
+  size_t first_own_command_;                    // index of this Unit's first command in Dataset::propagated_commands
   uint64_t changes_ = 0;                        // number of changes so far
   uint8_t targets_ = JournalEntry::kEverybody;  // bits of JournalEntry::Target: who gets the following commands
   std::vector<std::pair<int, std::string>>

@@ -158,14 +158,14 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
 }
 
 // The primary, a node that sends slots, and an import source decide themselves which keys have expired. So their
-// commands see expired keys (kBelieve). On a replica and in import-mode, the commands of other clients do not see
-// expired keys, but do not delete them either (kHide).
+// commands see expired keys (kIgnoreDeadlines). On a replica and in import-mode, the commands of other clients do not
+// see expired keys, but do not delete them either (kHide).
 inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
-  if (SendsPropagatedCommands(session)) return ExpiryRule::kBelieve;
+  if (SendsPropagatedCommands(session)) return ExpiryRule::kIgnoreDeadlines;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
   if (!parts_.env.settings.import_mode) [[likely]]
     return parts_.pause.Rule();
-  return session.import_source ? ExpiryRule::kBelieve : ExpiryRule::kHide;
+  return session.import_source ? ExpiryRule::kIgnoreDeadlines : ExpiryRule::kHide;
 }
 
 [[gnu::always_inline]] inline void Executor::EnforceLimits(Session& session) {
@@ -319,11 +319,11 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
   unit_wall_us_ = current_execution_.wall_base_us + current_execution_.last_us;
   const bool is_propagated = SendsPropagatedCommands(request.session);
   Unit unit(parts_.data, current_execution_.WallMs(), ExpiryRuleFor(request.session),
-            is_propagated ? Unit::Origin::kRecord : Unit::Origin::kClient);
+            is_propagated ? Unit::Origin::kReplayed : Unit::Origin::kClient);
   RunHandlerIn(unit, request);
   // SCAN, RANDOMKEY and similar commands may remove several expired keys. Each removal is propagated separately
   // (kApart), because the keys are independent. In a transaction or a script, all removals form one group, as in Redis.
-  unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Bond::kApart : Unit::Bond::kTogether);
+  unit.Close(request.command->Is(kTouchesArbitraryKeys) ? Unit::Grouping::kApart : Unit::Grouping::kTogether);
   if (request.session.blocked_client == nullptr) request.session.history_offset = parts_.data.history.offset;
   if (unit.ChangeCount() == 0 || !unit.IsRecording()) return;
   request.session.appended_aof_bytes = parts_.durability->AppendedAofBytes();

@@ -102,7 +102,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   }
   // Runs a command of a file that is being loaded, after checking the gates of `path` (kFile or kFixture). The command
   // is not counted and cannot block, and its reply is dropped. Fails with the error that a client would get. Requires:
-  // `unit` replays commands (Unit::Origin::kRecord).
+  // `unit` replays commands (Unit::Origin::kReplayed).
   Result<Done> Replay(RequestPath path, Unit& unit, Session& session,  // runs a command of a file; fails with its error
                       const Command& command, std::span<const Bytes> arguments);
   // Tells the observers that a command of the running transaction or script was refused. The caller writes the error

@@ -45,7 +45,7 @@ void RecordValue(Dataset& data, int db, const Entry& entry) {
   const std::string deadline = std::to_string(entry.Deadline() == kNoDeadline ? 0 : entry.Deadline());
   const std::string payload = DumpPayload(entry, RdbCompression::kOff);
   const Bytes words[] = {"RESTORE", entry.Key(), deadline, payload, "REPLACE", "ABSTTL"};
-  data.effects.Add(db, words);
+  data.propagated_commands.Add(db, words);
 }
 
 void Put(Database& database, const std::string& key, OldValue old_value) {
@@ -166,7 +166,7 @@ void DataSnapshots::UndoSwaps(Snapshot& snapshot, Unit& unit) {
     if (!unit.IsRecording()) continue;
     const std::string numbers[] = {std::to_string(db), std::to_string(place)};
     const Bytes words[] = {"SWAPDB", numbers[0], numbers[1]};
-    data_.effects.Add(db, words);
+    data_.propagated_commands.Add(db, words);
   }
 }
 
@@ -185,7 +185,7 @@ void DataSnapshots::RestoreWhole(Snapshot& snapshot, int db, Unit& unit) {
   unit.CountChanges(data_.keyspace[db].Size());
   if (!unit.IsRecording()) return;
   const Bytes flush[] = {"FLUSHDB"};
-  data_.effects.Add(db, flush);
+  data_.propagated_commands.Add(db, flush);
   data_.keyspace[db].ForEach([&](const Entry* entry) { RecordValue(data_, db, *entry); });
 }
 
@@ -204,7 +204,7 @@ void DataSnapshots::RestoreKeys(Snapshot& snapshot, int db, Unit& unit) {
     } else {
       unit.ReportChange(db, key, "del");
       const Bytes removal[] = {"DEL", key};
-      if (unit.IsRecording()) data_.effects.Add(db, removal);
+      if (unit.IsRecording()) data_.propagated_commands.Add(db, removal);
     }
   }
 }

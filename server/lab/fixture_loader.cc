@@ -105,7 +105,7 @@ Reason FixtureLoader::LoadAppendOnlyFile(const std::string& path) {
     offset = end.offset;
   }
   const auto fixture = ReadRespFixture(*file.value(), offset);
-  return fixture ? Run(fixture.value(), ExpiryRule::kBelieve) : Reason(fixture.error());
+  return fixture ? Run(fixture.value(), ExpiryRule::kIgnoreDeadlines) : Reason(fixture.error());
 }
 
 Reason FixtureLoader::LoadFolder(const std::string& path) {
@@ -151,7 +151,7 @@ Reason FixtureLoader::RunOne(Session& session, const Fixture::Request& request, 
   const TransactionRole role = command->Spec().transaction;
   if (role == TransactionRole::kBegins || role == TransactionRole::kExecutes) return std::nullopt;
   if (!IsAllowedInStreams(*command)) return command->full_name + " makes no data, so it has no place in a fixture";
-  Unit unit(services_.data.dataset, services_.env.clock.WallMs(), rule, Unit::Origin::kRecord);
+  Unit unit(services_.data.dataset, services_.env.clock.WallMs(), rule, Unit::Origin::kReplayed);
   const auto done = services_.execution.executor.Replay(RequestPath::kFixture, unit, session, *command, words);
   return done ? Reason() : command->full_name + ": " + done.error();
 }

@@ -174,10 +174,10 @@ void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
   unit.CountChanges(1);
   if (!unit.IsRecording()) return;
   const Bytes flush[] = {"FUNCTION", "FLUSH"};
-  parts_.data.effects.Add(0, flush);
+  parts_.data.propagated_commands.Add(0, flush);
   for (const std::string& code : codes) {
     const Bytes load[] = {"FUNCTION", "LOAD", code};
-    parts_.data.effects.Add(0, load);
+    parts_.data.propagated_commands.Add(0, load);
   }
 }
 

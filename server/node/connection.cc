@@ -130,7 +130,7 @@ void Connection::Receive() {
     if (stream_.HasBufferedInput()) ReceiveInNextTurn();  // otherwise the poller reports the socket again
     return;
   }
-  if (host_->services().env.phase.HoldsInputOf(*session_)) return Want({.read = false, .write = wanted_.write});
+  if (host_->services().env.phase.PausesInputOf(*session_)) return Want({.read = false, .write = wanted_.write});
   const Transfer received = stream_.Receive(session_->in.ReadTarget(host_->loop().Scratch()));
   if (received.state != Transfer::State::kMoved) {
     if (received.state != Transfer::State::kLater) return HandleEndOfInput(received.state);
@@ -216,7 +216,7 @@ void Connection::Resume() {
 void Connection::Flush(size_t most_bytes) {
   if (stream_.InHandshake()) return;
   if (peer_has_disconnected_) return session_->out.Consume(session_->out.Size());
-  if (host_->services().env.phase.HoldsInputOf(*session_)) return;  // the reply in progress may still be withdrawn
+  if (host_->services().env.phase.PausesInputOf(*session_)) return;  // the reply in progress may still be withdrawn
   size_t before = session_->out.Size();
   session_->output_account.NoteOutput(before);
   const size_t end = before - std::min(session_->SendableBytes(), most_bytes);

@@ -159,7 +159,7 @@ Handshake::Verdict Handshake::ParseFullResync(Bytes line) {
   const size_t blank = line.find(' ');
   const Bytes id = line.substr(0, blank);
   const int64_t offset = blank == Bytes::npos ? -1 : ParseInteger(line.substr(blank + 1)).value_or(-1);
-  if (!IsHistoryId(id) || offset < 0 || offset > History::kLongest) {
+  if (!IsHistoryId(id) || offset < 0 || offset > History::kMaxOffset) {
     return Fail(LogLevel::kWarning, "Master replied with wrong +FULLRESYNC syntax.");
   }
   id_ = id;

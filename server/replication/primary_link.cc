@@ -229,7 +229,7 @@ void PrimaryLink::HandleAnswer(Bytes line) {
 void PrimaryLink::ContinueReplication() {
   History& history = parts_.services.data.dataset.history;
   if (!handshake_->id().empty()) {
-    history.Fork(handshake_->id());
+    history.ShiftReplicationId(handshake_->id());
     parts_.replicas.CloseAll();  // replicas learn the new ID when they reconnect
   }
   parts_.services.env.log.Notice("MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");

@@ -156,11 +156,11 @@ void Replication::Promote() {
   if (history.data == History::Data::kDiverged) {
     services_.env.log.Warning(
         "This server becomes a master, but at least one write of its former master failed here and is missing");
-    history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
+    history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
     services_.env.log.Notice("New replication ID is " + history.id +
                              ". There is no secondary ID, because the data has diverged");
   } else {
-    history.Fork(services_.data.dataset.ids.Hex(History::kIdLength));
+    history.ShiftReplicationId(services_.data.dataset.ids.Hex(History::kIdLength));
     services_.env.log.Notice(StrCat("Setting secondary replication ID to ", history.former_id, ", valid up to offset: ",
                                     history.former_end, ". New replication ID is ", history.id));
   }
@@ -198,13 +198,13 @@ void Replication::BeginNewHistory() {
   History& history = services_.data.dataset.history;
   replicas_.CloseAll();
   stream_.End();
-  history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
+  history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
   history.is_shared = false;
 }
 
 void Replication::ShareEmptyHistory(const std::string& id) {
   History& history = services_.data.dataset.history;
-  history.Adopt(id, 0);
+  history.ReplaceWith(id, 0);
   history.is_shared = true;
   replicas_.StartBacklogTtl();
   stream_.Begin();
@@ -218,7 +218,7 @@ void Replication::ContinueFromFile() {
   if (!file.IsWhole()) return;
   History& history = services_.data.dataset.history;
   if (services_.env.settings.replicaof) {
-    history.Adopt(file.id, file.offset);
+    history.ReplaceWith(file.id, file.offset);
   } else {
     history.former_id = file.id;
     history.former_end = file.offset + 1;
@@ -236,7 +236,7 @@ void Replication::ContinueFromFile() {
 void Replication::PropagateDeletionsOfExpiredKeys() {
   const Bytes verb = services_.env.settings.lazyfree_lazy_expire ? "UNLINK" : "DEL";
   for (const auto& [db, key] : services_.storage.loading.TakeSkippedExpiredKeys()) {
-    Unit unit(services_.data.dataset, 0, ExpiryRule::kBelieve);
+    Unit unit(services_.data.dataset, 0, ExpiryRule::kIgnoreDeadlines);
     unit.RecordForReplicas(db, std::array<Bytes, 2>{verb, key});
     unit.Close();
   }
@@ -270,7 +270,7 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   if (!stream_.HasBacklog()) {
     // Without a backlog, the offset did not count all writes. A former replica may know the present ID and offset, and
     // still have other data. So a new ID is needed.
-    if (!history.is_shared) history.Adopt(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
+    if (!history.is_shared) history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
     history.is_shared = true;
     stream_.Begin();
     log.Notice("Replication backlog created, my new replication IDs are '" + history.id + "' and '" +
@@ -287,7 +287,7 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
     log.Notice("Full resync requested by replica " + name);
     return false;
   }
-  const bool is_sane = request.from > 0 && request.from <= History::kLongest;
+  const bool is_sane = request.from > 0 && request.from <= History::kMaxOffset;
   if (!is_sane || !history.CanContinue(request.id, request.from)) {
     log.Notice("Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '" + request.id +
                "', my replication IDs are '" + history.id + "' and '" + history.former_id + "')");

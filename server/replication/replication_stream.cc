@@ -25,14 +25,14 @@ void ReplicationStream::Restart() {
   ForgetSelectedDb();
 }
 
-void ReplicationStream::Append(const PropagatedGroup& effects) {
+void ReplicationStream::Append(const PropagatedGroup& group) {
   if (source_ == Source::kPrimary) return;
   struct {
     ReplicationStream& stream;
     void Piece(Bytes text) { stream.pieces_.push_back(text); }
     void Select(std::string text) { stream.pieces_.push_back(stream.selects_.emplace_back(std::move(text))); }
   } take{*this};
-  WrapInSelectAndMulti(effects, JournalEntry::kReplicas, selected_db_, take);
+  WrapInSelectAndMulti(group, JournalEntry::kReplicas, selected_db_, take);
   if (!pieces_.empty()) {
     data_.history.stream_db = selected_db_;
     AppendText({}, pieces_);

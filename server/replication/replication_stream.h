@@ -45,8 +45,8 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
 
   // Functions of Journal. While the source is kPrimary, Append ignores the commands, because the primary's stream
   // contains them.
-  void Append(const PropagatedGroup& effects) override;  // adds propagated commands of this server
-  size_t BufferedBytes() const override {                // bytes above repl-backlog-size that slow replicas still need
+  void Append(const PropagatedGroup& group) override;  // adds propagated commands of this server
+  size_t BufferedBytes() const override {              // bytes above repl-backlog-size that slow replicas still need
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }

@@ -158,7 +158,7 @@ void Resync::DropOldHistory() {
   services.storage.aof.TurnOff();
   services.storage.snapshots.Unschedule();
   parts_.replicas.CloseAll();
-  services.data.dataset.history.Adopt(services.data.dataset.ids.Hex(History::kIdLength), 0);
+  services.data.dataset.history.ReplaceWith(services.data.dataset.ids.Hex(History::kIdLength), 0);
   services.data.dataset.history.is_shared = false;
   // The last writes of the clients belong to the history that ends here, so WAIT must not count replicas for them any
   // more.
@@ -214,7 +214,7 @@ bool Resync::Install() {
   }
   NotifyOfNewData();
   TurnAofBackOn();
-  services.data.dataset.history.Adopt(id_, offset_);
+  services.data.dataset.history.ReplaceWith(id_, offset_);
   services.data.dataset.history.data = History::Data::kWhole;
   services.env.log.Notice("MASTER <-> REPLICA sync: Finished with success");
   return true;

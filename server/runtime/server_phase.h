@@ -42,7 +42,7 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   Load load() const { return load_; }                                                     // how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
   bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
-  bool HoldsInputOf(const Session& session) const {  // true: its script or load runs, so its input is not read
+  bool PausesInputOf(const Session& session) const {  // true: its script or load runs, so its input is not read
     return script_.holder == &session || loader_ == &session;
   }
 

@@ -194,12 +194,14 @@ bool AofLoader::RunOne(const Part& part, const Record& record) {
     group_->commands.Begin();
     return true;
   }
-  Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+  Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines,
+            Unit::Origin::kReplayed);
   return Replay(unit, part, record);
 }
 
 bool AofLoader::RunGroup(const Part& part) {
-  Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+  Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines,
+            Unit::Origin::kReplayed);
   const Group group = *std::exchange(group_, std::nullopt);
   auto offset = group.offsets.begin();
   bool continues_later = true;

@@ -69,7 +69,7 @@ IoError AofWriter::SimulateCrash(AppendFsync policy) {
   return error;
 }
 
-void AofWriter::Append(const PropagatedGroup& commands) {
+void AofWriter::Append(const PropagatedGroup& group) {
   struct {
     AofWriter& writer;
     bool has_begun = false;
@@ -83,7 +83,7 @@ void AofWriter::Append(const PropagatedGroup& commands) {
     }
   } take{*this};
   const size_t size_before = buffer_.size();
-  WrapInSelectAndMulti(commands, JournalEntry::kFile, selected_db_, take);
+  WrapInSelectAndMulti(group, JournalEntry::kFile, selected_db_, take);
   appended_bytes_ += buffer_.size() - size_before;
 }
 

@@ -58,7 +58,7 @@ class AofWriter {  // buffers propagated commands, writes them to the append-onl
   // it. Requires: IsOpen, and the server allows TEST.
   IoError SimulateCrash(AppendFsync policy);  // truncates what a machine crash would lose (TEST)
 
-  void Append(const PropagatedGroup& commands);  // adds the commands to the buffer, after any "#TS:" line
+  void Append(const PropagatedGroup& group);  // adds the commands to the buffer, after any "#TS:" line
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each Turn. Cost: a
   // few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // writes the buffer and syncs as appendfsync says; kNow: immediately

@@ -60,8 +60,8 @@ class AppendOnlyFile final : public Journal {  // the append-only file (appendon
 
   // --- Propagated commands
 
-  void Append(const PropagatedGroup& commands) override { writer_.Append(commands); }  // buffers them
-  size_t BufferedBytes() const override { return writer_.BufferedBytes(); }            // bytes not yet written
+  void Append(const PropagatedGroup& group) override { writer_.Append(group); }  // buffers the commands
+  size_t BufferedBytes() const override { return writer_.BufferedBytes(); }      // bytes not yet written
   // Writes this Turn's propagated commands to the file. Must be called at the end of each Turn, before replies are
   // sent. Afterwards MustStop says whether the replies must not be sent.
   void Flush();            // at the end of each Turn, before replies are sent: writes the commands

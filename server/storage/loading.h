@@ -55,7 +55,7 @@ class Loading {  // whether and how far the server is loading its data; serves c
     int64_t offset = -1;    // position in the replication stream; -1: none
     int stream_db = 0;      // database that the stream has selected at `offset`
     bool IsWhole() const {  // id and offset are valid
-      return id.size() == History::kIdLength && offset >= 0 && offset <= History::kLongest;
+      return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset;
     }
   };
   FileHistory& file_history() { return file_history_; }  // from the file that is loaded

@@ -45,7 +45,7 @@ class Target {
   // Returns false if the command was refused.
   bool Run(std::span<const Bytes> words) {
     Executor& executor = server_.services().execution.executor;
-    Unit unit(server_.services().data.dataset, clock_.WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+    Unit unit(server_.services().data.dataset, clock_.WallMs(), ExpiryRule::kIgnoreDeadlines, Unit::Origin::kReplayed);
     const auto done = executor.Replay(RequestPath::kFile, unit, *session_, *executor.Resolve(words), words);
     unit.Close();
     return static_cast<bool>(done);

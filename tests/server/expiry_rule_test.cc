@@ -50,7 +50,7 @@ TEST_F(ExpiryRuleTest, HideKeepsExpiredKeys) {
 }
 
 TEST_F(ExpiryRuleTest, BelieveReadsExpiredKeys) {
-  EXPECT_TRUE(IsRead(ExpiryRule::kBelieve));
+  EXPECT_TRUE(IsRead(ExpiryRule::kIgnoreDeadlines));
   EXPECT_TRUE(IsThere());
   EXPECT_THAT(Journaled(), IsEmpty());
 }

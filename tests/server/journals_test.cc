@@ -38,7 +38,7 @@ TEST(JournalsTest, WithoutAJournalNothingIsRecorded) {
   EXPECT_FALSE(server->services().data.dataset.journals.IsRecording());
   client.Run("SADD s a b");
   client.Run("SPOP s");
-  EXPECT_EQ(server->services().data.dataset.effects.Count(), 0u);
+  EXPECT_EQ(server->services().data.dataset.propagated_commands.Count(), 0u);
 }
 
 TEST(JournalsTest, SilenceStopsAllJournals) {

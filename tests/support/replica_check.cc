@@ -15,13 +15,13 @@ constexpr int64_t kReplicaDayMs = 86'400'000;
 
 }  // namespace
 
-void StreamRecorder::Append(const PropagatedGroup& effects) {
+void StreamRecorder::Append(const PropagatedGroup& group) {
   struct {
     std::string& text;
     void Piece(Bytes piece) { text += piece; }
     void Select(const std::string& piece) { text += piece; }
   } take{text_};
-  WrapInSelectAndMulti(effects, JournalEntry::kReplicas, selected_db_, take);
+  WrapInSelectAndMulti(group, JournalEntry::kReplicas, selected_db_, take);
 }
 
 void ExpectReplicaMatches(TestServer& server, const StreamRecorder& stream) {

@@ -19,7 +19,7 @@ class StreamRecorder final : public Journal {
   StreamRecorder(const StreamRecorder&) = delete;
   StreamRecorder& operator=(const StreamRecorder&) = delete;
 
-  void Append(const PropagatedGroup& effects) override;
+  void Append(const PropagatedGroup& group) override;
   const std::string& Text() const { return text_; }
   // Stops recording and frees the memory.
   void Stop() {

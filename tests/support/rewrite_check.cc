@@ -84,7 +84,8 @@ void RepeatRecord(TestServer& server, const std::vector<WordList>& commands) {
   Executor& executor = server->services().execution.executor;
   for (const WordList& command : commands) {
     const std::vector<Bytes> words(command.begin(), command.end());
-    Unit unit(server->services().data.dataset, server.clock().WallMs(), ExpiryRule::kBelieve, Unit::Origin::kRecord);
+    Unit unit(server->services().data.dataset, server.clock().WallMs(), ExpiryRule::kIgnoreDeadlines,
+              Unit::Origin::kReplayed);
     const auto done = executor.Replay(RequestPath::kFile, unit, *session, *executor.Resolve(words), words);
     EXPECT_TRUE(done) << "A record says what a server refuses: " << ::testing::PrintToString(command) << " gives "
                       << done.error();

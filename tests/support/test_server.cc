@@ -64,11 +64,11 @@ std::vector<std::string> LibrariesOf(Node& server) {
 
 }  // namespace
 
-void RecordingJournal::Append(const PropagatedGroup& effects) {
+void RecordingJournal::Append(const PropagatedGroup& group) {
   ++units_;
-  for (size_t i = 0; i < effects.Count(); ++i) {
-    const JournalEntry effect = effects[i];
-    records_.push_back({effect.db, effect.targets, DecodeRequest(effect.request)});
+  for (size_t i = 0; i < group.Count(); ++i) {
+    const JournalEntry entry = group[i];
+    records_.push_back({entry.db, entry.targets, DecodeRequest(entry.request)});
   }
 }
 

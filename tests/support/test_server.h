@@ -45,7 +45,7 @@ class RecordingJournal final : public Journal {
     std::vector<std::string> words;
   };
 
-  void Append(const PropagatedGroup& effects) override;
+  void Append(const PropagatedGroup& group) override;
   const std::vector<Record>& Records() const { return records_; }
   // The number of execution units that changed data.
   size_t Units() const { return units_; }

@@ -58,14 +58,14 @@ bool SlotChanges::ExamineRequest(std::span<const Bytes> arguments) {
                      [&](const KeyRef& key) { return slots_.Has(KeySlot(arguments[key.index])); });
 }
 
-void SlotChanges::Append(const PropagatedGroup& effects) {
+void SlotChanges::Append(const PropagatedGroup& group) {
   struct Output {
     std::string& text;
     void Piece(Bytes piece) { text.append(piece); }
     void Select(const std::string& select) { text.append(select); }
   };
-  for (size_t i = 0; i < effects.Count(); ++i) {
-    const JournalEntry entry = effects[i];
+  for (size_t i = 0; i < group.Count(); ++i) {
+    const JournalEntry entry = group[i];
     const std::span<const Bytes> words = words_.ArgumentsOf(entry.request);
     if (ExamineRequest(words)) wanted_.Add(entry.db, words);
   }

@@ -19,7 +19,7 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   // The slots and the table must outlive this object.
   SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
-  void Append(const PropagatedGroup& effects) override;           // collects changes to keys of the slots
+  void Append(const PropagatedGroup& group) override;             // collects changes to keys of the slots
   size_t BufferedBytes() const override { return text_.size(); }  // bytes of changes not taken
   bool IsEmpty() const { return text_.empty(); }                  // there are no changes to take
   std::string Take() { return std::exchange(text_, {}); }         // returns and removes the changes

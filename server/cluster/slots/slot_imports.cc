@@ -166,9 +166,9 @@ void SlotImports::OnCall(const FinishedCall& call) {
 
 void SlotImports::OnRefusal(const RefusedCall& call) { RecordImportError(call.session, call.error); }
 
-void SlotImports::Append(const PropagatedGroup& effects) {
-  for (size_t i = 0; i < effects.Count(); ++i) {
-    if (!SlotChanges::ChangesEverything(parts_.services.env.commands, words_.ArgumentsOf(effects[i].request))) continue;
+void SlotImports::Append(const PropagatedGroup& group) {
+  for (size_t i = 0; i < group.Count(); ++i) {
+    if (!SlotChanges::ChangesEverything(parts_.services.env.commands, words_.ArgumentsOf(group[i].request))) continue;
     for (Import& import : imports_) import.trouble = "all keys were changed at once";
   }
 }
@@ -279,7 +279,7 @@ void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
 // Deletes up to kKeysPerTurn keys of the slots. Returns true if there were fewer, so that no keys are left.
 bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
   Dataset& data = parts_.services.data.dataset;
-  Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
+  Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);
   size_t left = kKeysPerTurn;
   for (int db = 0; db < data.keyspace.Count(); ++db) {
     slots.ForEach([&](int slot) {
@@ -289,7 +289,7 @@ bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
       left -= some.size();
     });
   }
-  unit.Close(Unit::Bond::kApart);
+  unit.Close(Unit::Grouping::kApart);
   return left != 0;
 }
 
@@ -297,7 +297,7 @@ void SlotImports::RevealAndPropagate(const std::string& name) {
   Reveal(name);
   failed_names_.erase(name);
   orphaned_since_ms_.erase(name);
-  Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kBelieve);
+  Unit unit(parts_.services.data.dataset, parts_.services.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);
   Propagation effect(unit.IsRecording());
   effect.Replace(RevealSlotsRequest(name));
   unit.Record(0, effect, {});

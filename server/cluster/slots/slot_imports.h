@@ -76,9 +76,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Forget(Session& session);  // the session closes: its import fails, if it has one
 
   // The functions of CallObserver and Journal.
-  void OnCall(const FinishedCall& call) override;        // a failed command fails its import
-  void OnRefusal(const RefusedCall& call) override;      // a refused command fails its import
-  void Append(const PropagatedGroup& effects) override;  // fails all imports at FLUSHALL
+  void OnCall(const FinishedCall& call) override;      // a failed command fails its import
+  void OnRefusal(const RefusedCall& call) override;    // a refused command fails its import
+  void Append(const PropagatedGroup& group) override;  // fails all imports at FLUSHALL
 
  private:
   struct Import {  // an import of slots that a session sends

@@ -25,12 +25,12 @@ inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 1000
 
 // Clients may ask SRANDMEMBER, HRANDFIELD and ZRANDMEMBER for any number of elements by a negative count. This class
 // bounds such replies. A client with a lower output limit is closed as soon as the reply exceeds that limit.
-class DrawLimit {  // limits replies with random elements that may repeat, as SRANDMEMBER with a negative count gives
+class RandomReplyLimit {  // limits replies with random elements that may repeat, such as SRANDMEMBER key -5
  public:
   static constexpr uint64_t kMaxElements = 10'000'000;  // maximum number of elements of a reply
 
   // Throws a Refusal if `count` exceeds kMaxElements. Must be constructed before any part of the reply is written.
-  DrawLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
+  RandomReplyLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
     if (count > kMaxElements) throw Refusal{refusals::kReplyTooLong};
   }
 
@@ -38,16 +38,16 @@ class DrawLimit {  // limits replies with random elements that may repeat, as SR
 
  private:
   static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // maximum size of a reply
-  static constexpr size_t kBetweenChecks = 64 * 1024;  // bytes of the reply between two checks of the output limit
+  static constexpr size_t kBytesBetweenChecks = 64 * 1024;  // bytes of the reply between two checks of the output limit
 
   Call& call_;
   size_t start_;    // size of the client's output before the reply
   size_t checked_;  // size of the client's output when Check last examined it
 };
 
-inline void DrawLimit::Check() {  // throws a Refusal if the reply is too long; call it after each element
+inline void RandomReplyLimit::Check() {  // throws a Refusal if the reply is too long; call it after each element
   const size_t held = call_.session.out.HeldBytes();
-  if (held - checked_ < kBetweenChecks) return;
+  if (held - checked_ < kBytesBetweenChecks) return;
   checked_ = held;
   // The output limit of the client does not apply to a script's session, which must stay open for the next script. Nor
   // does it apply to replies that are not sent (CLIENT REPLY).

@@ -310,7 +310,7 @@ void ReplyPair(Call& call, const Hash::Pair& pair, With with) {
 void ReplyRepeating(Call& call, const Hash& hash, uint64_t count, With with) {
   constexpr uint64_t kWorthListing = 8;  // from this count on, a packed hash is scanned once
   Random& random = call.random;
-  DrawLimit limit(call, count);
+  RandomReplyLimit limit(call, count);
   ReplyPairCount(call, count, with);
   const bool listed = hash.Table() == nullptr ? count >= kWorthListing : hash.HasExpiredFields();
   const std::vector<Hash::Place> places = listed ? hash.Places() : std::vector<Hash::Place>();
@@ -416,20 +416,20 @@ struct HScan {
   }
   static void ReplyStep(Call& call, const Hash& hash, uint64_t cursor, const ScanOptions& options) {
     const std::vector<const HashField*> met = WalkFields(hash, cursor, options);
-    ReplyHead(call, cursor, met.size() * (options.without_values ? 1 : 2));
+    ReplyHead(call, cursor, met.size() * (options.omits_values ? 1 : 2));
     for (const HashField* field : met) {
       call.reply.Bulk(field->Key());
-      if (!options.without_values) call.reply.Bulk(field->Value());
+      if (!options.omits_values) call.reply.Bulk(field->Value());
     }
   }
   static void ReplyPacked(Call& call, const Hash& hash, const ScanOptions& options) {
     size_t matching = 0;
     hash.ForEach([&](Bytes field, Bytes) { matching += options.Matches(field) ? 1 : 0; });
-    ReplyHead(call, 0, matching * (options.without_values ? 1 : 2));
+    ReplyHead(call, 0, matching * (options.omits_values ? 1 : 2));
     hash.ForEach([&](Bytes field, Bytes value) {
       if (!options.Matches(field)) return;
       call.reply.Bulk(field);
-      if (!options.without_values) call.reply.Bulk(value);
+      if (!options.omits_values) call.reply.Bulk(value);
     });
   }
 };

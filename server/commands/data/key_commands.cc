@@ -266,7 +266,7 @@ struct Keys {
                                        .categories = kAclKeyspace | kAclDangerous,
                                        .tips = "request_policy:all_shards nondeterministic_output_order"};
   static void Run(Call& call) {
-    const TextFilter filter(call.args.Next());
+    const GlobFilter filter(call.args.Next());
     std::vector<Bytes> keys;
     call.db.Data().ForEach([&](const Entry* entry) {
       if (!filter.Matches(entry->Key()) || IsHiddenEntry(call, *entry)) return;

@@ -51,7 +51,7 @@ bool ScansKeys(ScanKind scan_of) {
 // if it is an error instead.
 void TakeScanType(Args& args, ScanOptions& options, ScanKind scan_of) {
   const Bytes name = args.Next();
-  options.by_type = true;
+  options.filters_by_type = true;
   options.type = FindTypeByName(name);
   if (scan_of != ScanKind::kKeys && !options.type) throw refusals::UnknownType(name);
 }
@@ -63,7 +63,7 @@ void TakeSlot(Args& args, ScanOptions& options) {
 
 bool Passes(Call& call, const ScanOptions& options, const Entry& entry) {
   if (!options.Matches(entry.Key()) || call.services.data.dataset.keyspace.hidden().HasKey(entry.Key())) return false;
-  if (!options.by_type) return call.db.IsAlive(entry);
+  if (!options.filters_by_type) return call.db.IsAlive(entry);
   // As in Redis, SCAN with TYPE counts each key that it looks at as a hit or a miss.
   return call.db.LookUpNoTouchNoEvent(entry.Key()) != nullptr && entry.Type() == options.type;
 }
@@ -83,15 +83,15 @@ ScanOptions ParseScanOptions(Args& args, ScanKind scan_of) {
       if (options.count < 1) throw Refusal{refusals::kSyntax};
     } else if (args.TakeTokenWith("MATCH", 1)) {
       options.pattern = args.Next();
-      options.filter = TextFilter(*options.pattern);
+      options.filter = GlobFilter(*options.pattern);
     } else if (ScansKeys(scan_of) && args.TakeTokenWith("TYPE", 1)) {
       TakeScanType(args, options, scan_of);
     } else if (scan_of == ScanKind::kCluster && args.TakeTokenWith("SLOT", 1)) {
       TakeSlot(args, options);
     } else if (scan_of == ScanKind::kFields && args.TakeToken("NOVALUES")) {
-      options.without_values = true;
+      options.omits_values = true;
     } else if (scan_of == ScanKind::kScoredMembers && args.TakeToken("NOSCORES")) {
-      options.without_values = true;
+      options.omits_values = true;
     } else {
       throw Refusal{refusals::kSyntax};
     }

@@ -16,9 +16,9 @@ namespace respite {
 struct Call;
 
 // Unlike a Glob, a filter with the pattern `*` also matches the empty text.
-class TextFilter {  // a glob pattern with a fast path for "*", for KEYS and SCAN
+class GlobFilter {  // a glob pattern with a fast path for "*", for KEYS and SCAN
  public:
-  explicit TextFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
+  explicit GlobFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
   bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }  // the text matches the pattern
 
  private:
@@ -33,10 +33,10 @@ uint64_t ParseCursor(const Call& call, Bytes word);  // throws a Refusal if this
 
 struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
   int64_t count = 10;             // value of COUNT: about how many elements one call visits
-  TextFilter filter{"*"};         // the pattern of MATCH; "*" without MATCH
-  bool by_type = false;           // TYPE was given: only keys of one type
-  std::optional<ValueType> type;  // value of TYPE; nullopt although by_type: an unknown type
-  bool without_values = false;    // NOVALUES, NOSCORES: replies without values or scores
+  GlobFilter filter{"*"};         // the pattern of MATCH; "*" without MATCH
+  bool filters_by_type = false;   // TYPE was given: only keys of one type
+  std::optional<ValueType> type;  // value of TYPE; nullopt although filters_by_type: an unknown type
+  bool omits_values = false;      // NOVALUES, NOSCORES: replies without values or scores
   std::optional<int> slot;        // value of SLOT, for CLUSTERSCAN
   std::optional<Bytes> pattern;   // value of MATCH; valid during the request
 

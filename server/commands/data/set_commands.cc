@@ -278,7 +278,7 @@ void ReplySample(Call& call, const Set& set, size_t count) {
 }
 
 void ReplySampleWithRepeats(Call& call, const Set& set, size_t count) {
-  DrawLimit limit(call, count);
+  RandomReplyLimit limit(call, count);
   call.reply.Array(count);
   set.SampleWithRepeats(count, call.random, [&](const PackedElement& member) {
     ReplyMember(call.reply, member);

@@ -118,8 +118,8 @@ struct GeoDist {
     if (call.args.Left() > 1) throw Refusal{refusals::kSyntax};
     const double meters_per_unit = call.args.AtEnd() ? 1 : MetersPerUnit(call.args.Next());
     const auto places = call.db.Read<SortedSet>(key);
-    const auto from = PlaceOf(places, one);
-    const auto to = PlaceOf(places, other);
+    const auto from = CoordinatesOf(places, one);
+    const auto to = CoordinatesOf(places, other);
     if (!from || !to) return call.reply.Null();
     call.reply.Bulk(DistanceText(DistanceMeters(*from, *to) / meters_per_unit));
   }
@@ -137,7 +137,7 @@ struct GeoHash {
     const auto places = call.db.Read<SortedSet>(call.args.Next());
     call.reply.Array(call.args.Left());
     while (!call.args.AtEnd()) {
-      const auto place = PlaceOf(places, call.args.Next());
+      const auto place = CoordinatesOf(places, call.args.Next());
       if (place) {
         call.reply.Bulk(GeohashText(*place));
       } else {
@@ -159,7 +159,7 @@ struct GeoPos {
     const auto places = call.db.Read<SortedSet>(call.args.Next());
     call.reply.Array(call.args.Left());
     while (!call.args.AtEnd()) {
-      const auto place = PlaceOf(places, call.args.Next());
+      const auto place = CoordinatesOf(places, call.args.Next());
       if (place) {
         ReplyPoint(call, *place);
       } else {
@@ -231,14 +231,14 @@ class FoundPlaces {
 };
 
 void ReplyPlaces(Call& call, const GeoQuery& query, const FoundPlaces& found) {
-  const size_t details = size_t{query.with_distance} + size_t{query.with_hash} + size_t{query.with_point};
+  const size_t details = size_t{query.with_distance} + size_t{query.with_hash} + size_t{query.with_coordinates};
   call.reply.Array(found.Size());
   for (const FoundPlace& place : found) {
     if (details > 0) call.reply.Array(1 + details);
     call.reply.Bulk(found.NameOf(place));
     if (query.with_distance) call.reply.Bulk(DistanceText(place.distance_m / query.shape.meters_per_unit));
     if (query.with_hash) call.reply.Integer(static_cast<int64_t>(place.score));
-    if (query.with_point) ReplyPoint(call, place.point);
+    if (query.with_coordinates) ReplyPoint(call, place.point);
   }
 }
 

@@ -71,7 +71,7 @@ class GeoQueryParser {
   void TakeMember() {
     const Bytes member = args_.Next();
     if (!places_.Exists()) return;
-    const auto place = PlaceOf(places_, member);
+    const auto place = CoordinatesOf(places_, member);
     if (!place) throw Refusal{refusals::kGeoNoSuchMember};
     query_.shape.center = *place;
   }
@@ -96,7 +96,7 @@ class GeoQueryParser {
   bool TakeReplyOption() {
     if (args_.TakeToken("WITHDIST")) return query_.with_distance = true;
     if (args_.TakeToken("WITHHASH")) return query_.with_hash = true;
-    if (args_.TakeToken("WITHCOORD")) return query_.with_point = true;
+    if (args_.TakeToken("WITHCOORD")) return query_.with_coordinates = true;
     if (args_.TakeToken("ANY")) return query_.takes_any = true;
     if (args_.TakeToken("ASC")) return Ordered(GeoQuery::Order::kNearestFirst);
     if (args_.TakeToken("DESC")) return Ordered(GeoQuery::Order::kFarthestFirst);
@@ -141,7 +141,7 @@ class GeoQueryParser {
 
   void Check() const {
     const bool stores = query_.store_key || form_ == GeoForm::kSearchStore;
-    if (stores && (query_.with_distance || query_.with_hash || query_.with_point))
+    if (stores && (query_.with_distance || query_.with_hash || query_.with_coordinates))
       throw Refusal{IsSearch() ? refusals::kGeoSearchStoreWith : refusals::kGeoRadiusStoreWith};
     if (IsSearch() && center_ == Center::kNone) throw refusals::GeoExactlyOne("FROMMEMBER or FROMLONLAT", args_[0]);
     if (IsSearch() && extent_ == Extent::kNone) throw refusals::GeoExactlyOne("BYRADIUS and BYBOX", args_[0]);
@@ -161,7 +161,7 @@ class GeoQueryParser {
 
 }  // namespace
 
-std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member) {
+std::optional<GeoPoint> CoordinatesOf(const SortedSet& places, Bytes member) {
   const auto score = places.Score(member);
   if (!score) return std::nullopt;
   return PointOfScore(*score);

@@ -28,7 +28,7 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   bool takes_any = false;          // ANY: takes the first `count` places found, not the nearest ones
   bool with_distance = false;      // WITHDIST: replies with the distance of each place
   bool with_hash = false;          // WITHHASH: replies with the geohash of each place
-  bool with_point = false;         // WITHCOORD: replies with the coordinates of each place
+  bool with_coordinates = false;   // WITHCOORD: replies with the coordinates of each place
   std::optional<Bytes> store_key;  // STORE, STOREDIST: key that gets the result; nullopt: the client gets the result
   bool stores_distance = false;    // STOREDIST: the stored scores are distances, not geohashes
 
@@ -36,7 +36,7 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }  // by distance
 };
 
-std::optional<GeoPoint> PlaceOf(const SortedSet& places, Bytes member);  // its coordinates; nullopt: no such member
+std::optional<GeoPoint> CoordinatesOf(const SortedSet& places, Bytes member);  // nullopt: no such member
 GeoPoint TakePoint(Args& args);    // takes longitude and latitude. Throws a Refusal if they are out of range
 double MetersPerUnit(Bytes unit);  // meters per `m`, `km`, `ft` or `mi`; throws a Refusal for others
 

@@ -319,7 +319,7 @@ void ReplyRandomMembers(Call& call, const SortedSet& set, int64_t count, Scores 
   const uint64_t magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
   if (!set.Exists() || count == 0) return call.reply.Array(0);
   if (count < 0) {
-    DrawLimit limit(call, magnitude);
+    RandomReplyLimit limit(call, magnitude);
     write.Begin(magnitude);
     for (uint64_t left = magnitude; left > 0; --left, limit.Check()) DrawOne(call.random, set, write);
     return;
@@ -395,10 +395,10 @@ struct ZScan {
     }
     call.reply.Array(2);
     call.reply.Bulk(IntegerText::FromUnsigned(cursor));
-    call.reply.Array(options.without_values ? met.size() : 2 * met.size());
+    call.reply.Array(options.omits_values ? met.size() : 2 * met.size());
     for (const auto& [member, score] : met) {
       call.reply.Bulk(member);
-      if (!options.without_values) call.reply.Bulk(score);
+      if (!options.omits_values) call.reply.Bulk(score);
     }
   }
 };

@@ -125,7 +125,7 @@ void ResetData(Call& call) {
   for (Database& content : call.db.Flush(all)) call.services.data.lazy_free.Free(std::move(content), FreeMode::kLater);
   if (!call.unit.IsRecording()) return;
   const Bytes words[] = {"FLUSHALL"};
-  call.unit.data().effects.Add(0, words);
+  call.unit.data().propagated_commands.Add(0, words);
 }
 
 void ResetClients(Call& call) {

@@ -264,8 +264,8 @@ TEST_P(KeyEviction, TimeAboveTheLimitIsCounted) {
 class SlowJournal final : public Journal {
  public:
   SlowJournal(Journal& inner, ManualClock& clock) : inner_(inner), clock_(clock) {}
-  void Append(const PropagatedGroup& effects) override {
-    inner_.Append(effects);
+  void Append(const PropagatedGroup& group) override {
+    inner_.Append(group);
     clock_.AdvanceMs(1);
   }
 

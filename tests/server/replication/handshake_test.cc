@@ -21,7 +21,7 @@ const std::string kOtherHandshakeId(40, 'b');
 class HandshakeTest : public testing::Test {
  protected:
   Handshake& Begin(MayContinue may_continue = MayContinue::kYes) {
-    server_->services().data.dataset.history.Adopt(kHandshakeId, 99);
+    server_->services().data.dataset.history.ReplaceWith(kHandshakeId, 99);
     handshake_.emplace(Handshake::Parts{server_->services().env, server_->services().data.dataset.history,
                                         server_->services().replication.failover()},
                        may_continue);

@@ -21,7 +21,7 @@ TEST(HistoryTest, AForkCoversTheFormerOneUpToItsEnd) {
   History history;
   history.id = Id('a');
   history.offset = 100;
-  history.Fork(Id('b'));
+  history.ShiftReplicationId(Id('b'));
   EXPECT_EQ(history.id, Id('b'));
   EXPECT_EQ(history.former_id, Id('a'));
   EXPECT_EQ(history.former_end, 101);
@@ -35,9 +35,9 @@ TEST(HistoryTest, AForkCoversTheFormerOneUpToItsEnd) {
 TEST(HistoryTest, ASecondForkForgetsTheFirst) {
   History history;
   history.id = Id('a');
-  history.Fork(Id('b'));
+  history.ShiftReplicationId(Id('b'));
   history.offset = 7;
-  history.Fork(Id('c'));
+  history.ShiftReplicationId(Id('c'));
   EXPECT_FALSE(history.CanContinue(Id('a'), 1));
   EXPECT_TRUE(history.CanContinue(Id('b'), 8));
 }
@@ -45,7 +45,7 @@ TEST(HistoryTest, ASecondForkForgetsTheFirst) {
 TEST(HistoryTest, ForksHaveNewNames) {
   History history;
   const std::string first = history.id;
-  history.Fork();
+  history.ShiftReplicationId();
   EXPECT_NE(history.id, first);
   EXPECT_EQ(history.id.size(), History::kIdLength);
 }
@@ -54,8 +54,8 @@ TEST(HistoryTest, AdoptTakesEverythingOver) {
   History history;
   history.id = Id('a');
   history.offset = 10;
-  history.Fork();
-  history.Adopt(Id('z'), 5);
+  history.ShiftReplicationId();
+  history.ReplaceWith(Id('z'), 5);
   EXPECT_EQ(history.id, Id('z'));
   EXPECT_EQ(history.offset, 5);
   EXPECT_EQ(history.former_id, Id('0'));

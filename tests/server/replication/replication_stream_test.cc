@@ -34,9 +34,9 @@ class ReplicationStreamTest : public testing::Test {
     uint8_t targets = Target::kEverybody;
   };
   void Append(const std::vector<One>& unit) {
-    PropagatedCommands effects;
-    for (const One& one : unit) effects.Add(one.db, one.words, one.targets);
-    stream_.Append(PropagatedGroup(effects, 0));
+    PropagatedCommands commands;
+    for (const One& one : unit) commands.Add(one.db, one.words, one.targets);
+    stream_.Append(PropagatedGroup(commands, 0));
   }
 
   TestServer server_;

@@ -39,9 +39,9 @@ class AofWriterTest : public testing::Test {
     writer_.Open(std::move(files_.Open("aof", FileSystem::Mode::kAppend).value()), 0);
   }
   void Append(int db, std::initializer_list<Bytes> words) {
-    PropagatedCommands effects;
-    effects.Add(db, std::vector<Bytes>(words));
-    writer_.Append(PropagatedGroup(effects, 0));
+    PropagatedCommands commands;
+    commands.Add(db, std::vector<Bytes>(words));
+    writer_.Append(PropagatedGroup(commands, 0));
   }
   void Flush() { writer_.Flush(AofWriter::Urgency::kRelaxed, AofWriter::Child::kNone); }
   std::string Content() { return files_.Content("aof"); }
@@ -73,11 +73,11 @@ TEST_F(AofWriterTest, NamesTheDatabaseWhereItChanges) {
 
 TEST_F(AofWriterTest, KeepsTheEffectsOfAUnitTogether) {
   Open(AppendFsync::kNever);
-  PropagatedCommands effects;
-  effects.Add(0, std::vector<Bytes>{"SET", "a", "1"});
-  effects.Add(0, std::vector<Bytes>{"SET", "c", "3"}, JournalEntry::kReplicas);
-  effects.Add(0, std::vector<Bytes>{"SET", "b", "2"});
-  writer_.Append(PropagatedGroup(effects, 0));
+  PropagatedCommands commands;
+  commands.Add(0, std::vector<Bytes>{"SET", "a", "1"});
+  commands.Add(0, std::vector<Bytes>{"SET", "c", "3"}, JournalEntry::kReplicas);
+  commands.Add(0, std::vector<Bytes>{"SET", "b", "2"});
+  writer_.Append(PropagatedGroup(commands, 0));
   Flush();
   EXPECT_EQ(Content(), std::string(kMulti) + kSelect0 + kSetA + kSetB + kExec);
 }
@@ -201,9 +201,9 @@ TEST_F(AofWriterTest, NothingIsLostWhicheverWriteFails) {
       files.WriteShortAt(nth, landed, ENOSPC);
       std::string expected = kSelect0;
       for (int i = 0; i < 5; ++i) {
-        PropagatedCommands effects;
-        effects.Add(0, std::vector<Bytes>{"SET", "a", "1"});
-        writer.Append(PropagatedGroup(effects, 0));
+        PropagatedCommands commands;
+        commands.Add(0, std::vector<Bytes>{"SET", "a", "1"});
+        writer.Append(PropagatedGroup(commands, 0));
         expected += kSetA;
         writer.Flush(AofWriter::Urgency::kRelaxed, AofWriter::Child::kNone);
       }

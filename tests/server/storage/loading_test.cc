@@ -321,12 +321,12 @@ TEST_F(LoadingTest, ReloadServesOthers) {
     if (rounds++ != 0) return;
     EXPECT_THAT(other.Run("GET key1"), Error(kLoading));
     EXPECT_THAT(other.Run("CLIENT ID"), IntThat(testing::Gt(0)));
-    EXPECT_TRUE(server->services().env.phase.HoldsInputOf(client.session()));
-    EXPECT_FALSE(server->services().env.phase.HoldsInputOf(other.session()));
+    EXPECT_TRUE(server->services().env.phase.PausesInputOf(client.session()));
+    EXPECT_FALSE(server->services().env.phase.PausesInputOf(other.session()));
   });
   EXPECT_THAT(client.Run("DEBUG RELOAD"), Ok());
   EXPECT_GT(rounds, 0);
-  EXPECT_FALSE(server->services().env.phase.HoldsInputOf(client.session()));
+  EXPECT_FALSE(server->services().env.phase.PausesInputOf(client.session()));
   EXPECT_THAT(other.Run("STRLEN key1"), Int(1000));
   other.Run("RPUSH list x");
   EXPECT_THAT(waiter.Read(), Bulks({"list", "x"}));
