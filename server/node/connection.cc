@@ -55,7 +55,7 @@ void Connection::Start() {
   session_->transport = this;
   self_ = shared_from_this();
   if (stream_.InHandshake()) return Want({.read = true});
-  Admit();
+  StartServing();
 }
 
 void Connection::Want(SocketPoller::Interest wanted) {
@@ -96,7 +96,7 @@ void Connection::ContinueHandshake() {
   host_->MarkActive();
   switch (stream_.Handshake().state) {
     case Transfer::State::kMoved:
-      return Admit();
+      return StartServing();
     case Transfer::State::kLater:
       return Want({.read = true});
     case Transfer::State::kEnded:
@@ -112,7 +112,7 @@ bool Connection::IsHandshakeLate() const {
   return stream_.InHandshake() && host_->loop().pace().NowMs() - opened_ms_ > kHandshakeMs;
 }
 
-void Connection::Admit() {
+void Connection::StartServing() {
   const Services& server = host_->services();
   if (server.env.settings.protected_mode && !server.clients.users.IsLoginRequired() &&
       !session_->addresses.is_loopback) {
@@ -133,7 +133,7 @@ void Connection::Receive() {
   if (host_->services().env.phase.PausesInputOf(*session_)) return Want({.read = false, .write = wanted_.write});
   const Transfer received = stream_.Receive(session_->in.ReadTarget(host_->loop().Scratch()));
   if (received.state != Transfer::State::kMoved) {
-    if (received.state != Transfer::State::kLater) return HandleEndOfInput(received.state);
+    if (received.state != Transfer::State::kLater) return HandleDisconnect(received.state);
     return Want(wanted_);  // TLS may have to send before it can receive
   }
   const size_t bytes = received.bytes;
@@ -155,7 +155,7 @@ void Connection::ReceiveInNextTurn() {
   });
 }
 
-void Connection::HandleEndOfInput(Transfer::State state) {
+void Connection::HandleDisconnect(Transfer::State state) {
   const Services& server = host_->services();
   const bool ended = state == Transfer::State::kEnded;
   if (server.env.log.IsLevelEnabled(LogLevel::kVerbose)) {

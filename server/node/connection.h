@@ -58,11 +58,11 @@ class Connection final : public Transport,  // the socket of one client
   void Register(SocketPoller::Interest interest);  // tells the poller which events to report
   void JoinHandshakes();                           // queues the connection for ContinueHandshake
   void ContinueHandshake();                        // does one step of the TLS handshake, which takes much CPU
-  void Admit();                                    // starts to serve the client, unless protected mode refuses it
+  void StartServing();                             // starts to serve the client, unless protected mode refuses it
   void Receive();                                  // reads input and runs the requests in it
   void ReceiveInNextTurn();                        // posts Receive, so that other clients are served first
   void ResumeInNextTurn();                         // posts RunPump, so that other clients are served first
-  void HandleEndOfInput(Transfer::State state);    // the peer has disconnected (kEnded), or reading failed (kFailed)
+  void HandleDisconnect(Transfer::State state);    // the peer has disconnected (kEnded), or reading failed (kFailed)
   void CloseGradually();  // closes the client after the peer has disconnected; may take several turns
   void RunPump();         // runs the requests that have arrived and that the client may run now
   Session& BecomeClientOf(NodeHost& other);  // creates a session on `other`, and closes the old one

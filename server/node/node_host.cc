@@ -67,7 +67,7 @@ Pump& NodeHost::pump() {
 
 void NodeHost::Stop(int exit_code) {
   has_stopped_ = true;
-  if (stop_) return stop_(exit_code);
+  if (on_stop_) return on_stop_(exit_code);
   loop_.Stop(exit_code);
 }
 
@@ -121,7 +121,7 @@ void NodeHost::ScheduleTick() {
   timers_->tick.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
     if (error || weak.expired()) return;
     MarkActive();
-    if (tick_) tick_();
+    if (on_tick_) on_tick_();
     missed_tick_ = services_.env.phase.IsInLongTask();
     node_.housekeeping().Tick();
     ScheduleTick();

@@ -27,9 +27,9 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
 
   void Start();  // starts the timer whose ticks run periodic work
   // Sets the function that Stop calls. Without such a function, Stop ends the loop.
-  void OnStop(std::function<void(int exit_code)> handler) { stop_ = std::move(handler); }  // called by Stop
+  void SetStopHandler(std::function<void(int exit_code)> handler) { on_stop_ = std::move(handler); }  // called by Stop
   // Makes each tick of the timer call `handler`, also in the middle of a turn (during ServeDuringLongTask).
-  void OnTick(std::function<void()> handler) { tick_ = std::move(handler); }  // called at each tick
+  void SetTickHandler(std::function<void()> handler) { on_tick_ = std::move(handler); }  // called at each tick
 
   // Makes the loop call EndTurn for this server at the end of the turn.
   void MarkActive() { loop_.MarkActive(*this); }  // called before a client is served: EndTurn will run in this turn
@@ -61,8 +61,8 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   LoopNetwork network_;               // connections to other servers
   Pump pump_;                         // runs clients' requests
   std::unique_ptr<Pump> other_pump_;  // runs clients in the middle of a turn; created on first use
-  std::function<void(int)> stop_;     // handler of OnStop, called with the exit code
-  std::function<void()> tick_;        // handler of OnTick
+  std::function<void(int)> on_stop_;  // handler of SetStopHandler, called with the exit code
+  std::function<void()> on_tick_;     // handler of SetTickHandler
   bool missed_tick_ = false;          // the timer expired in the middle of a turn
   bool has_stopped_ = false;          // Stop was called
 };

@@ -22,7 +22,7 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kLogStateEveryMs = 5000;
+constexpr int64_t kLogStatisticsEveryMs = 5000;
 constexpr Bytes kCopied = "copied to the server that begins again";
 
 }  // namespace
@@ -66,23 +66,23 @@ void NodeServer::AttachHandlers() {
   if (settings().crash_log_enabled) AddToCrashReport(services());
   system_files_.SetThreadPrologue([this] { BindToProcessors(settings().bio_cpulist); });
   services().data.lazy_free_thread.SetThreadPrologue([this] { BindToProcessors(settings().bio_cpulist); });
-  host_->OnTick([this] {
+  host_->SetTickHandler([this] {
     loop_->watchdog.Feed();
-    LogState();
+    LogStatistics();
     MeasureIdleTime();
     if (parts_.recorder != nullptr) parts_.recorder->Flush();
   });
-  host_->OnStop([this](int exit_code) { OnStop(exit_code); });
+  host_->SetStopHandler([this](int exit_code) { OnStop(exit_code); });
   services().storage.shutdown.SetCancellationHandler([this] { parts_.owner.OnShutdownCancelled(); });
   services().storage.shutdown.SetStatusHandler(
       [this](const std::string& status) { parts_.owner.OnShutdownStatus(status); });
 }
 
-void NodeServer::LogState() {
+void NodeServer::LogStatistics() {
   if (!log().IsLevelEnabled(LogLevel::kVerbose) || services().env.phase.IsInLongTask()) return;
   const int64_t now_ms = parts_.clock.MonotonicMs();
-  if (now_ms < next_state_log_ms_) return;
-  next_state_log_ms_ = now_ms + kLogStateEveryMs;
+  if (now_ms < next_statistics_log_ms_) return;
+  next_statistics_log_ms_ = now_ms + kLogStatisticsEveryMs;
   const Keyspace& keyspace = services().data.dataset.keyspace;
   for (int index = 0; index < keyspace.Count(); ++index) {
     const Database& database = keyspace[index];
@@ -163,7 +163,7 @@ NodeServer::Step NodeServer::ReserveBusPort() {
       return Fail(StrCat("Failed listening on the cluster bus: ", bound, ":", port, ": ", reserved.error().text));
     }
     port = PortOf(reserved.value().Get());
-    reserved_.push_back(std::move(reserved).value());
+    bus_port_sockets_.push_back(std::move(reserved).value());
   }
   if (is_chosen) settings.cluster_port = port;
   return Step::kDone;
@@ -183,7 +183,7 @@ NodeAddress NodeServer::Address() const {
   return {.ip = own.cluster_announce_ip.empty() ? BoundAddress() : own.cluster_announce_ip,
           .tcp_port = choose(own.cluster_announce_port, own.bound_port),
           .tls_port = choose(own.cluster_announce_tls_port, own.tls_port),
-          .bus_port = choose(own.cluster_announce_bus_port, PortOf(reserved_[0].Get()))};
+          .bus_port = choose(own.cluster_announce_bus_port, PortOf(bus_port_sockets_[0].Get()))};
 }
 
 std::optional<std::string> NodeServer::ReadNodesFile() {
@@ -233,7 +233,7 @@ NodeServer::Step NodeServer::LoadData() {
   if (auto reason = LoadFixtures(services())) return has_stopped_ ? Step::kStopped : Fail(*reason);
   services().replication.Start();
   if (auto reason = services().cluster.Start()) return Fail(*reason);
-  reserved_.clear();
+  bus_port_sockets_.clear();
   is_replica_ = services().replication.role().is_replica;
   services().replication.SetRoleHandler([this] { HandleRoleChange(); });
   host_->Start();

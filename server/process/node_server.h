@@ -155,7 +155,7 @@ class NodeServer {  // one Redis server of this process
  private:
   Node::Parts MakeNodeParts();  // arguments for the Node's constructor
   void AttachHandlers();        // registers handlers for ticks, stops and new threads
-  void LogState();              // logs key counts and memory every few seconds, if the log level shows them
+  void LogStatistics();         // logs key counts and memory every few seconds, if the log level shows them
   void StartWatchdog();         // (re)starts the watchdog with `watchdog-period`, or turns it off
   bool HasClients() const;      // counts those of its isolated test servers, but no replicas and no primary
   void MeasureIdleTime();       // updates idle_ms_ at each tick, if `exit-on-idle` is set
@@ -174,17 +174,17 @@ class NodeServer {  // one Redis server of this process
   std::optional<std::string> ReopenTls();  // listens with the changed TLS settings; returns the error
   Step Fail(const std::string& reason);    // logs the reason; returns kFailed
 
-  const Parts parts_;              // arguments of the constructor
-  WatchedLoop* loop_ = nullptr;    // the event loop; null before Build
-  int64_t next_state_log_ms_ = 0;  // monotonic time of the next LogState
-  SystemFiles system_files_;       // relative paths begin at the working directory
-  FolderFiles files_;              // relative paths begin at the folder of this server
-  ForkedChildren children_;        // child processes of this server, for BGSAVE, BGREWRITEAOF …
-  StartedPrograms programs_;       // scripts of a Sentinel
+  const Parts parts_;                   // arguments of the constructor
+  WatchedLoop* loop_ = nullptr;         // the event loop; null before Build
+  int64_t next_statistics_log_ms_ = 0;  // monotonic time of the next LogStatistics
+  SystemFiles system_files_;            // relative paths begin at the working directory
+  FolderFiles files_;                   // relative paths begin at the folder of this server
+  ForkedChildren children_;             // child processes of this server, for BGSAVE, BGREWRITEAOF …
+  StartedPrograms programs_;            // scripts of a Sentinel
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
   std::unique_ptr<Listener> listener_;         // accepts clients; null before Build
-  std::vector<Descriptor> reserved_;           // sockets that keep the port of the cluster bus free
+  std::vector<Descriptor> bus_port_sockets_;   // sockets that keep the port of the cluster bus free
   std::optional<ClusterStart> cluster_start_;  // used instead of nodes.conf; nullopt: none
   std::string replid_if_empty_;                // replication ID for a server without data; empty: a new one
   const NodeServer* data_source_ = nullptr;    // the server whose data Load copies; null: Load reads files

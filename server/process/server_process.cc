@@ -324,7 +324,7 @@ void ServerProcess::StartServing() {
     }
     hosted.thread->Do([this, &node] {
       const Step outcome = node.Load();
-      Tell([this, &node, outcome] { HandleServerLoaded(node, outcome); });
+      RunOnMainThread([this, &node, outcome] { HandleServerLoaded(node, outcome); });
       if (outcome != Step::kDone) return;
       node.loop().Run();
       if (running_server_count_ != 0) node.Discard();  // otherwise the process ends now
@@ -361,7 +361,7 @@ void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
   if (!node.HasAllConnections() && pace_.NowMs() < deadline_ms) {
     return node.loop().RunAfter(kLookEveryMs, [this, &node, deadline_ms] { AwaitConnected(node, deadline_ms); });
   }
-  Tell([this, mode = node.config().mode()] {
+  RunOnMainThread([this, mode = node.config().mode()] {
     if (--awaited_server_count_ == 0) HandleServersConnected(mode);
   });
 }
@@ -406,7 +406,7 @@ void ServerProcess::RunOnThreadOf(const HostedServer& hosted, std::function<void
   hosted.node->loop().PostFromAnyThread(std::move(task));
 }
 
-void ServerProcess::Tell(std::function<void()> task) {
+void ServerProcess::RunOnMainThread(std::function<void()> task) {
   if (!config_.settings().node_threads || !plan_) return task();
   main_loop_->loop.PostFromAnyThread(std::move(task));
 }
@@ -458,8 +458,8 @@ void ServerProcess::ShutDownAfterParent() {
 
 void ServerProcess::HandleIdleServer() {
   const int64_t limit_ms = config_.settings().exit_on_idle;
-  const auto is_needed = [&](const HostedServer& hosted) { return hosted.Lives() && hosted.node->IdleMs() < limit_ms; };
-  if (!is_ending_ && std::ranges::none_of(hosted_servers_, is_needed)) Tell([this] { ShutDownIdleProcess(); });
+  const auto is_used = [&](const HostedServer& hosted) { return hosted.Lives() && hosted.node->IdleMs() < limit_ms; };
+  if (!is_ending_ && std::ranges::none_of(hosted_servers_, is_used)) RunOnMainThread([this] { ShutDownIdleProcess(); });
 }
 
 void ServerProcess::ShutDownIdleProcess() {
@@ -486,8 +486,8 @@ void ServerProcess::SignalRemainingServers() {
 
 void ServerProcess::OnShutdownCancelled() {
   is_ending_ = false;
-  signals_->ForgetFirstSigint();
-  Tell([this] {
+  signals_->ForgetSignal();
+  RunOnMainThread([this] {
     shutdown_signal_ = 0;
     for (HostedServer& hosted : hosted_servers_) hosted.is_signalled = false;
     if (has_lost_parent_) main_loop_->loop.RunAfter(kEndAgainMs, [this] { End(SIGTERM); });

@@ -107,7 +107,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // of a server with its own thread runs.
   static void RunOnThreadOf(const HostedServer& hosted, std::function<void()> task);  // on its loop's thread
   // Runs `task` on the main thread. If no server has its own thread, runs `task` before returning.
-  void Tell(std::function<void()> task);
+  void RunOnMainThread(std::function<void()> task);
   void WatchSignals();  // makes SIGTERM and SIGINT shut down the servers
   // Shuts down all servers as if this signal had arrived.
   void End(int signal);

@@ -99,6 +99,6 @@ int ShutdownSignals::Take() {
   return received_signal;
 }
 
-void ShutdownSignals::ForgetFirstSigint() { received_signal = 0; }
+void ShutdownSignals::ForgetSignal() { received_signal = 0; }
 
 }  // namespace respite

@@ -25,7 +25,7 @@ class ShutdownSignals {  // catches SIGTERM and SIGINT
   // Returns the last signal. The descriptor is then not readable until the next signal.
   int Take();
   // Must be called after a shutdown was cancelled.
-  void ForgetFirstSigint();  // lets the next SIGINT request a shutdown again
+  void ForgetSignal();  // lets the next SIGINT request a shutdown again
 
  private:
   Descriptor event_;  // an eventfd that the signal handler writes

@@ -206,7 +206,7 @@ void ClientSession::Print(const ReplyTree& reply, const std::vector<std::string>
 
 // Handles a connection that ended before the reply. Prints the error, except after SHUTDOWN, which ends the connection
 // normally. If Ctrl-C ended the connection, connects again.
-int ClientSession::Lost(const std::vector<std::string>& words) {
+int ClientSession::HandleLostConnection(const std::vector<std::string>& words) {
   const std::string error = connection_->Error();
   DropConnection();
   if (TakeInterrupt()) {
@@ -231,7 +231,7 @@ int ClientSession::PrintUntilInterrupted(const std::vector<std::string>& words) 
     if (message->IsError()) return options_.fails_on_error ? 1 : 0;  // the command was refused
     if (std::ferror(stdout) != 0) return 1;
   }
-  return Lost(words);
+  return HandleLostConnection(words);
 }
 
 // Remembers the login of an accepted AUTH. `words` are its arguments: [user] password.
@@ -283,11 +283,11 @@ int ClientSession::Run(const std::vector<std::string>& words) {
   }
   if (!connection_ && !Connect()) return 1;
   const InterruptibleSocket interruptible(connection_->FileDescriptor());
-  if (!connection_->Send(words)) return Lost(words);
+  if (!connection_->Send(words)) return HandleLostConnection(words);
   const bool listens = IsSubscription(words) || IsCommand(words, "MONITOR");
   if (listens && !is_in_transaction_) return PrintUntilInterrupted(words);
   const auto reply = ReceiveReply();
-  if (!reply) return Lost(words);
+  if (!reply) return HandleLostConnection(words);
   Print(*reply, words);
   RememberState(words, *reply);
   return options_.fails_on_error && reply->IsError() ? 1 : 0;

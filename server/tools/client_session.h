@@ -51,8 +51,8 @@ class ClientSession {  // connects to a server, and restores its state after a l
   bool SendHandshakeCommand(const std::vector<std::string>& request,  // false: the connection is lost
                             const std::string& title);                // prints an error reply after `title`
   std::string Address() const;                                        // HOST:PORT of the options
-  std::optional<ReplyTree> ReceiveReply();          // waits for a reply, printing pushes before it; nullopt: failed
-  int Lost(const std::vector<std::string>& words);  // prints the error; returns the exit code of this command
+  std::optional<ReplyTree> ReceiveReply();  // waits for a reply, printing pushes before it; nullopt: failed
+  int HandleLostConnection(const std::vector<std::string>& words);  // prints the error; returns the command's exit code
   void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // prints the reply to `words`
   int PrintUntilInterrupted(const std::vector<std::string>& words);                 // prints messages until Ctrl-C
   void RememberState(const std::vector<std::string>& words,  // after a command: keeps what the prompt shows

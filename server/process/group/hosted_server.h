@@ -23,11 +23,11 @@ struct HostedServer {                  // a server of the process, and the objec
   std::unique_ptr<WatchedLoop> loop;   // event loop of the server; null: the loop of the main thread
   std::unique_ptr<TaskThread> thread;  // thread of the server's loop; null: the main thread
   std::unique_ptr<NodeServer> node;
-  std::unique_ptr<NodeWorlds> worlds;   // isolated servers that tests create with TEST WORLD; null: not allowed
-  std::unique_ptr<const Config> start;  // configuration for a restart; null: the server cannot restart
-  std::vector<Descriptor> ports;        // sockets that reserve the server's ports while it is killed
-  bool is_signalled = false;            // the server got the signal to shut down
-  bool is_killed = false;               // killed for a test, so its stop does not end the process
+  std::unique_ptr<NodeWorlds> worlds;      // isolated servers that tests create with TEST WORLD; null: not allowed
+  std::unique_ptr<const Config> start;     // configuration for a restart; null: the server cannot restart
+  std::vector<Descriptor> reserved_ports;  // sockets that reserve the server's ports while it is killed
+  bool is_signalled = false;               // the server got the signal to shut down
+  bool is_killed = false;                  // killed for a test, so its stop does not end the process
 
   bool Lives() const { return !is_killed && !node->HasStopped(); }  // true: not killed, and not stopped
 };

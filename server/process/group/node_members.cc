@@ -153,15 +153,15 @@ std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
   if (target == nullptr) return kNoCluster;
   if (target->view().me().IsReplica()) return kNoPrimary;
   const ClusterNode* const owner = target->view().Owner(slot);
-  pending.giver = owner == nullptr ? std::nullopt : MemberWithId(owner->id);
-  if (!pending.giver) return kUnowned;
-  if (*pending.giver == member) return std::nullopt;
-  NodeServer& giver = *hosted_servers_[*pending.giver].node;
+  pending.exporter = owner == nullptr ? std::nullopt : MemberWithId(owner->id);
+  if (!pending.exporter) return kUnowned;
+  if (*pending.exporter == member) return std::nullopt;
+  NodeServer& exporter = *hosted_servers_[*pending.exporter].node;
   SlotSet slots;
   slots.Add(slot);
-  if (giver.services().slot_migrations.FindExportedSlot(slots)) return kOnTheMove;
-  giver.host().MarkActive();
-  giver.services().slot_migrations.Export(slots, target->view().me().id);
+  if (exporter.services().slot_migrations.FindExportedSlot(slots)) return kOnTheMove;
+  exporter.host().MarkActive();
+  exporter.services().slot_migrations.Export(slots, target->view().me().id);
   return std::nullopt;
 }
 
@@ -210,22 +210,22 @@ void NodeMembers::End(const TaskClient& asker, Outcome outcome) {
 std::optional<NodeGroup::Outcome> NodeMembers::TakeOutcome(const TaskClient& asker) {
   const auto found = pending_.find(asker);
   if (found == pending_.end()) return Outcome{kDisagreement};
-  auto outcome = found->second.outcome ? found->second.outcome : Look(found->second);
+  auto outcome = found->second.outcome ? found->second.outcome : FindOutcome(found->second);
   if (outcome) pending_.erase(found);
   return outcome;
 }
 
-std::optional<NodeGroup::Outcome> NodeMembers::Look(const Pending& pending) const {
+std::optional<NodeGroup::Outcome> NodeMembers::FindOutcome(const Pending& pending) const {
   const Task& task = pending.task;
   if (task.kind != Task::Kind::kMove && task.kind != Task::Kind::kFailOver) return std::nullopt;
   if (!Lives(task.member)) return Outcome{kDead};
   if (AllNodesKnowResult(task)) return Outcome{};
-  if (task.kind == Task::Kind::kMove && *pending.giver != task.member) {
-    if (!Lives(*pending.giver)) return Outcome{kUnowned};
-    const NodeId own = ClusterOf(*pending.giver)->view().me().id;
-    const ClusterNode* const owner = ClusterOf(*pending.giver)->view().Owner(task.slot);
+  if (task.kind == Task::Kind::kMove && *pending.exporter != task.member) {
+    if (!Lives(*pending.exporter)) return Outcome{kUnowned};
+    const NodeId own = ClusterOf(*pending.exporter)->view().me().id;
+    const ClusterNode* const owner = ClusterOf(*pending.exporter)->view().Owner(task.slot);
     const bool is_given = owner == nullptr || owner->id != own;
-    if (!is_given && !hosted_servers_[*pending.giver].node->services().slot_migrations.IsExporting())
+    if (!is_given && !hosted_servers_[*pending.exporter].node->services().slot_migrations.IsExporting())
       return Outcome{kNotMoved};
   }
   return pace_.NowMs() < pending.until_ms ? std::nullopt : std::optional(Outcome{kDisagreement});
@@ -251,18 +251,18 @@ bool NodeMembers::AllNodesKnowResult(const Task& task) const {
 // --- Network conditions
 
 void NodeMembers::Partition(Sides sides) {
-  sides_ = std::move(sides);
+  partition_ = std::move(sides);
   for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);
 }
 
 bool NodeMembers::AreApart(size_t one, size_t other) const {
   const auto side_of = [&](size_t member) {
-    return std::ranges::find_if(sides_,
+    return std::ranges::find_if(partition_,
                                 [&](const auto& side) { return std::ranges::find(side, member) != side.end(); });
   };
   const auto side = side_of(one);
   const auto others_side = side_of(other);
-  return side != sides_.end() && others_side != sides_.end() && side != others_side;
+  return side != partition_.end() && others_side != partition_.end() && side != others_side;
 }
 
 void NodeMembers::ApplyNetworkConditions(size_t member) {

@@ -37,7 +37,7 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   struct Pending {  // a task that has not ended
     Task task;
     int64_t until_ms;                     // when the task fails, in real elapsed time
-    std::optional<size_t> giver = {};     // kMove: the node that exports the slot
+    std::optional<size_t> exporter = {};  // kMove: the node that exports the slot
     std::optional<Outcome> outcome = {};  // how the task has ended; nullopt: still running
   };
 
@@ -52,18 +52,18 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   std::optional<std::string> BeginFailOver(size_t member);            // starts to make the replica a primary
   std::optional<std::string> BeginClockMove(const TaskClient& asker,  // moves the clocks of all nodes
                                             const ClockMove& move);
-  void End(const TaskClient& asker, Outcome outcome);         // stores the outcome of the task
-  std::optional<Outcome> Look(const Pending& pending) const;  // the outcome; nullopt: the task still runs
-  bool AllNodesKnowResult(const Task& task) const;            // a move or failover has reached all live nodes
-  int64_t LagOf(size_t member) const;                         // milliseconds by which Lag delays the node's output
-  void ApplyNetworkConditions(size_t member);  // cuts and delays the links of this node by sides_ and output_delays_ms_
+  void End(const TaskClient& asker, Outcome outcome);                // stores the outcome of the task
+  std::optional<Outcome> FindOutcome(const Pending& pending) const;  // the outcome; nullopt: the task still runs
+  bool AllNodesKnowResult(const Task& task) const;                   // a move or failover has reached all live nodes
+  int64_t LagOf(size_t member) const;          // milliseconds by which Lag delays the node's output
+  void ApplyNetworkConditions(size_t member);  // cuts and delays the node's links by partition_ and output_delays_ms_
   bool AreApart(size_t one, size_t other) const;  // true: the partition cuts the links between them
 
   NodeRestarts& restarts_;                     // kills and restarts the nodes
   std::vector<HostedServer>& hosted_servers_;  // all servers of the process; a member is an index in it
   const Pace& pace_;
   std::map<TaskClient, Pending> pending_;       // tasks that have not ended, by the client that asked
-  Sides sides_;                                 // the nodes on each side of the network partition; empty: none
+  Sides partition_;                             // the nodes on each side of the network partition; empty: none
   std::map<size_t, int64_t> output_delays_ms_;  // by member: milliseconds by which Lag delays all its output
 };
 

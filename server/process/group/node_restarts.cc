@@ -40,7 +40,7 @@ void NodeRestarts::End(HostedServer& hosted, const DataAfterCrash& remains, cons
   hosted.is_killed = true;
   hosted.worlds.reset();
   hosted.node->Crash(remains.policy, spared);
-  hosted.ports = hosted.node->ReservePorts();
+  hosted.reserved_ports = hosted.node->ReservePorts();
   owner_.HandleServerKilled(hosted);
 }
 
@@ -69,7 +69,7 @@ NodeServer::Step NodeRestarts::StartReplacement(HostedServer& hosted, NodeServer
   if (node.Open() == kFailed) return kFailed;
   const NodeServer::Step outcome = node.Load();
   if (outcome != kDone) return outcome;
-  hosted.ports.clear();
+  hosted.reserved_ports.clear();
   node.ConnectToPeers();
   return kDone;
 }

@@ -29,7 +29,7 @@ size_t KeysOf(const NodeServer& node) {
 }  // namespace
 
 NodeWorlds::NodeWorlds(const Parts& parts)
-    : parts_(parts), missing_folder_(kNowhere), base_(parts.config.CopyFor(missing_folder_)) {
+    : parts_(parts), nonexistent_folder_(kNowhere), base_(parts.config.CopyFor(nonexistent_folder_)) {
   parts_.server.services().lab.worlds = this;
 }
 

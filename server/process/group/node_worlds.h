@@ -87,7 +87,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   void DropIdleWorlds();  // ends isolated servers that had no client for test-world-idle
 
   const Parts parts_;                                            // arguments of the constructor
-  OwnFolder missing_folder_;                                     // does not exist, since isolated servers have no files
+  OwnFolder nonexistent_folder_;                                 // does not exist, since isolated servers have no files
   const std::unique_ptr<Config> base_;                           // copy of the configuration, from which worlds begin
   std::map<std::string, World, std::less<>> worlds_;             // the isolated servers by name
   std::vector<World> dropped_worlds_;                            // isolated servers that a later turn will destroy

@@ -215,8 +215,8 @@ TEST(ManyNodesTest, ANodeGoesWhenItsTimerHasRung) {
   TestNode stays(loop, clock, {"hz 500"});
   auto guest = std::make_unique<TestNode>(loop, clock, std::vector<std::string>{"hz 500"});
   int guest_ticks = 0;
-  guest->host().OnTick([&] { ++guest_ticks; });
-  stays.host().OnTick([&] {
+  guest->host().SetTickHandler([&] { ++guest_ticks; });
+  stays.host().SetTickHandler([&] {
     guest.reset();
     loop.Post(nullptr, [&] { loop.Stop(0); });
   });
@@ -237,7 +237,7 @@ TEST(ManyNodesTest, ANodeThatIsShutDownLeavesTheOthersAlone) {
   auto guest = std::make_unique<TestNode>(loop, clock);
   const int guest_port = guest->port();
   int exit_code = -1;
-  guest->host().OnStop([&](int code) {
+  guest->host().SetStopHandler([&](int code) {
     exit_code = code;
     loop.Post(nullptr, [&] { guest.reset(); });
   });
