@@ -49,7 +49,7 @@ struct RequestBatch {   // requests that are parsed but not yet executed
     if (words.capacity() > kKeptWords) words.shrink_to_fit();
     requests.clear();
     blobs.clear();
-    inline_words.clear();
+    if (!inline_words.empty()) inline_words.clear();  // the test is faster than the call, and nearly always false
   }
 };
 

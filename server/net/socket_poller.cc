@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <asio/io_context.hpp>
-#include <asio/posix/stream_descriptor.hpp>
+#include <asio/posix/basic_stream_descriptor.hpp>
+#include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace respite {
@@ -14,11 +16,61 @@ namespace {
 
 constexpr uint32_t kHungUp = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
+// Memory for the one operation that WakeAsio starts at a time. Otherwise Asio would allocate an operation for each
+// wait. When the SocketPoller is destroyed, Asio still has the operation, and destroys it later.
+struct WaitMemory {
+  static constexpr size_t kBytes = 256;
+  alignas(std::max_align_t) std::array<std::byte, kBytes> bytes;
+  bool is_used = false;   // Asio has the operation
+  bool is_needed = true;  // the SocketPoller exists
+};
+
+template <class T>
+struct WaitAllocator {  // allocates from a WaitMemory, or from the heap if that is in use or too small
+  using value_type = T;
+  explicit WaitAllocator(WaitMemory* wait_memory) : memory(wait_memory) {}
+  template <class Other>
+  WaitAllocator(const WaitAllocator<Other>& other) : memory(other.memory) {}
+  template <class Other>
+  bool operator==(const WaitAllocator<Other>& other) const {
+    return memory == other.memory;
+  }
+
+  T* allocate(size_t count) {
+    if (memory->is_used || count * sizeof(T) > WaitMemory::kBytes) return std::allocator<T>().allocate(count);
+    memory->is_used = true;
+    return reinterpret_cast<T*>(memory->bytes.data());
+  }
+  void deallocate(T* at, size_t count) {
+    if (reinterpret_cast<std::byte*>(at) != memory->bytes.data()) return std::allocator<T>().deallocate(at, count);
+    memory->is_used = false;
+    if (!memory->is_needed) delete memory;
+  }
+
+  WaitMemory* memory;
+};
+
 }  // namespace
 
+// An executor of a known type costs less than Asio's default executor, which can hold any type.
 struct SocketPoller::Set {
+  using Executor = asio::io_context::executor_type;
   explicit Set(asio::io_context& context) : descriptor(context, epoll_create1(EPOLL_CLOEXEC)) {}
-  asio::posix::stream_descriptor descriptor;
+  ~Set() {
+    memory->is_needed = false;
+    if (!memory->is_used) delete memory;
+  }
+  WaitMemory* memory = new WaitMemory;  // freed by the destructor, or when Asio destroys the operation
+  asio::posix::basic_stream_descriptor<Executor> descriptor;
+};
+
+struct SocketPoller::WaitHandler {  // called by Asio when a watched socket is ready
+  using allocator_type = WaitAllocator<std::byte>;
+  allocator_type get_allocator() const noexcept { return allocator_type(poller->set_->memory); }
+  void operator()(const asio::error_code& error) const {
+    if (!error) poller->wakes_asio_ = false;
+  }
+  SocketPoller* poller;
 };
 
 struct SocketPoller::Round {
@@ -49,9 +101,7 @@ bool SocketPoller::ChangeInterest(int descriptor, Watcher& watcher, Interest fro
 
 void SocketPoller::WakeAsio() {
   if (std::exchange(wakes_asio_, true)) return;
-  set_->descriptor.async_wait(asio::posix::stream_descriptor::wait_read, [this](const asio::error_code& error) {
-    if (!error) wakes_asio_ = false;
-  });
+  set_->descriptor.async_wait(asio::posix::descriptor_base::wait_read, WaitHandler{this});
 }
 
 // Serves ready sockets in several rounds, because other sockets become ready during a round. The more sockets a turn

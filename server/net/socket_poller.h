@@ -61,6 +61,7 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   void WakeAsio();  // makes Asio's next wait end when a watched socket is ready
 
  private:
+  struct WaitHandler;                             // called when Asio finds a watched socket ready
   struct Set;                                     // the epoll set
   struct Round;                                   // the sockets that one epoll_wait has found
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of events from one epoll_wait
