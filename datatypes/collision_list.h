@@ -153,20 +153,18 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return at.index <= kHalf ? at : Place{at.chunk + 1, at.index - kHalf};
   }
 
-  void MergeWithNeighbour(size_t at) {  // merges two chunks if both have few items; removes an empty chunk
-    if (at + 1 == chunks_.size() && at != 0) --at;
+  void MergeWithNeighbour(size_t at) {  // removes chunk `at` if it is empty, or merges it with a small neighbour
+    if (at + 1 == chunks_.size() && at != 0 && chunks_[at]->count != 0) --at;
     Chunk& lower = *chunks_[at];
-    size_t gone = at;
-    if (at + 1 < chunks_.size()) {
-      const Chunk& upper = *chunks_[at + 1];
-      if (lower.count + upper.count > kChunk * 3 / 4) return;
-      std::copy(upper.items, upper.items + upper.count, lower.items + lower.count);
-      lower.count += upper.count;
-      gone = at + 1;
-    }
-    if (gone == at && lower.count != 0) return;
-    chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(gone));
+    if (lower.count == 0) return Erase(at);
+    if (at + 1 == chunks_.size()) return;
+    const Chunk& upper = *chunks_[at + 1];
+    if (lower.count + upper.count > kChunk * 3 / 4) return;
+    std::copy(upper.items, upper.items + upper.count, lower.items + lower.count);
+    lower.count += upper.count;
+    Erase(at + 1);
   }
+  void Erase(size_t chunk) { chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(chunk)); }  // removes a chunk
 
   size_t size_ = 0;
   std::vector<std::unique_ptr<Chunk>> chunks_;  // in the order of hashes; no chunk is empty

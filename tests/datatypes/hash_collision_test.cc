@@ -127,6 +127,28 @@ TYPED_TEST(HashCollision, EveryItemIsFoundAndCanGo) {
   EXPECT_EQ(this->index_.Size(), 0u);
 }
 
+// A chunk that becomes empty beside a nearly full neighbour is removed, so a search never looks for its last item.
+TEST(CollisionListTest, AnEmptyChunkGoesWhateverItsNeighbourHolds) {
+  CollisionList<Item*> list;
+  std::vector<std::unique_ptr<Item>> items;
+  for (int i = 1000; i < 1000 + 2 * 255; ++i) items.push_back(std::make_unique<Item>(std::to_string(i)));
+  for (const auto& item : items) list.Insert(item.get(), 7);
+  items.push_back(std::make_unique<Item>("2000"));
+  items.push_back(std::make_unique<Item>("2001"));  // one too many: the chunk splits into 255 and 257 items
+  list.Insert(items[510].get(), 7);
+  list.Insert(items[511].get(), 7);
+  for (int i = 2002; i < 2202; ++i) {
+    items.push_back(std::make_unique<Item>(std::to_string(i)));
+    list.Insert(items.back().get(), 7);
+  }
+  const size_t two_chunks = list.UsedBytes();
+  for (size_t i = 0; i < 255; ++i) list.Remove(items[i]->key, 7);
+  EXPECT_LT(list.UsedBytes(), two_chunks);
+  EXPECT_EQ(list.Size(), items.size() - 255);
+  for (size_t i = 0; i < items.size(); ++i)
+    EXPECT_EQ(list.Find(items[i]->key, 7) != nullptr, i >= 255) << items[i]->key;
+}
+
 TYPED_TEST(HashCollision, ItemsMoveInMemory) {
   this->FillTo(2000);
   for (auto& item : this->items_) {
