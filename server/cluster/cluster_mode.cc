@@ -112,10 +112,11 @@ void ClusterMode::ClaimSlotsOfLoadedKeys() {
 // replica keeps expired keys while it loads, and may continue the replication from the state in the file.
 void ClusterMode::SetReplicaofFromNodesFile() {
   const ClusterNode* primary = cluster_->view().me().primary;
-  if (primary == nullptr || !primary->HasAddress()) return;
+  if (primary == nullptr) return;
   const NodeAddress& address = primary->address;
-  const bool is_tls = services_.env.settings.tls_replication;
-  services_.env.config.MutableSettings().replicaof = {address.ip, is_tls ? address.tls_port : address.tcp_port};
+  const int port = services_.env.settings.tls_replication ? address.tls_port : address.tcp_port;
+  auto& replicaof = services_.env.config.MutableSettings().replicaof;
+  replicaof = primary->HasAddress() ? PrimaryAddress{address.ip, port} : PrimaryAddress{};
 }
 
 void ClusterMode::ConnectToAll() {

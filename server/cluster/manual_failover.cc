@@ -4,6 +4,14 @@
 
 namespace respite {
 
+namespace {
+
+// The primary keeps writes paused for this much longer than the replica may win. So the replica's news of its victory
+// arrives before the primary acknowledges writes again.
+constexpr int64_t kLongerPauseMs = 500;
+
+}  // namespace
+
 void ManualFailover::Start(Mode mode) {
   Reset();
   until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;
@@ -25,7 +33,7 @@ void ManualFailover::ReceivePauseRequest(const ClusterNode& replica) {
 void ManualFailover::PauseFor(ClusterNode& replica) {
   if (replica.primary != &parts_.core.view.me()) return;
   Reset();
-  until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;
+  until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout + kLongerPauseMs;
   replica_ = replica.id;
   parts_.core.view.is_paused = true;
   parts_.core.host.PauseWrites();
@@ -51,6 +59,13 @@ void ManualFailover::Continue() {
   if (!parts_.core.host.IsLinked() || parts_.core.host.Offset() != primary_offset_) return;
   can_start_election_ = true;
   parts_.core.log.Notice("All master replication stream processed, manual failover can start.");
+}
+
+// Votes can arrive long after they were requested: after this process stood still, or while a slow script delays the
+// timer. So this function also checks the time, and that the primary has written nothing since it paused.
+bool ManualFailover::CanStartElection() const {
+  if (!IsUnderWay() || !can_start_election_ || parts_.core.NowMs() > until_ms_) return false;
+  return primary_offset_ == -1 || parts_.core.host.Offset() == primary_offset_;
 }
 
 void ManualFailover::Reset() {

@@ -35,9 +35,9 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   void Continue();  // called by the timer: gives up after the timeout; else checks whether votes may be requested
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way
-  // Returns whether the election can start: this replica has reached the offset of its paused primary, or the command
-  // was CLUSTER FAILOVER FORCE.
-  bool CanStartElection() const { return IsUnderWay() && can_start_election_; }  // this replica may request votes now
+  // Returns whether the election can start, or continue: the timeout is not over, and this replica is at the offset of
+  // its paused primary, or the command was CLUSTER FAILOVER FORCE.
+  bool CanStartElection() const;  // this replica may request and count votes now
   // Returns whether this primary has paused writes for `replica`, and must send its offset to that replica soon.
   bool IsRequestedBy(const ClusterNode& replica) const {  // this primary has paused writes for `replica`
     return IsUnderWay() && replica.id == replica_;

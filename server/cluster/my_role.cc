@@ -24,10 +24,13 @@ void MyRole::Follow(ClusterNode& primary) {
   ConnectToPrimary(is_sibling ? History::Owner::kSame : History::Owner::kOther);
 }
 
+// Also leaves the former primary if the address of the new one is not known. Otherwise this node would keep receiving
+// data that is not the new primary's, and count as having all of its data.
 void MyRole::ConnectToPrimary(History::Owner owner) {
-  const NodeAddress& address = core_.view.me().primary->address;
-  const int port = core_.settings.tls_replication ? address.tls_port : address.tcp_port;
-  if (core_.view.me().primary->HasAddress()) core_.host.Follow(address.ip, port, owner);
+  const ClusterNode& primary = *core_.view.me().primary;
+  if (!primary.HasAddress()) return core_.host.Follow("", 0, owner);
+  const NodeAddress& address = primary.address;
+  core_.host.Follow(address.ip, core_.settings.tls_replication ? address.tls_port : address.tcp_port, owner);
 }
 
 void MyRole::Promote() {

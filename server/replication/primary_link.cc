@@ -92,7 +92,10 @@ void PrimaryLink::DropLink() {
   handshake_.reset();
   if (resync_) {
     resync_->Abandon();
-    if (resync_->HasDroppedOldData()) may_continue_ = Handshake::MayContinue::kNo;
+    if (resync_->HasDroppedOldData()) {
+      may_continue_ = Handshake::MayContinue::kNo;
+      ForgetOffsetOnDisk();
+    }
     resync_.reset();
   }
   line_.clear();
@@ -104,6 +107,7 @@ void PrimaryLink::Connect() {
   if (!parts_.services.env.network || !services.env.settings.replicaof) return;
   const Settings& settings = services.env.settings;
   const PrimaryAddress& primary = *settings.replicaof;
+  if (primary.host.empty()) return;  // a cluster's primary whose address is not known yet
   services.env.log.Notice(StrCat("Connecting to MASTER ", primary.host, ":", primary.port));
   state_ = State::kConnecting;
   began_ms_ = services.env.pace.NowMs();
@@ -280,8 +284,7 @@ void PrimaryLink::LoadSnapshot() {
   may_continue_ = is_loaded ? Handshake::MayContinue::kYes : Handshake::MayContinue::kNo;
   if (!is_loaded) return HandleFailedSnapshot();
   resync_.reset();
-  mark_ = {services.storage.aof.writer().AppendedBytes(), 0};  // offsets of another history are meaningless here
-  offset_on_disk_ = 0;
+  ForgetOffsetOnDisk();
   if (link_ == nullptr) return Reconnect("Connection with master lost while the snapshot was loaded");
   parts_.stream.Begin();
   parts_.stream.Restart();
@@ -482,6 +485,11 @@ void PrimaryLink::Acknowledge() {
   link_->Send(text);
 }
 
+void PrimaryLink::ForgetOffsetOnDisk() {
+  mark_ = {parts_.services.storage.aof.writer().AppendedBytes(), 0};
+  offset_on_disk_ = 0;
+}
+
 int64_t PrimaryLink::OffsetOnDisk() {
   // While the first base file of the append-only file is being written, synced bytes of its incremental file are not
   // safe yet.
@@ -515,6 +523,7 @@ void PrimaryLink::Close() {
   state_ = State::kConnect;
   DropLink();
   down_since_ms_ = parts_.services.env.pace.NowMs();
+  last_linked_at_ms_ = down_since_ms_;
   last_error_ = "Connection with master lost.";
   parts_.services.env.log.Notice(last_error_);
 }

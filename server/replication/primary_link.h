@@ -120,6 +120,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void AdvanceHistoryOffset();          // advances the history offset past the requests that have run
   void Acknowledge();                   // sends the primary REPLCONF ACK with the history offset
   int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
+  void ForgetOffsetOnDisk();            // called when the data is of another history: its offsets mean nothing here
   void CloseSession();                  // closes the session that runs the stream; the offset stays, for PSYNC
   bool IsLate(int64_t since_ms) const;  // `since_ms` is longer ago than repl-timeout
 

@@ -247,8 +247,42 @@ TEST(ClusterTest, HowLongAManualFailoverMayTakeIsADirective) {
   world[3]->FailOver(Cluster::FailoverMode::kAsk);
   world.Step(500);
   EXPECT_TRUE(world[0].holds_writes);
-  world.Step(700);
+  world.Step(1000);
   EXPECT_FALSE(world[0].holds_writes);
+}
+
+// The replica has requested votes, and they arrive late: after the primary has ended its pause and accepted writes.
+TEST(ClusterTest, VotesForAManualFailoverDoNotCountAfterItsTimeout) {
+  ClusterWorld world({.seed = 27});
+  world.AddCluster(3, 1);
+  for (const int voter : {1, 2}) world.SetApart(voter, 3, ClusterWorld::Direction::kOneWay);
+  world[3]->FailOver(Cluster::FailoverMode::kAsk);
+  world.Step(500);
+  EXPECT_TRUE(world[0].holds_writes);
+  world[3].is_frozen = true;
+  world.Step(7000);
+  EXPECT_FALSE(world[0].holds_writes);
+  world[0].offset += 100;
+  world.SetAllTogether();
+  world[3].is_frozen = false;
+  world.Step(3000);
+  EXPECT_FALSE(world[3].IsPrimary());
+  EXPECT_TRUE(world[0].IsPrimary());
+}
+
+// The primary may end its pause earlier than the replica gives up, if cluster-manual-failover-timeout differs.
+TEST(ClusterTest, VotesForAManualFailoverDoNotCountAfterAWriteOfThePrimary) {
+  ClusterWorld world({.seed = 28});
+  world.AddCluster(3, 1);
+  for (const int voter : {1, 2}) world.SetApart(voter, 3, ClusterWorld::Direction::kOneWay);
+  world[3]->FailOver(Cluster::FailoverMode::kAsk);
+  world.Step(500);
+  world[0].offset += 100;
+  world.Step(500);
+  ASSERT_EQ(world[3].offset, world[0].offset);
+  world.SetAllTogether();
+  world.Step(3000);
+  EXPECT_FALSE(world[3].IsPrimary());
 }
 
 TEST(ClusterTest, ForcedFailoverNeedsNoPrimary) {

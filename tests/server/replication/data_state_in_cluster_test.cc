@@ -79,6 +79,24 @@ TEST_F(DataStateInClusterTest, AReplicaThatChangesTheShardIsUnfitUntilItIsLinked
   EXPECT_TRUE(target_.history().IsWhole());
 }
 
+// A node that takes over the address of a failed primary makes this address unknown. A replica of that primary must not
+// keep the link to its former one, and count as having all data.
+TEST_F(DataStateInClusterTest, AReplicaOfAPrimaryWithoutAnAddressLeavesItsFormerPrimary) {
+  source_.Run("SET k 1");
+  Link();
+  Random random(7);
+  ClusterNode& other = View(target_).Add(NodeId::Draw(random), kNodePrimary);
+  other.shard = other.id;
+  other.Set(kNodeNoAddress);
+  EXPECT_THAT(target_.Run("CLUSTER REPLICATE " + other.id.String()), Ok());
+  network().Step(3000);
+  EXPECT_FALSE(target_.IsLinked());
+  EXPECT_EQ(target_.Info("replica_data"), "other");
+  EXPECT_THAT(target_.Run("CLUSTER FAILOVER FORCE"), ErrorStartsWith("ERR I don't have the whole data of my master"));
+  target_.Restart();
+  EXPECT_EQ(target_.Info("role"), "slave");
+}
+
 // A primary without slots that becomes a replica of another shard takes its replicas there, with their data.
 TEST_F(DataStateInClusterTest, APrimaryThatLeavesForAnotherShardTakesItsReplicaAlongAsAStranger) {
   Link();

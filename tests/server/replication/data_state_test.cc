@@ -139,6 +139,25 @@ TEST_F(DataStateTest, AReplicaWithoutItsDataIsUnfitInEachModeAtEachInterruption)
   }
 }
 
+// WAITAOF of a primary counts the offset that a replica reports as synced. An offset of a dropped history says nothing.
+TEST_F(DataStateTest, AReplicaForgetsWhichOffsetOfADroppedHistoryWasSynced) {
+  Pair pair({"repl-diskless-load flush-before-load", "appendonly yes", "appendfsync always"});
+  pair.Follow();
+  pair.Greet();
+  pair.SendSnapshot(Rdb({"SET kept 1"}), 1'000'000);
+  pair.world.network().Step(3000);
+  EXPECT_THAT(pair.stranger.received, HasSubstr("FACK\r\n$7\r\n1000000\r\n"));
+  pair.replica.Run("CONFIG SET appendfsync no");
+  pair.LoseData();
+  pair.Greet();
+  pair.stranger.received.clear();
+  pair.Say(StrCat("+CONTINUE ", kStrangeId, "\r\n"));
+  pair.world.network().Step(3000);
+  ASSERT_TRUE(pair.replica.IsLinked());
+  EXPECT_THAT(pair.stranger.received, HasSubstr("FACK\r\n$1\r\n0\r\n"));
+  EXPECT_THAT(pair.stranger.received, Not(HasSubstr("1000000")));
+}
+
 // The earlier files are worth more than an empty data set.
 TEST_F(DataStateTest, AnEmptiedReplicaDoesNotOverwriteItsFiles) {
   for (const std::string& file : {std::string("appendonly yes"), std::string("save 1 1")}) {

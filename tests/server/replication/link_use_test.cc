@@ -528,6 +528,7 @@ TEST_F(LinkUseTest, KillingTheLinkOfThePrimaryConnectsAgain) {
   ReplicationMember& replica = AddLinked(primary);
   EXPECT_THAT(replica.Run("CLIENT KILL TYPE MASTER"), Int(1));
   EXPECT_FALSE(replica.IsLinked());
+  EXPECT_EQ(replica->services().replication.primary_link().GetFigures().data_age_s, 0) << "decides about elections";
   primary.Run("SET a 1");
   network().Step(3000);
   EXPECT_TRUE(replica.IsLinked());
