@@ -3,6 +3,9 @@
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 namespace respite {
 
 namespace {
@@ -22,6 +25,8 @@ std::array<uint8_t, 32> Sha256(Bytes text) {
   SHA256(RawBytes(text), text.size(), digest.data());
   return digest;
 }
+
+uint64_t Xxh3(Bytes text) { return XXH3_64bits(text.data(), text.size()); }
 
 std::string HexText(std::span<const uint8_t> bytes) {
   constexpr char kDigits[] = "0123456789abcdef";

@@ -1,4 +1,4 @@
-// Message digests: SHA-1 for the names of scripts and SHA-256 for ACL passwords, with helpers.
+// Message digests: SHA-1 for the names of scripts, SHA-256 for ACL passwords, XXH3 for DIGEST, with helpers.
 #pragma once
 
 #include <array>
@@ -12,6 +12,7 @@ namespace respite {
 
 std::array<uint8_t, 20> Sha1(Bytes text);
 std::array<uint8_t, 32> Sha256(Bytes text);
+uint64_t Xxh3(Bytes text);  // XXH3 with 64 bits and no secret; for comparing values, not for security
 
 // Returns two lower-case hexadecimal digits per byte.
 std::string HexText(std::span<const uint8_t> bytes);  // two lower-case hexadecimal digits per byte

@@ -158,6 +158,12 @@ constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the num
           .key_num_index = 0,
           .first_key = 1};
 }
+// Declares keys that follow their number, each with its values: `step` arguments per key, as in `numkeys key value …`.
+constexpr KeySpec CountedKeyGroups(int index, int step, int flags) {  // argv[index] keys follow it, with their values
+  KeySpec spec = CountedKeys(index, flags);
+  spec.step = static_cast<int16_t>(step);
+  return spec;
+}
 struct KeysAfterRange {  // which of the arguments after a keyword are keys
   int last = 0;          // as KeySpec::last, relative to the first key
   int limit = 0;         // as KeySpec::limit

@@ -168,6 +168,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   traits.client_list_needs_positive_ids = true;
   traits.client_kill_takes_many_ids = true;
   traits.client_ids_are_a_set = true;
+  traits.comparisons_combine = false;
   traits.bad_id_to_list = traits.bad_id_to_kill = "ERR syntax error";
   traits.knows_other_engines = true;
   traits.scripts_have_environments = false;

@@ -113,6 +113,9 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool stores_nothing_with_a_past_deadline = false;  // SET with a time in the past (EXAT 1) deletes the key
   bool past_deadlines_expire = false;                // EXPIRE with a past time causes the event "expired", not "del"
   bool set_nx_may_get = true;                        // SET … NX GET is allowed
+  bool comparisons_combine = true;                   // SET … IFEQ v NX is allowed, and IFEQ may be repeated
+  const char* invalid_numkeys_of_msetex = "ERR invalid numkeys value";          // error of MSETEX 0 k v
+  const char* too_few_pairs_of_msetex = "ERR wrong number of key-value pairs";  // error of MSETEX 2 k v
   bool scores_in_ranges_are_decimal = false;  // ZCOUNT k 0x1 2 is an error: no hexadecimal numbers or leading blanks
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible

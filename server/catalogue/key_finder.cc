@@ -42,7 +42,7 @@ std::optional<KeyRun> CountedRun(const KeySpec& spec, int64_t begin, std::span<c
   const std::optional<int64_t> count = ParseInteger(argv[static_cast<size_t>(count_at)]);
   if (!count || *count <= 0 || *count > Count(argv)) return std::nullopt;
   const int64_t first = begin + spec.first_key;
-  return KeyRun{first, first + *count - 1, spec.step};
+  return KeyRun{first, first + (*count - 1) * spec.step, spec.step};
 }
 
 // Returns the keys that a key spec finds when it counts from argv[begin], where its index or keyword leads. Returns
@@ -145,9 +145,18 @@ uint32_t OnlyKeyIndex(std::span<const KeySpec> specs) {
 
 KeyList KeysOfSet(std::span<const Bytes> argv) {
   KeyList keys;
-  const bool reads =
-      argv.size() > 3 && std::ranges::any_of(argv.subspan(3), [](Bytes word) { return EqualsIgnoreCase(word, "get"); });
-  keys.Add(1, reads ? kKeyRW | kKeyAccess | kKeyUpdate : kKeyOW | kKeyUpdate);
+  const auto has = [&](Bytes token) {
+    return argv.size() > 3 &&
+           std::ranges::any_of(argv.subspan(3), [&](Bytes word) { return EqualsIgnoreCase(word, token); });
+  };
+  const bool compares = has("ifeq") || has("ifne") || has("ifdeq") || has("ifdne");
+  keys.Add(1, has("get") ? kKeyRW | kKeyAccess | kKeyUpdate : (compares ? kKeyRW : kKeyOW) | kKeyUpdate);
+  return keys;
+}
+
+KeyList KeysOfDelEx(std::span<const Bytes> argv) {
+  KeyList keys;
+  keys.Add(1, (argv.size() > 2 ? kKeyRW : kKeyRM) | kKeyDelete);
   return keys;
 }
 

@@ -11,6 +11,7 @@
 // clang-format off
 #define RESPITE_COMMAND_FAMILIES(FAMILY) \
   FAMILY(StringCommands) \
+  FAMILY(StringConditionCommands) \
   FAMILY(CounterCommands) \
   FAMILY(BitmapCommands) \
   FAMILY(HyperLogLogCommands) \

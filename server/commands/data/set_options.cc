@@ -1,18 +1,29 @@
 #include "server/commands/data/set_options.h"
 
+#include <array>
+
+#include "base/digest.h"
 #include "server/catalogue/dialect.h"
 #include "server/commands/common_arguments.h"
 #include "server/execution/services.h"
 
 namespace respite {
 
+namespace refusals {
 namespace {
+
+constexpr char kDigestLength[] = "ERR must be exactly 16 hexadecimal characters";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+constexpr size_t kDigestDigits = 16;
 
 class SetOptionsParser {
  public:
-  // If `unit` replays a replication stream or a file, the value of IFEQ is parsed but not compared.
-  explicit SetOptionsParser(Args& args, const Unit* unit = nullptr)
-      : args_(args), repeats_(unit && unit->IsReplaying()) {}
+  explicit SetOptionsParser(Args& args, const Call* call = nullptr) : args_(args), call_(call) {}
 
   SetOptions ParseSet() {
     while (!args_.AtEnd()) {
@@ -20,6 +31,12 @@ class SetOptionsParser {
           !TakeTime()) {
         Fail();
       }
+    }
+    return options_;
+  }
+  SetOptions ParseMSetEx() {
+    while (!args_.AtEnd()) {
+      if (!TakeCondition() && !TakeExpiry("KEEPTTL", ExpiryOption::kKeep) && !TakeTime()) Fail();
     }
     return options_;
   }
@@ -38,16 +55,21 @@ class SetOptionsParser {
   }
   bool TakeCondition(Bytes token, SetCondition condition) {
     if (options_.condition != SetCondition::kAlways && options_.condition != condition) return false;
+    if (options_.comparison.kind != ValueCondition::Kind::kNone && !CombinesComparisons()) return false;
     if (!args_.TakeToken(token)) return false;
     options_.condition = condition;
     return true;
   }
-  // Takes IFEQ, which unlike NX and XX may not be repeated. A replayed command has succeeded before, so its IFEQ is not
-  // a condition.
+  // In Redis, NX and XX may follow IFEQ, and IFEQ may be repeated; the last one counts. In Valkey, neither may.
+  bool CombinesComparisons() const { return call_->services.env.dialect.traits.comparisons_combine; }
   bool TakeComparison() {
-    if (options_.condition != SetCondition::kAlways || !args_.TakeTokenWith("IFEQ", 1)) return false;
-    options_.expected = args_.Next();
-    if (!repeats_) options_.condition = SetCondition::kIfEqual;
+    if (options_.condition != SetCondition::kAlways || args_.Left() < 2) return false;
+    const ValueCondition::Kind before = options_.comparison.kind;
+    if (before != ValueCondition::Kind::kNone && !CombinesComparisons()) return false;
+    const ValueCondition::Kind kind = ParseValueConditionKind(args_);
+    if (kind == ValueCondition::Kind::kNone) return false;
+    if (before != ValueCondition::Kind::kNone && before != kind) Fail();
+    options_.comparison = {kind, args_.Next()};
     return true;
   }
   bool TakeGet() {
@@ -74,18 +96,51 @@ class SetOptionsParser {
   }
 
   Args& args_;
-  const bool repeats_;
+  const Call* const call_;  // null for GETEX, which has no conditions
   SetOptions options_;
 };
 
 }  // namespace
 
+ValueCondition::Kind ParseValueConditionKind(Args& args) {
+  using Kind = ValueCondition::Kind;
+  if (args.TakeToken("IFEQ")) return Kind::kEqual;
+  if (args.TakeToken("IFNE")) return Kind::kNotEqual;
+  if (args.TakeToken("IFDEQ")) return Kind::kDigestEqual;
+  return args.TakeToken("IFDNE") ? Kind::kDigestNotEqual : Kind::kNone;
+}
+
+std::string DigestText(const Entry& entry) {
+  const uint64_t digest = Xxh3(StringText(entry).View());
+  std::array<uint8_t, sizeof digest> bytes;
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(digest >> (8 * (bytes.size() - 1 - i)));
+  return HexText(bytes);
+}
+
+bool ValueCondition::IsFulfilledBy(const Entry* entry) const {
+  const bool wants_equal = kind == Kind::kEqual || kind == Kind::kDigestEqual;
+  if (kind == Kind::kNone) return true;
+  if (entry == nullptr) return !wants_equal;
+  if (kind == Kind::kEqual || kind == Kind::kNotEqual) return (StringText(*entry).View() == operand) == wants_equal;
+  CheckDigest();
+  return EqualsIgnoreCase(DigestText(*entry), operand) == wants_equal;
+}
+
+void ValueCondition::CheckDigest() const {
+  const bool is_digest = kind == Kind::kDigestEqual || kind == Kind::kDigestNotEqual;
+  if (is_digest && operand.size() != kDigestDigits) throw Refusal{refusals::kDigestLength};
+}
+
+// A replayed command has succeeded before, so its comparison is no condition.
 SetOptions ParseSetOptions(Call& call) {
-  const SetOptions options = SetOptionsParser(call.args, &call.unit).ParseSet();
+  SetOptions options = SetOptionsParser(call.args, &call).ParseSet();
+  if (call.unit.IsReplaying()) options.comparison = {};
   const bool gets_and_tests = options.returns_old && options.condition == SetCondition::kIfAbsent;
   if (gets_and_tests && !call.services.env.dialect.traits.set_nx_may_get) throw Refusal{refusals::kSyntax};
   return options;
 }
+
+SetOptions ParseMSetExOptions(Call& call) { return SetOptionsParser(call.args, &call).ParseMSetEx(); }
 
 SetOptions ParseGetExOptions(Args& args) { return SetOptionsParser(args).ParseGetEx(); }
 

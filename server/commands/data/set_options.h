@@ -1,20 +1,38 @@
-// The options of SET and GETEX. SETNX, SETEX and PSETEX are SET with fixed options.
+// The options of SET, MSETEX and GETEX. SETNX, SETEX and PSETEX are SET with fixed options.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "server/execution/call.h"
 
 namespace respite {
 
-enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent, kIfEqual };
+enum class SetCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
+
+// A condition on the string at a key: the options IFEQ, IFNE, IFDEQ and IFDNE of SET and DELEX. A digest is the text
+// that DIGEST returns.
+struct ValueCondition {  // IFEQ, IFNE, IFDEQ or IFDNE with its argument
+  enum class Kind : uint8_t { kNone, kEqual, kNotEqual, kDigestEqual, kDigestNotEqual };
+
+  // Returns whether the string at the key fulfils the condition. `entry` is null if the key does not exist: then it
+  // differs from any string. Throws a Refusal for a digest that has not 16 characters.
+  bool IsFulfilledBy(const Entry* entry) const;  // null: the key does not exist, so it differs from any string
+  void CheckDigest() const;                      // throws a Refusal for a digest that has not 16 characters
+
+  Kind kind = Kind::kNone;
+  Bytes operand = {};  // the string or the digest
+};
+ValueCondition::Kind ParseValueConditionKind(Args& args);  // takes a token such as IFEQ; kNone: there is none
+
+std::string DigestText(const Entry& entry);  // the digest of a string: 16 hexadecimal digits of XXH3
 
 // What happens to the deadline of the key. The last four values need a time.
 enum class ExpiryOption : uint8_t { kNone, kKeep, kPersist, kSeconds, kMilliseconds, kUnixSeconds, kUnixMilliseconds };
 
-struct SetOptions {                                // the options of SET and GETEX
-  SetCondition condition = SetCondition::kAlways;  // given by NX, XX or IFEQ
-  Bytes expected = {};                             // value required by kIfEqual (IFEQ)
+struct SetOptions {                                // the options of SET, MSETEX and GETEX
+  SetCondition condition = SetCondition::kAlways;  // given by NX or XX
+  ValueCondition comparison = {};                  // given by IFEQ, IFNE, IFDEQ or IFDNE
   bool returns_old = false;                        // GET: replies with the previous value
   ExpiryOption expiry = ExpiryOption::kNone;       // whether the command sets, keeps or removes the deadline
   Bytes time = {};                                 // as the client wrote it; parsed after all other options
@@ -23,9 +41,10 @@ struct SetOptions {                                // the options of SET and GET
   bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }  // `time` is a Unix time
 };
 
-// Parses [NX|XX|IFEQ value] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]. Takes all remaining arguments.
-SetOptions ParseSetOptions(Call& call);    // parses the options of SET after key and value
-SetOptions ParseGetExOptions(Args& args);  // [EX s|PX ms|EXAT s|PXAT ms|PERSIST]
+// These functions take all remaining arguments.
+SetOptions ParseSetOptions(Call& call);     // [NX|XX] [IFEQ v|IFNE v|…] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
+SetOptions ParseMSetExOptions(Call& call);  // [NX|XX] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
+SetOptions ParseGetExOptions(Args& args);   // [EX s|PX ms|EXAT s|PXAT ms|PERSIST]
 
 // Converts the time of the options to a deadline. Throws a Refusal if the time is not positive or is out of range.
 int64_t DeadlineOf(const Call& call, const SetOptions& options);  // Unix milliseconds, or kNoDeadline without a time

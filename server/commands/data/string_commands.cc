@@ -57,23 +57,20 @@ struct Get {
   static void Run(Call& call) { ReplyOld(call, call.db.ReadString(call.args.Next())); }
 };
 
-// Returns whether the key exists and has exactly this string.
-bool HasText(KeyEdit& edit, Bytes expected) { return edit && StringText(*edit).View() == expected; }
-
 enum class Stored : uint8_t { kYes, kNo };
 
 // Implements SET and its variants. Writes a reply only for the option GET. That reply is the old value, whether or not
 // the new value is stored.
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
-  const bool compares = options.condition == SetCondition::kIfEqual;
+  const bool compares = options.comparison.kind != ValueCondition::Kind::kNone;
   KeyEdit text = options.returns_old ? call.db.OpenStringAndCountLookup(key)
                  : compares          ? call.db.OpenString(key)
                                      : call.db.Open(key);
   if (options.returns_old) ReplyOld(call, text.entry());
   if (options.condition == SetCondition::kIfAbsent && text) return Stored::kNo;
   if (options.condition == SetCondition::kIfPresent && !text) return Stored::kNo;
-  if (compares && !HasText(text, options.expected)) return Stored::kNo;
+  if (compares && !options.comparison.IsFulfilledBy(text.entry())) return Stored::kNo;
   if (options.IsAbsolute() && call.HasPassed(deadline_ms) &&
       call.services.env.dialect.traits.stores_nothing_with_a_past_deadline) {
     if (text) DeleteAsExpired(call, text);
@@ -85,8 +82,8 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   text.ReportChange("set");
   if (options.HasTime()) {
     text.ReportChangeUncounted("expire");
-    // As in Redis, a SET with an absolute deadline in milliseconds (PXAT) is propagated unchanged. A SET with IFEQ is
-    // propagated without this option.
+    // As in Redis, a SET with an absolute deadline in milliseconds (PXAT) is propagated unchanged. A SET with a
+    // comparison (IFEQ …) is propagated without it.
     const bool is_final = options.expiry == ExpiryOption::kUnixMilliseconds && !compares;
     if (!is_final) call.effect.Replace("SET", key, value, "PXAT", deadline_ms);
   } else if (options.returns_old || compares) {
@@ -98,7 +95,8 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
 struct SetCommand {
   static constexpr CommandSpec spec = {
       .syntax =
-          "SET key value [condition(NX|XX|IFEQ comparison-value@8.4.0,valkey:8.1.0)@2.6.12] [GET@6.2.0] [expiration(EX "
+          "SET key value [condition(NX|XX|IFEQ ifeq-value@8.4.0,valkey:8.1.0|IFNE ifne-value@8.4.0|IFDEQ "
+          "ifdeq-digest:integer@8.4.0|IFDNE ifdne-digest:integer@8.4.0)@2.6.12] [GET@6.2.0] [expiration(EX "
           "seconds:integer@2.6.12|PX milliseconds:integer@2.6.12|EXAT unix-time-seconds:unix-time@6.2.0|PXAT "
           "unix-time-milliseconds:unix-time@6.2.0|KEEPTTL@6.0.0)]",
       .summary = "Stores a string at a key, whatever the key holds. Options add a condition and an expiry.",
@@ -200,25 +198,6 @@ struct GetDel {
     text.Take();
     text.ReportChange("del");
     call.effect.Replace("DEL", key);
-  }
-};
-
-struct DelIfEq {
-  static constexpr CommandSpec spec = {.syntax = "DELIFEQ key value",
-                                       .summary = "Deletes a key if it holds this string.",
-                                       .since = "valkey:9.0.0",
-                                       .complexity = "O(1)",
-                                       .group = CommandGroup::kString,
-                                       .flags = kWrite,
-                                       .keys = {Key(1, kKeyRM | kKeyAccess | kKeyDelete)}};
-  static void Run(Call& call) {
-    auto [key, expected] = call.args.Take<Bytes, Bytes>();
-    KeyEdit text = call.db.OpenString(key);
-    if (!HasText(text, expected)) return call.reply.Integer(0);
-    text.Take();
-    text.ReportChange("del");
-    call.effect.Replace("DEL", key);
-    call.reply.Integer(1);
   }
 };
 
@@ -530,8 +509,8 @@ struct Lcs {
   }
 };
 
-constexpr auto kStringCommands = Family<Append, DelIfEq, Get, GetDel, GetEx, GetRange, GetSet, Lcs, MGet, MSet, MSetNx,
-                                        PSetEx, SetCommand, SetEx, SetNx, SetRange, StrLen, SubStr>();
+constexpr auto kStringCommands = Family<Append, Get, GetDel, GetEx, GetRange, GetSet, Lcs, MGet, MSet, MSetNx, PSetEx,
+                                        SetCommand, SetEx, SetNx, SetRange, StrLen, SubStr>();
 
 }  // namespace
 

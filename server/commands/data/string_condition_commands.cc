@@ -1,0 +1,163 @@
+// Commands of Redis 8.4 and Valkey that compare a string before they change it, or that store several strings with
+// conditions and an expiry.
+#include <string>
+#include <vector>
+
+#include "server/catalogue/dialect.h"
+#include "server/catalogue/key_finder.h"
+#include "server/catalogue/refusals.h"
+#include "server/commands/common_arguments.h"
+#include "server/commands/data/set_options.h"
+#include "server/commands/delete_key.h"
+#include "server/commands/families.h"
+#include "server/execution/call.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kInvalidCondition[] = "ERR Invalid condition. Use IFEQ, IFNE, IFDEQ, or IFDNE";
+constexpr char kConditionNeedsString[] = "ERR Key should be of string type if conditions are specified";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+void DeleteKey(Call& call, KeyEdit& edit) {
+  const Bytes key = edit.Key();
+  call.services.data.lazy_free.Free(edit.Take(), FreeLaterIf(call.services.env.settings.lazyfree_lazy_user_del));
+  edit.ReportChange("del");
+  call.effect.Replace("DEL", key);
+  call.reply.Integer(1);
+}
+
+struct DelIfEq {
+  static constexpr CommandSpec spec = {.syntax = "DELIFEQ key value",
+                                       .summary = "Deletes a key if it holds this string.",
+                                       .since = "valkey:9.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kString,
+                                       .flags = kWrite,
+                                       .keys = {Key(1, kKeyRM | kKeyAccess | kKeyDelete)}};
+  static void Run(Call& call) {
+    auto [key, expected] = call.args.Take<Bytes, Bytes>();
+    KeyEdit text = call.db.OpenString(key);
+    const ValueCondition condition{ValueCondition::Kind::kEqual, expected};
+    condition.IsFulfilledBy(text.entry()) ? DeleteKey(call, text) : call.reply.Integer(0);
+  }
+};
+
+struct DelEx {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "DELEX key [condition(IFEQ ifeq-value|IFNE ifne-value|IFDEQ ifdeq-digest:integer@8.4.0|IFDNE "
+          "ifdne-digest:integer@8.4.0)]",
+      .summary = "Deletes a key if its string, or the digest of its string, fulfils a condition.",
+      .since = "8.4.0,valkey:9.2.0",
+      .complexity = "O(1), with IFDEQ and IFDNE O(N), N being the length of the string",
+      .group = CommandGroup::kString,
+      .flags = kWrite | kFast,
+      .keys = {Key(1, kKeyRW | kKeyDelete | kKeyVariableFlags)},
+      .find_keys = KeysOfDelEx};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    if (call.args.AtEnd()) {
+      KeyEdit any = call.db.Open(key);
+      return any ? DeleteKey(call, any) : call.reply.Integer(0);
+    }
+    if (call.args.Left() != 2) throw refusals::WrongArity(call.command.full_name);
+    KeyEdit text = call.db.Open(key);
+    if (text && text->Type() != ValueType::kString) throw Refusal{refusals::kConditionNeedsString};
+    ValueCondition condition{ParseValueConditionKind(call.args)};
+    if (condition.kind == ValueCondition::Kind::kNone) throw Refusal{refusals::kInvalidCondition};
+    condition.operand = call.args.Next();
+    condition.CheckDigest();
+    const bool deletes = text && condition.IsFulfilledBy(text.entry());
+    deletes ? DeleteKey(call, text) : call.reply.Integer(0);
+  }
+};
+
+struct DigestCommand {
+  static constexpr CommandSpec spec = {.syntax = "DIGEST key",
+                                       .summary = "Returns the XXH3 hash of the string at a key.",
+                                       .since = "8.4.0",
+                                       .complexity = "O(N), N being the length of the string",
+                                       .group = CommandGroup::kString,
+                                       .flags = kReadOnly | kFast,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const Entry* entry = call.db.ReadString(call.args.Next());
+    entry == nullptr ? call.reply.Null() : call.reply.Bulk(DigestText(*entry));
+  }
+};
+
+// Propagates MSETEX without its conditions, and with an absolute deadline.
+void ReplaceMSetEx(Call& call, std::span<const Bytes> pairs, const SetOptions& options, int64_t deadline_ms) {
+  if (!call.effect.IsRecording()) return;
+  std::vector<std::string> words = {"MSETEX", std::to_string(pairs.size() / 2)};
+  words.insert(words.end(), pairs.begin(), pairs.end());
+  if (options.expiry == ExpiryOption::kKeep) words.emplace_back("KEEPTTL");
+  if (options.HasTime()) words.insert(words.end(), {"PXAT", std::to_string(deadline_ms)});
+  call.effect.Replace(words);
+}
+
+struct MSetEx {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "MSETEX numkeys:integer data{key value}... [condition(NX|XX)] [expiration(EX seconds:integer|PX "
+          "milliseconds:integer|EXAT unix-time-seconds:unix-time|PXAT unix-time-milliseconds:unix-time|KEEPTTL)]",
+      .summary = "Stores strings at several keys with a common expiry, if none or all of the keys exist.",
+      .since = "8.4.0,valkey:9.1.0",
+      .complexity = "O(N), N being the number of keys",
+      .group = CommandGroup::kString,
+      .flags = kWrite | kDenyOom,
+      .keys = {CountedKeyGroups(1, 2, kKeyOW | kKeyUpdate)},
+      .tips = "request_policy:multi_shard response_policy:all_succeeded"};
+  static void Run(Call& call) {
+    constexpr int64_t kMostKeys = INT32_MAX;
+    const DialectTraits& traits = call.services.env.dialect.traits;
+    const size_t count = call.args.NextCount(1, traits.invalid_numkeys_of_msetex);
+    if (count > kMostKeys) throw Refusal{traits.invalid_numkeys_of_msetex};
+    const std::span<const Bytes> pairs = call.args.NextMany(count * 2, traits.too_few_pairs_of_msetex);
+    const SetOptions options = ParseMSetExOptions(call);
+    const int64_t deadline_ms = DeadlineOf(call, options);
+    call.reply.Integer(Store(call, pairs, options, deadline_ms) ? 1 : 0);
+  }
+
+ private:
+  static bool Store(Call& call, std::span<const Bytes> pairs, const SetOptions& options, int64_t deadline_ms) {
+    const auto for_each = [&](auto&& visit) {
+      for (size_t at = 0; at < pairs.size(); at += 2) visit(pairs[at], pairs[at + 1]);
+    };
+    bool some_exist = false;
+    bool all_exist = true;
+    if (options.condition != SetCondition::kAlways) {
+      for_each([&](Bytes key, Bytes) {
+        const bool exists = call.db.Find(key) != nullptr;
+        some_exist = some_exist || exists;
+        all_exist = all_exist && exists;
+      });
+    }
+    if (options.condition == SetCondition::kIfAbsent && some_exist) return false;
+    if (options.condition == SetCondition::kIfPresent && !all_exist) return false;
+    for_each([&](Bytes key, Bytes value) {
+      KeyEdit text = call.db.Open(key);
+      const bool keeps = options.expiry == ExpiryOption::kKeep;
+      keeps ? text.Assign(call.Value(value)) : text.Put(call.Value(value), deadline_ms);
+      if (options.HasTime()) text.ReportChangeUncounted("expire");
+      text.ReportChange("set");
+    });
+    ReplaceMSetEx(call, pairs, options, deadline_ms);
+    return true;
+  }
+};
+
+constexpr auto kStringConditionCommands = Family<DelEx, DelIfEq, DigestCommand, MSetEx>();
+
+}  // namespace
+
+std::span<const CommandCard> StringConditionCommands() { return kStringConditionCommands; }
+
+}  // namespace respite
