@@ -21,6 +21,7 @@
 // them. Functions that need all registers report an error if the runs do not add up to 16384.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -52,7 +53,10 @@ class HllRegisters {  // all 16384 ranks, one byte each, for merging several val
   // Merges the registers of a value into this object: each register keeps the larger rank. Returns false if the value
   // is corrupt; some of its registers may have been merged already.
   [[nodiscard]] bool Merge(const Hll& hll);  // keeps the larger ranks; false: `hll` is corrupt, maybe merged in part
-  uint64_t Count() const;                    // the estimated number of elements
+  void Add(HllObservation observation) {     // includes one element
+    ranks_[observation.index] = std::max(ranks_[observation.index], observation.rank);
+  }
+  uint64_t Count() const;  // the estimated number of elements
 
  private:
   std::array<uint8_t, kCount> ranks_{};  // the rank of each register

@@ -17,6 +17,7 @@
   FAMILY(HyperLogLogCommands) \
   FAMILY(ListCommands) \
   FAMILY(ListBlockingCommands) \
+  FAMILY(ListMoveCommands) \
   FAMILY(SetCommands) \
   FAMILY(SetAlgebraCommands) \
   FAMILY(SortedSetCommands) \

@@ -1,6 +1,9 @@
 // Intersections, unions and differences of sets, with or without storing.
+#include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "datatypes/hyperloglog.h"
 #include "datatypes/set_algebra.h"
 #include "server/commands/data/collection_words.h"
 #include "server/commands/delete_key.h"
@@ -42,6 +45,28 @@ void StoreResult(Call& call, Bytes destination, SetResult& result, const KeyEven
   call.reply.Integer(static_cast<int64_t>(size));
 }
 
+struct CardOptions {  // the arguments of SINTERCARD, SUNIONCARD and SDIFFCARD
+  std::span<const Bytes> keys;
+  size_t limit = 0;        // the count ends here; 0: there is no limit
+  bool is_approx = false;  // APPROX: the count is estimated
+};
+enum class Approx : uint8_t { kKnown, kUnknown };  // whether the command has the option APPROX
+
+CardOptions ParseCardOptions(Args& args, Approx approx) {
+  CardOptions options;
+  const size_t key_count = args.NextCount(1, refusals::kNumKeysPositive);
+  options.keys = args.NextMany(key_count, refusals::kTooManyKeys);
+  while (!args.AtEnd()) {
+    if (approx == Approx::kKnown && args.TakeToken("APPROX")) {
+      options.is_approx = true;
+      continue;
+    }
+    if (!args.TakeTokenWith("LIMIT", 1)) throw Refusal{refusals::kSyntax};
+    options.limit = args.NextCount(0, refusals::kLimitNegative);
+  }
+  return options;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Intersections
 
@@ -78,24 +103,11 @@ struct SInterCard {
       .flags = kReadOnly,
       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
-    const size_t key_count = call.args.NextCount(1, refusals::kNumKeysPositive);
-    const std::span<const Bytes> keys = call.args.NextMany(key_count, refusals::kTooManyKeys);
-    const size_t limit = ParseLimit(call.args);
-    const std::vector<Set> sets = ReadSets(call, keys);
+    const CardOptions options = ParseCardOptions(call.args, Approx::kUnknown);
+    const std::vector<Set> sets = ReadSets(call, options.keys);
     size_t count = 0;
-    Intersect(sets, [&](const PackedElement&) { return ++count != limit; });
+    Intersect(sets, [&](const PackedElement&) { return ++count != options.limit; });
     call.reply.Integer(static_cast<int64_t>(count));
-  }
-
- private:
-  // Parses the optional argument LIMIT of SINTERCARD. Returns 0 if there is no limit.
-  static size_t ParseLimit(Args& args) {
-    size_t limit = 0;
-    while (!args.AtEnd()) {
-      if (!args.TakeTokenWith("LIMIT", 1)) throw Refusal{refusals::kSyntax};
-      limit = args.NextCount(0, refusals::kLimitNegative);
-    }
-    return limit;
   }
 };
 
@@ -198,7 +210,69 @@ struct SDiffStore {
   static void Run(Call& call) { StoreOperation(call, Subtract, "sdiffstore"); }
 };
 
-constexpr auto kSetAlgebraCommands = Family<SDiff, SDiffStore, SInter, SInterCard, SInterStore, SUnion, SUnionStore>();
+// ---------------------------------------------------------------------------------------------------------------------
+// Numbers of members of unions and differences
+
+size_t CountUnion(Call& call, std::span<const Set> sets, size_t limit) {
+  SetResult result = NewResult(call, "");
+  for (const Set& set : sets) {
+    const bool all = set.ForEachWhile([&](const PackedElement& member) {
+      result.set().Add(member);
+      return result.set().Size() != limit;
+    });
+    if (!all) break;
+  }
+  return result.set().Size();
+}
+
+// Estimates with the registers of a HyperLogLog, so that no set must be built.
+size_t EstimateUnion(std::span<const Set> sets) {
+  const auto registers = std::make_unique<HllRegisters>();
+  for (const Set& set : sets)
+    set.ForEach([&](const PackedElement& member) { registers->Add(HllObserve(PackedText(member).View())); });
+  return registers->Count();
+}
+
+struct SUnionCard {
+  static constexpr CommandSpec spec = {.syntax = "SUNIONCARD numkeys:integer key... [APPROX] [LIMIT limit:integer]",
+                                       .summary = "Counts the members of the union of sets, up to a limit.",
+                                       .since = "8.10.0",
+                                       .complexity = "O(N), N being the size of all sets together",
+                                       .group = CommandGroup::kSet,
+                                       .flags = kReadOnly,
+                                       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const CardOptions options = ParseCardOptions(call.args, Approx::kKnown);
+    const std::vector<Set> sets = ReadSets(call, options.keys);
+    size_t count = options.is_approx ? EstimateUnion(sets) : CountUnion(call, sets, options.limit);
+    if (options.limit != 0) count = std::min(count, options.limit);
+    call.reply.Integer(static_cast<int64_t>(count));
+  }
+};
+
+struct SDiffCard {
+  static constexpr CommandSpec spec = {.syntax = "SDIFFCARD numkeys:integer key... [LIMIT limit:integer]",
+                                       .summary = "Counts the members of the difference of sets, up to a limit.",
+                                       .since = "8.10.0",
+                                       .complexity = "O(N), N being the size of all sets together",
+                                       .group = CommandGroup::kSet,
+                                       .flags = kReadOnly,
+                                       .keys = {CountedKeys(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const CardOptions options = ParseCardOptions(call.args, Approx::kUnknown);
+    const std::vector<Set> sets = ReadSets(call, options.keys);
+    std::vector<const Set*> others;
+    for (const Set& set : std::span(sets).subspan(1)) others.push_back(&set);
+    size_t count = 0;
+    MemberFilter(others, MemberFilter::Keep::kIfInNone).Apply(sets[0], [&](const PackedElement&) {
+      return ++count != options.limit;
+    });
+    call.reply.Integer(static_cast<int64_t>(count));
+  }
+};
+
+constexpr auto kSetAlgebraCommands =
+    Family<SDiff, SDiffCard, SDiffStore, SInter, SInterCard, SInterStore, SUnion, SUnionCard, SUnionStore>();
 
 }  // namespace
 

@@ -80,12 +80,14 @@ class AlgebraSource {
   void SetWeight(double weight) { weight_ = weight; }
   // Returns the score times the weight, which is NaN for 0 * infinity. As in Redis, callers take NaN as 0 for the first
   // score of a member, but not for scores that are combined with it later.
-  double Weighted(double score) const { return weight_ * score; }
+  double Weighted(double score) const { return weight_ * (ignores_scores_ ? 1 : score); }
+  void IgnoreScores(bool ignores) { ignores_scores_ = ignores; }  // true: each member counts with the score 1
 
  private:
   const Entry* entry_;
   std::variant<SortedSet, Set> members_;
   double weight_ = 1;
+  bool ignores_scores_ = false;
 };
 
 double OrZero(double score) { return std::isnan(score) ? 0 : score; }
@@ -96,15 +98,22 @@ enum class Purpose : uint8_t { kReply, kStore, kCount };
 struct AlgebraOptions {
   std::vector<AlgebraSource> sources;
   Aggregate aggregate = Aggregate::kSum;
+  bool counts = false;  // AGGREGATE COUNT: each source counts with its weight, whatever the scores of its members
   Scores scores = Scores::kNo;
   size_t limit = 0;  // 0: no limit
 };
 
-Aggregate TakeAggregate(Args& args) {
-  if (args.TakeToken("SUM")) return Aggregate::kSum;
-  if (args.TakeToken("MIN")) return Aggregate::kMin;
-  if (args.TakeToken("MAX")) return Aggregate::kMax;
-  throw Refusal{refusals::kSyntax};
+void TakeAggregate(Args& args, AlgebraOptions& options) {
+  options.counts = args.TakeToken("COUNT");
+  if (options.counts || args.TakeToken("SUM")) {
+    options.aggregate = Aggregate::kSum;
+  } else if (args.TakeToken("MIN")) {
+    options.aggregate = Aggregate::kMin;
+  } else if (args.TakeToken("MAX")) {
+    options.aggregate = Aggregate::kMax;
+  } else {
+    throw Refusal{refusals::kSyntax};
+  }
 }
 
 void TakeWeights(Args& args, std::vector<AlgebraSource>& sources) {
@@ -134,7 +143,7 @@ AlgebraOptions ParseAlgebra(Call& call, AlgebraOperation operation, Purpose purp
     if (combines && args.TakeTokenWith("WEIGHTS", options.sources.size())) {
       TakeWeights(args, options.sources);
     } else if (combines && args.TakeTokenWith("AGGREGATE", 1)) {
-      options.aggregate = TakeAggregate(args);
+      TakeAggregate(args, options);
     } else if (purpose == Purpose::kReply && args.TakeToken("WITHSCORES")) {
       options.scores = Scores::kYes;
     } else if (purpose == Purpose::kCount && args.TakeTokenWith("LIMIT", 1)) {
@@ -143,6 +152,7 @@ AlgebraOptions ParseAlgebra(Call& call, AlgebraOperation operation, Purpose purp
       throw Refusal{refusals::kSyntax};
     }
   }
+  for (AlgebraSource& source : options.sources) source.IgnoreScores(options.counts);
   return options;
 }
 
@@ -253,7 +263,8 @@ void StoreAlgebra(Call& call, AlgebraOperation operation, const KeyEvent& event)
 struct ZUnion {
   static constexpr CommandSpec spec = {
       .syntax =
-          "ZUNION numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] [WITHSCORES]",
+          "ZUNION numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX|COUNT@8.8.0)] "
+          "[WITHSCORES]",
       .summary = "Returns the union of sorted sets, with combined scores.",
       .since = "6.2.0",
       .complexity = "O(N)+O(M*log(M)) for N members of all sets and M members of the union",
@@ -267,7 +278,7 @@ struct ZUnionStore {
   static constexpr CommandSpec spec = {
       .syntax =
           "ZUNIONSTORE destination:key numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE "
-          "aggregate(SUM|MIN|MAX)]",
+          "aggregate(SUM|MIN|MAX|COUNT@8.8.0)]",
       .summary = "Stores the union of sorted sets, with combined scores.",
       .since = "2.0.0",
       .complexity = "O(N)+O(M log(M)) for N members of all sets and M members of the union",
@@ -280,7 +291,8 @@ struct ZUnionStore {
 struct ZInter {
   static constexpr CommandSpec spec = {
       .syntax =
-          "ZINTER numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX)] [WITHSCORES]",
+          "ZINTER numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE aggregate(SUM|MIN|MAX|COUNT@8.8.0)] "
+          "[WITHSCORES]",
       .summary = "Returns the intersection of sorted sets.",
       .since = "6.2.0",
       .complexity =
@@ -295,7 +307,7 @@ struct ZInterStore {
   static constexpr CommandSpec spec = {
       .syntax =
           "ZINTERSTORE destination:key numkeys:integer key... [WEIGHTS weight:integer...] [AGGREGATE "
-          "aggregate(SUM|MIN|MAX)]",
+          "aggregate(SUM|MIN|MAX|COUNT@8.8.0)]",
       .summary = "Stores the intersection of sorted sets.",
       .since = "2.0.0",
       .complexity =

@@ -1,0 +1,146 @@
+// LMOVEM and BLMOVEM, which move several elements from one list to another.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "server/commands/common_arguments.h"
+#include "server/commands/data/list_words.h"
+#include "server/commands/families.h"
+#include "server/execution/call.h"
+#include "server/execution/execution_subsystem.h"
+#include "server/execution/executor.h"
+#include "server/execution/services.h"
+
+namespace respite {
+
+namespace {
+
+struct MoveOptions {  // the arguments of LMOVEM, and of BLMOVEM without its timeout
+  Bytes source;
+  Bytes target;
+  ListEnd from = ListEnd::kHead;
+  ListEnd to = ListEnd::kHead;
+  size_t count = 1;        // maximum number of elements
+  bool is_exact = false;   // EXACTLY: moves nothing if the source has fewer elements
+  bool one_by_one = true;  // OBO: pushes each element separately; BULK keeps their order
+};
+
+void ParseEnds(Args& args, MoveOptions& options) {
+  options.source = args.Next();
+  options.target = args.Next();
+  options.from = TakeEnd(args);
+  options.to = TakeEnd(args);
+}
+
+void ParseHowMany(Args& args, MoveOptions& options) {
+  if (args.AtEnd()) return;
+  options.is_exact = args.TakeToken("EXACTLY");
+  if (!options.is_exact && !args.TakeToken("COUNT")) throw Refusal{refusals::kSyntax};
+  options.count = args.NextCount(1, refusals::kCountPositive);
+  options.one_by_one = args.TakeToken("OBO");
+  if (!options.one_by_one && !args.TakeToken("BULK")) throw Refusal{refusals::kSyntax};
+  args.ExpectEnd();
+}
+
+// Removes elements from one end. Returns them in the order in which they will stand in the target list.
+std::vector<std::string> PopInTargetOrder(List& list, const MoveOptions& options, size_t count) {
+  const bool pops_head = options.from == ListEnd::kHead;
+  std::vector<std::string> elements;
+  elements.reserve(count);
+  ListCursor cursor(list, pops_head ? 0 : list.Size() - 1);
+  for (size_t i = 0; i < count; ++i) {
+    elements.emplace_back(cursor.Element());
+    pops_head ? cursor.Next() : cursor.Previous();
+  }
+  list.EraseRange(pops_head ? 0 : list.Size() - count, count);
+  // They are in the order in which they were popped. One by one, the last one popped becomes the outermost of the
+  // target. BULK keeps the order of the source list.
+  const bool reverses = options.one_by_one ? options.to == ListEnd::kHead : !pops_head;
+  if (reverses) std::ranges::reverse(elements);
+  return elements;
+}
+
+void PushBlock(List& list, ListEnd to, const std::vector<std::string>& elements) {
+  std::vector<Bytes> pushed(elements.begin(), elements.end());
+  if (to == ListEnd::kHead) std::ranges::reverse(pushed);  // Push pushes them one after the other
+  list.Push(to, pushed);
+}
+
+// Moves elements, and replies with them in the order of the target list. Returns how many it moved; 0: the source has
+// too few elements, and there is no reply.
+size_t MoveElements(Call& call, const MoveOptions& options) {
+  Edit<List> source = call.db.Open<List>(options.source);
+  if (!source || (options.is_exact && source->Size() < options.count)) return 0;
+  const size_t count = std::min(options.count, source->Size());
+  const bool is_same = options.source == options.target;
+  std::vector<std::string> elements;
+  if (is_same) {
+    elements = PopInTargetOrder(*source, options, count);
+    PushBlock(*source, options.to, elements);
+    source.ReportChange(PushEvent(options.to), count);
+  } else {
+    Edit<List> target = call.db.OpenOrCreate<List>(options.target);
+    elements = PopInTargetOrder(*source, options, count);
+    PushBlock(*target, options.to, elements);
+    target.ReportChange(PushEvent(options.to), count);
+  }
+  source.ReportChangeUncounted(PopEvent(options.from));
+  call.reply.Array(elements.size());
+  for (const std::string& element : elements) call.reply.Bulk(element);
+  return count;
+}
+
+struct LMoveM {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "LMOVEM source:key destination:key wherefrom(LEFT|RIGHT) whereto(LEFT|RIGHT) [how-many{selector(COUNT "
+          "count:integer|EXACTLY exactly:integer) ordering(OBO|BULK)}]",
+      .summary = "Moves elements from an end of one list to an end of another, and returns them.",
+      .since = "8.10.0",
+      .complexity = "O(N), N being the number of elements moved",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)}};
+  static void Run(Call& call) {
+    MoveOptions options;
+    ParseEnds(call.args, options);
+    ParseHowMany(call.args, options);
+    if (MoveElements(call, options) == 0) options.is_exact ? call.reply.Null() : call.reply.Array(0);
+  }
+};
+
+struct BLMoveM {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "BLMOVEM source:key destination:key wherefrom(LEFT|RIGHT) whereto(LEFT|RIGHT) timeout:double "
+          "[how-many{selector(COUNT count:integer|EXACTLY exactly:integer) ordering(OBO|BULK)}]",
+      .summary = "Moves elements from an end of one list to an end of another; blocks while there are too few.",
+      .since = "8.10.0",
+      .complexity = "O(N), N being the number of elements moved",
+      .group = CommandGroup::kList,
+      .flags = kWrite | kDenyOom | kBlocking,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete), Key(2, kKeyRW | kKeyInsert)}};
+  static void Run(Call& call) {
+    MoveOptions options;
+    ParseEnds(call.args, options);
+    const Bytes timeout = call.args.Next();
+    ParseHowMany(call.args, options);
+    const int64_t timeout_ms = ParseSecondsAsMs(call, timeout);
+    const size_t moved = MoveElements(call, options);
+    if (moved != 0) {
+      const auto words = call.args.Words();
+      return call.effect.Replace("LMOVEM", options.source, options.target, words[3], words[4], "EXACTLY",
+                                 static_cast<int64_t>(moved), options.one_by_one ? Bytes("OBO") : Bytes("BULK"));
+    }
+    if (!call.services.clients.current_execution.MayBlock()) return call.reply.Null();
+    call.Wait({.keys = {&options.source, 1}, .type = ValueType::kList, .timeout_ms = timeout_ms});
+  }
+};
+
+constexpr auto kListMoveCommands = Family<BLMoveM, LMoveM>();
+
+}  // namespace
+
+std::span<const CommandCard> ListMoveCommands() { return kListMoveCommands; }
+
+}  // namespace respite
