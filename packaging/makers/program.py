@@ -16,6 +16,7 @@ LINKED = {
     "libjemalloc-dev": ("jemalloc", "BSD-2-Clause", "https://jemalloc.net/"),
     "liblua5.4-dev": ("Lua", "MIT", "https://www.lua.org/"),
     "liblzf-dev": ("LibLZF", "BSD-2-Clause", "http://software.schmorp.de/pkg/liblzf.html"),
+    "libxxhash-dev": ("xxHash", "BSD-2-Clause", "https://xxhash.com/"),
     "libasio-dev": ("Asio", "BSL-1.0", "https://think-async.com/Asio/"),
     "nlohmann-json3-dev": ("JSON for Modern C++", "MIT", "https://json.nlohmann.me/"),
     "libedit-dev": ("libedit", "BSD-3-Clause", "https://www.thrysoee.dk/editline/"),
@@ -24,7 +25,7 @@ LINKED = {
     "zlib1g-dev": ("zlib", "Zlib", "https://zlib.net/"),
     "libzstd-dev": ("Zstandard", "BSD-3-Clause", "https://facebook.github.io/zstd/"),
 }
-HEADERS_AND_SOURCES = ("liblzf-dev", "libasio-dev", "nlohmann-json3-dev")
+HEADERS_AND_SOURCES = ("liblzf-dev", "libxxhash-dev", "libasio-dev", "nlohmann-json3-dev")
 COMPILERS = ("libc6-dev", "libstdc++-dev")
 
 

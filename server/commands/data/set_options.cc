@@ -24,6 +24,7 @@ constexpr size_t kDigestDigits = 16;
 class SetOptionsParser {
  public:
   explicit SetOptionsParser(Args& args, const Call* call = nullptr) : args_(args), call_(call) {}
+  SetOptionsParser(Args& args, const SetOptions& options) : args_(args), call_(nullptr), options_(options) {}
 
   SetOptions ParseSet() {
     while (!args_.AtEnd()) {
@@ -42,10 +43,12 @@ class SetOptionsParser {
   }
   SetOptions ParseGetEx() {
     while (!args_.AtEnd()) {
-      if (!TakeExpiry("PERSIST", ExpiryOption::kPersist) && !TakeTime()) Fail();
+      if (!TakeGetEx()) Fail();
     }
     return options_;
   }
+  bool TakeGetEx() { return TakeExpiry("PERSIST", ExpiryOption::kPersist) || TakeTime(); }
+  const SetOptions& Options() const { return options_; }
 
  private:
   [[noreturn]] static void Fail() { throw Refusal{refusals::kSyntax}; }
@@ -141,6 +144,13 @@ SetOptions ParseSetOptions(Call& call) {
 }
 
 SetOptions ParseMSetExOptions(Call& call) { return SetOptionsParser(call.args, &call).ParseMSetEx(); }
+
+bool TakeGetExOption(Args& args, SetOptions& options) {
+  SetOptionsParser parser(args, options);
+  if (!parser.TakeGetEx()) return false;
+  options = parser.Options();
+  return true;
+}
 
 SetOptions ParseGetExOptions(Args& args) { return SetOptionsParser(args).ParseGetEx(); }
 

@@ -44,7 +44,8 @@ struct SetOptions {                                // the options of SET, MSETEX
 // These functions take all remaining arguments.
 SetOptions ParseSetOptions(Call& call);     // [NX|XX] [IFEQ v|IFNE v|…] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
 SetOptions ParseMSetExOptions(Call& call);  // [NX|XX] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
-SetOptions ParseGetExOptions(Args& args);   // [EX s|PX ms|EXAT s|PXAT ms|PERSIST]
+bool TakeGetExOption(Args& args, SetOptions& options);  // takes one of the options of GETEX; false: there is none
+SetOptions ParseGetExOptions(Args& args);               // [EX s|PX ms|EXAT s|PXAT ms|PERSIST]
 
 // Converts the time of the options to a deadline. Throws a Refusal if the time is not positive or is out of range.
 int64_t DeadlineOf(const Call& call, const SetOptions& options);  // Unix milliseconds, or kNoDeadline without a time

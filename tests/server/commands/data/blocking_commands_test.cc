@@ -65,6 +65,25 @@ TEST_P(BlockingCommands, JournalTheNonBlockingCommand) {
                                       "0: RPOPLPUSH l m", "0: ZPOPMIN z", "0: ZPOPMAX z", "0: ZPOPMIN z 2"}));
 }
 
+TEST_P(BlockingCommands, BLMoveMWaitsForEnoughElements) {
+  const auto other = Client();
+  Run("RPUSH l a");
+  other->Send("BLMOVEM l m LEFT RIGHT 0 EXACTLY 3 BULK");
+  Run("RPUSH l b");
+  EXPECT_THAT(Run("LLEN l"), Int(2));
+  Run("RPUSH l c d");
+  EXPECT_THAT(other->Read(), Bulks({"a", "b", "c"}));
+  EXPECT_THAT(Run("LRANGE m 0 -1"), Bulks({"a", "b", "c"}));
+  EXPECT_EQ(Journaled().back(), "0: LMOVEM l m LEFT RIGHT EXACTLY 3 BULK");
+  EXPECT_THAT(Run("BLMOVEM l m LEFT RIGHT 0 COUNT 5 OBO"), Bulks({"d"}));
+  EXPECT_EQ(Journaled().back(), "0: LMOVEM l m LEFT RIGHT EXACTLY 1 OBO");
+  other->Send("BLMOVEM l m LEFT LEFT 0");
+  Run("RPUSH l e");
+  EXPECT_THAT(other->Read(), Bulks({"e"}));
+  EXPECT_THAT(Run("BLMOVEM l m LEFT RIGHT 0 COUNT 5"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("BLMOVEM l m LEFT RIGHT x COUNT 5 OBO"), Error("ERR timeout is not a float or out of range"));
+}
+
 TEST_P(BlockingCommands, RefuseTimeoutsThatAreNone) {
   for (const char* command :
        {"BLPOP s", "BRPOP s", "BRPOPLPUSH s d", "BLMOVE s d LEFT RIGHT", "BZPOPMIN s", "BZPOPMAX s"}) {

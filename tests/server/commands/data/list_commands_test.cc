@@ -21,6 +21,68 @@ class ListCommands : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, ListCommands, BothVersions(), VersionName);
 
+TEST_P(ListCommands, LMoveMMovesSeveralElements) {
+  Run("RPUSH l 1 2 3 4");
+  EXPECT_THAT(Run("LMOVEM l m LEFT LEFT COUNT 2 OBO"), Bulks({"2", "1"}));
+  EXPECT_THAT(Run("LMOVEM l m LEFT LEFT EXACTLY 5 BULK"), Nil());
+  EXPECT_THAT(Run("LMOVEM l m LEFT RIGHT"), Bulks({"3"})) << "one element, if the number is not given";
+  EXPECT_THAT(Run("LMOVEM l m RIGHT LEFT COUNT 9 BULK"), Bulks({"4"}));
+  EXPECT_THAT(Run("LRANGE m 0 -1"), Bulks({"4", "2", "1", "3"}));
+  EXPECT_THAT(Run("EXISTS l"), Int(0));
+  EXPECT_THAT(Run("LMOVEM l m LEFT LEFT COUNT 2 OBO"), ArrayOf());
+  EXPECT_THAT(Run("LMOVEM l m LEFT LEFT"), ArrayOf());
+  EXPECT_THAT(Run("LMOVEM l m LEFT LEFT EXACTLY 1 OBO"), Nil());
+}
+
+TEST_P(ListCommands, LMoveMOrdersTheElementsAsAsked) {
+  struct Case {
+    const char* options;
+    std::vector<std::string> moved;
+    std::vector<std::string> target;
+  };
+  const std::vector<Case> cases = {
+      {"LEFT LEFT COUNT 3 OBO", {"c", "b", "a"}, {"c", "b", "a", "x"}},
+      {"LEFT LEFT COUNT 3 BULK", {"a", "b", "c"}, {"a", "b", "c", "x"}},
+      {"LEFT RIGHT COUNT 3 OBO", {"a", "b", "c"}, {"x", "a", "b", "c"}},
+      {"LEFT RIGHT COUNT 3 BULK", {"a", "b", "c"}, {"x", "a", "b", "c"}},
+      {"RIGHT LEFT COUNT 3 OBO", {"c", "d", "e"}, {"c", "d", "e", "x"}},
+      {"RIGHT LEFT COUNT 3 BULK", {"c", "d", "e"}, {"c", "d", "e", "x"}},
+      {"RIGHT RIGHT COUNT 3 OBO", {"e", "d", "c"}, {"x", "e", "d", "c"}},
+      {"RIGHT RIGHT COUNT 3 BULK", {"c", "d", "e"}, {"x", "c", "d", "e"}},
+  };
+  for (const Case& one : cases) {
+    Run("DEL l m");
+    Run("RPUSH l a b c d e");
+    Run("RPUSH m x");
+    EXPECT_THAT(Run(StrCat("LMOVEM l m ", one.options)), Bulks(one.moved)) << one.options;
+    EXPECT_THAT(Run("LRANGE m 0 -1"), Bulks(one.target)) << one.options;
+  }
+}
+
+TEST_P(ListCommands, LMoveMWithinOneList) {
+  Run("RPUSH l a b c");
+  EXPECT_THAT(Run("LMOVEM l l LEFT LEFT EXACTLY 2 OBO"), Bulks({"b", "a"}));
+  EXPECT_THAT(Run("LRANGE l 0 -1"), Bulks({"b", "a", "c"}));
+  EXPECT_THAT(Run("LMOVEM l l RIGHT RIGHT EXACTLY 3 BULK"), Bulks({"b", "a", "c"}));
+  EXPECT_THAT(Run("LRANGE l 0 -1"), Bulks({"b", "a", "c"}));
+  EXPECT_THAT(Run("LMOVEM l l LEFT RIGHT COUNT 2 OBO"), Bulks({"b", "a"}));
+  EXPECT_THAT(Run("LRANGE l 0 -1"), Bulks({"c", "b", "a"}));
+}
+
+TEST_P(ListCommands, LMoveMRefusals) {
+  Run("RPUSH l a b");
+  Run("SET s v");
+  for (const char* options : {"UP LEFT", "LEFT LEFT COUNT", "LEFT LEFT COUNT 1", "LEFT LEFT OBO", "LEFT LEFT COUNT 1 X",
+                              "LEFT LEFT COUNT 1 OBO BULK", "LEFT LEFT MANY 1 OBO"})
+    EXPECT_THAT(Run(StrCat("LMOVEM l m ", options)), Error("ERR syntax error")) << options;
+  for (const char* count : {"0", "-1", "x"})
+    EXPECT_THAT(Run(StrCat("LMOVEM l m LEFT LEFT EXACTLY ", count, " OBO")),
+                Error("ERR count should be greater than 0"));
+  EXPECT_THAT(Run("LMOVEM l s LEFT LEFT"), ErrorStartsWith("WRONGTYPE"));
+  EXPECT_THAT(Run("LMOVEM s l LEFT LEFT"), ErrorStartsWith("WRONGTYPE"));
+  EXPECT_THAT(Run("LLEN l"), Int(2));
+}
+
 TEST_P(ListCommands, PushesAtEitherEnd) {
   EXPECT_THAT(Run("RPUSH l a b"), Int(2));
   EXPECT_THAT(Run("LPUSH l c d"), Int(4));

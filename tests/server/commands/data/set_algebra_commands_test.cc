@@ -81,6 +81,13 @@ TEST_P(SetAlgebraCommands, AgreesWithAModel) {
     EXPECT_THAT(Run(count), Int(static_cast<int64_t>(common.size())));
     count.insert(count.end(), {"LIMIT", "5"});
     EXPECT_THAT(Run(count), Int(static_cast<int64_t>(std::min<size_t>(common.size(), 5))));
+    for (const auto& [command, expected] :
+         {std::pair("SUNIONCARD", Union(sets).size()), std::pair("SDIFFCARD", Difference(sets).size())}) {
+      count[0] = command;
+      EXPECT_THAT(Run(count), Int(static_cast<int64_t>(std::min<size_t>(expected, 5)))) << command;
+      std::vector<std::string> all(count.begin(), count.end() - 2);
+      EXPECT_THAT(Run(all), Int(static_cast<int64_t>(expected))) << command;
+    }
     chosen.insert(chosen.begin(), "result");
     EXPECT_THAT(Run(Line("SINTERSTORE", chosen)), Int(static_cast<int64_t>(common.size())));
     EXPECT_EQ(TextsOf(Run("SMEMBERS result")), common);
@@ -131,12 +138,27 @@ TEST_P(SetAlgebraCommands, Refusals) {
   for (const char* line : {"SINTER none str", "SUNION s str", "SDIFF s str", "SINTERSTORE d none str",
                            "SUNIONSTORE d str", "SDIFFSTORE d str", "SINTERCARD 2 none str"})
     EXPECT_THAT(Run(line), ErrorStartsWith("WRONGTYPE ")) << line;
+  for (const char* line : {"SUNIONCARD 2 s str", "SDIFFCARD 2 s str"})
+    EXPECT_THAT(Run(line), ErrorStartsWith("WRONGTYPE ")) << line;
+  EXPECT_THAT(Run("SDIFFCARD 1 s APPROX"), Error("ERR syntax error"));
+  EXPECT_THAT(Run("SUNIONCARD 2 s none APPROX LIMIT 5"), Int(1));
   EXPECT_THAT(Run("SINTERCARD 0 s"), Error("ERR numkeys should be greater than 0"));
   EXPECT_THAT(Run("SINTERCARD x s"), Error("ERR numkeys should be greater than 0"));
   EXPECT_THAT(Run("SINTERCARD 2 s"), Error("ERR Number of keys can't be greater than number of args"));
   EXPECT_THAT(Run("SINTERCARD 1 s LIMIT -1"), Error("ERR LIMIT can't be negative"));
   EXPECT_THAT(Run("SINTERCARD 1 s LIMIT"), Error("ERR syntax error"));
   EXPECT_THAT(Run("SINTERCARD 1 s WHAT 1"), Error("ERR syntax error"));
+}
+
+TEST_P(SetAlgebraCommands, SUnionCardEstimates) {
+  for (int i = 0; i < 5000; ++i) {
+    Run(StrCat("SADD a ", i));
+    Run(StrCat("SADD b member:", i, " ", i));
+  }
+  const int64_t estimate = Run("SUNIONCARD 2 a b APPROX").Integer();
+  EXPECT_NEAR(static_cast<double>(estimate), 10'000, 400) << "the standard error is 81";
+  EXPECT_THAT(Run("SUNIONCARD 2 a b"), Int(10'000));
+  EXPECT_THAT(Run("SUNIONCARD 2 a b LIMIT 100 APPROX"), Int(100));
 }
 
 }  // namespace

@@ -286,6 +286,8 @@ TEST_P(SortedSetCommands, UnionsIntersectionsDifferences) {
   EXPECT_THAT(Run("ZUNION 2 a b WITHSCORES"), Scored({{"x", 1}, {"y", 12}, {"z", 23}, {"w", 30}}));
   EXPECT_THAT(Run("ZUNION 2 a b WEIGHTS 10 1 AGGREGATE MAX"), Bulks({"x", "y", "w", "z"}));
   EXPECT_THAT(Run("ZINTER 2 a b AGGREGATE MIN WITHSCORES"), Scored({{"y", 2}, {"z", 3}}));
+  EXPECT_THAT(Run("ZINTER 2 a b AGGREGATE COUNT WITHSCORES"), Scored({{"y", 2}, {"z", 2}}));
+  EXPECT_THAT(Run("ZINTER 2 a b WEIGHTS 10 0.5 AGGREGATE COUNT WITHSCORES"), Scored({{"y", 10.5}, {"z", 10.5}}));
   EXPECT_THAT(Run("ZINTER 2 a a WITHSCORES"), Scored({{"x", 2}, {"y", 4}, {"z", 6}}));
   EXPECT_THAT(Run("ZDIFF 2 a b WITHSCORES"), Scored({{"x", 1}}));
   EXPECT_THAT(Run("ZDIFF 2 a none"), Bulks({"x", "y", "z"}));
