@@ -31,7 +31,7 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
   ~BlobRef() { Drop(); }
 
   // Returns a block of `capacity` uninitialised bytes. Its content is the first `size` of them.
-  static BlobRef OfSize(size_t size, size_t capacity) {  // allocates a new Blob, whose bytes are not set yet
+  static BlobRef OfSize(size_t size, size_t capacity) {  // allocates a Blob; its bytes have no values yet
     void* memory = AllocateOrEnd(sizeof(Block) + capacity);
     BlobRef ref;
     ref.block_ = new (memory) Block{{1}, size, capacity};
@@ -44,7 +44,7 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
   }
 
   explicit operator bool() const { return block_ != nullptr; }
-  bool IsUnique() const {  // true: no other reference to this Blob exists
+  bool IsUnique() const {  // true: this is the only reference to its Blob
     return block_->references.load(std::memory_order_acquire) == 1;
   }
   Bytes View() const { return {block_->Data(), block_->size}; }
@@ -55,30 +55,30 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
   size_t Size() const { return block_->size; }
   size_t Capacity() const { return block_->capacity; }  // in bytes; Size() of them are in use
   // Requires: size <= Capacity().
-  void SetSize(size_t size) { block_->size = size; }  // changes how many bytes are in use
+  void SetSize(size_t size) { block_->size = size; }  // changes how many bytes of the Blob are in use
   size_t UsedBytes() const {                          // memory of the Blob with header and unused capacity
     return sizeof(Block) + block_->capacity;
   }
 
   // Release and Adopt convert a reference to a raw pointer and back, for owners that pack the pointer into their own
   // layout.
-  void* Release() { return std::exchange(block_, nullptr); }  // gives up the reference as a raw pointer for Adopt
-  static BlobRef Adopt(void* raw) {                           // takes over a reference that Release gave up
+  void* Release() { return std::exchange(block_, nullptr); }  // the reference as a raw pointer, for Adopt
+  static BlobRef Adopt(void* raw) {  // makes a reference from the raw pointer that Release returned
     BlobRef ref;
     ref.block_ = static_cast<Block*>(raw);
     return ref;
   }
-  static Bytes ViewOf(const void* raw) {  // the content of the Blob behind a pointer from Release
+  static Bytes ViewOf(const void* raw) {  // the bytes of the Blob whose raw pointer Release returned
     const auto* block = static_cast<const Block*>(raw);
     return {reinterpret_cast<const char*>(block + 1), block->size};
   }
-  static char* DataOf(void* raw) { return static_cast<Block*>(raw)->Data(); }  // the bytes behind Release's pointer
+  static char* DataOf(void* raw) { return static_cast<Block*>(raw)->Data(); }  // bytes of a Blob; `raw` is from Release
 
  private:
   struct Block {                       // on the heap: this header, then `capacity` bytes
     std::atomic<uint32_t> references;  // number of BlobRefs to this block
     size_t size;
-    size_t capacity;  // number of bytes after this header
+    size_t capacity;  // number of bytes of the Blob, which follow this header
     char* Data() { return reinterpret_cast<char*>(this + 1); }
   };
 

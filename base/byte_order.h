@@ -26,7 +26,7 @@ namespace byte_order_internal {
 
 // Converts between the order of this machine and `order`, which is the same operation in both directions.
 template <std::endian order, class Number>
-constexpr Number Ordered(Number number) {  // converts from this machine's byte order to `order`, or back
+constexpr Number Ordered(Number number) {  // converts between this machine's byte order and `order`
   return order == std::endian::native ? number : ByteSwapped(number);
 }
 
@@ -57,12 +57,12 @@ Number LoadBig(const char* from) {  // reads a big-endian number
 
 // Callers must name the type, because it says how many bytes are stored: StoreLittle<uint32_t>(to, size).
 template <class Number>
-void StoreLittle(char* to, std::type_identity_t<Number> number) {  // writes a little-endian number
+void StoreLittle(char* to, std::type_identity_t<Number> number) {  // writes a number in little-endian byte order
   byte_order_internal::Store<std::endian::little>(to, number);
 }
 
 template <class Number>
-void StoreBig(char* to, std::type_identity_t<Number> number) {  // writes a big-endian number
+void StoreBig(char* to, std::type_identity_t<Number> number) {  // writes a number in big-endian byte order
   byte_order_internal::Store<std::endian::big>(to, number);
 }
 

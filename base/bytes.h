@@ -14,13 +14,13 @@ namespace respite {
 
 using Bytes = std::string_view;
 
-constexpr char LowerChar(char c) {  // changes A-Z to a-z
+constexpr char LowerChar(char c) {  // changes A-Z to a-z, leaves other characters
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
-constexpr char UpperChar(char c) {  // changes a-z to A-Z
+constexpr char UpperChar(char c) {  // changes a-z to A-Z, leaves other characters
   return c >= 'a' && c <= 'z' ? static_cast<char>(c - ('a' - 'A')) : c;
 }
-constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }  // true: 0 to 9
+constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }  // true: a digit from 0 to 9
 constexpr bool IsSpace(char c) {                                 // true: ASCII white space, including \v and \f
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -28,7 +28,7 @@ constexpr bool IsPrintable(char c) { return c >= ' ' && c <= '~'; }  // true: pr
 
 inline constexpr char kHexDigits[] = "0123456789abcdef";
 
-constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }  // as a number from 0 to 255
+constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }  // the byte, 0 to 255
 
 // Returns true if both texts are equal when the case of ASCII letters is ignored.
 bool EqualsIgnoreCase(Bytes a, Bytes b);  // true: equal except for the case of ASCII letters
@@ -54,7 +54,7 @@ std::string QuotedIfNeeded(Bytes word);  // quotes a word that SplitQuoted would
 // Returns a line of all words, separated by spaces and quoted where necessary, so that SplitQuoted reads the same
 // words.
 template <typename Words>
-std::string JoinQuoted(const Words& words) {  // joins the words with spaces, and quotes those that need it
+std::string JoinQuoted(const Words& words) {  // joins words with spaces; quotes each as QuotedIfNeeded does
   std::string text;
   for (const auto& word : words) {
     if (!text.empty()) text += ' ';
@@ -69,7 +69,7 @@ std::vector<Bytes> SplitOn(Bytes text, char separator);  // the parts between se
 // Frees the memory of a text or vector that is kept for reuse, if it has room for more than `max_kept` elements. (The
 // assignment `container = {}` would not free its memory.)
 template <typename Container>
-void FreeIfLarge(Container& container,  // empties and frees the container if it has room for more than `max_kept`
+void FreeIfLarge(Container& container,  // frees a container whose capacity is above `max_kept` elements
                  size_t max_kept) {
   if (container.capacity() > max_kept) Container().swap(container);
 }

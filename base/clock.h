@@ -17,26 +17,26 @@ class Clock {  // the time that data and clients see; tests can move it
   virtual ~Clock() = default;
 
   virtual int64_t WallUs() const = 0;       // microseconds since 1970-01-01T00:00:00Z
-  virtual int64_t MonotonicUs() const = 0;  // in µs from an unspecified origin; never goes back
+  virtual int64_t MonotonicUs() const = 0;  // elapsed time in µs from an arbitrary origin; never goes back
   // Converts a reading of Pace that the caller already has into monotonic time. Cost: no system call.
-  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // the monotonic time when Pace reads `pace_us`
+  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // converts real time to monotonic clock time
   // Returns the Pace reading at which MonotonicUs will reach `monotonic_us`, or kNever while the clock stands still.
-  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // the reading of Pace (real elapsed time) then
-  static constexpr int64_t kNever = INT64_MAX;  // the time is never reached, since the clock stands still
+  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // converts clock time to real time, or kNever
+  static constexpr int64_t kNever = INT64_MAX;  // from PaceUsAtMonotonicUs: the clock stands still before that time
 
   int64_t WallMs() const { return WallUs() / 1000; }            // Unix time in milliseconds; may be set back
-  int64_t MonotonicMs() const { return MonotonicUs() / 1000; }  // never goes back; from an unspecified origin
+  int64_t MonotonicMs() const { return MonotonicUs() / 1000; }  // elapsed ms from an arbitrary origin; never goes back
 };
 
 // Cost: one vDSO call (about 20 ns) per reading.
-class SystemClock final : public Clock {  // the clocks of the machine
+class SystemClock final : public Clock {  // the machine's clocks, which tests cannot move
  public:
-  int64_t WallUs() const override;                               // microseconds since 1970-01-01T00:00:00Z
-  int64_t MonotonicUs() const override;                          // in µs from an unspecified origin; never goes back
-  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override {  // the same number: both read the machine's clock
+  int64_t WallUs() const override;       // microseconds since 1970-01-01T00:00:00Z
+  int64_t MonotonicUs() const override;  // elapsed time in µs from an arbitrary origin; never goes back
+  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override {  // the same number: this clock reads real time
     return pace_us;
   }
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // the same number: both read the machine's clock
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // the same number: this clock reads real time
     return monotonic_us;
   }
 };
@@ -50,25 +50,25 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
     wall_us_ += us_per_reading_;
     return monotonic_us_ += us_per_reading_;
   }
-  int64_t MonotonicUsAtPaceUs(int64_t) const override { return monotonic_us_; }  // the time at a Pace reading
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {             // 0: already reached; kNever: not yet
+  int64_t MonotonicUsAtPaceUs(int64_t) const override { return monotonic_us_; }  // ignores the real time
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // 0: that time is reached; kNever: not yet
     return monotonic_us <= monotonic_us_ ? 0 : kNever;
   }
-  int64_t NowUs() const override { return MonotonicUs(); }  // as a Pace: reads the monotonic time
+  int64_t NowUs() const override { return MonotonicUs(); }  // real time in µs, here equal to the monotonic time
 
-  void SetWallMs(int64_t wall_ms) { wall_us_ = wall_ms * 1000; }  // sets wall time; monotonic time stays
+  void SetWallMs(int64_t wall_ms) { wall_us_ = wall_ms * 1000; }  // sets the Unix time; monotonic time stays
 
   // Requires: elapsed_us >= 0.
-  void AdvanceUs(int64_t elapsed_us);                                   // moves wall and monotonic time forward
-  void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves wall and monotonic time forward
+  void AdvanceUs(int64_t elapsed_us);                                   // moves Unix time and monotonic time forward
+  void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves Unix time and monotonic time forward
 
   // From now on, each reading of the monotonic time advances wall and monotonic time by `elapsed_us`. Code that waits
   // in a loop until time passes needs this.
-  void AdvanceWithEachReading(int64_t elapsed_us) {  // at each reading, advances wall and monotonic time
+  void AdvanceWithEachReading(int64_t elapsed_us) {  // from now on, each reading moves the time forward
     us_per_reading_ = elapsed_us;
   }
 
-  void StepWallMs(int64_t step_ms) {  // moves wall time by this step; monotonic time stays
+  void StepWallMs(int64_t step_ms) {  // adds `step_ms` to the Unix time; monotonic time stays
     wall_us_ += step_ms * 1000;
   }
 

@@ -13,6 +13,6 @@ namespace respite {
 uint64_t Crc64(uint64_t crc, Bytes data);
 
 // Cost: under 1 ns per byte (eight bytes per step), 16 KB of tables.
-uint64_t Crc64ByTable(uint64_t crc, Bytes data);  // as Crc64, without special processor instructions
+uint64_t Crc64ByTable(uint64_t crc, Bytes data);  // computes Crc64 without special processor instructions
 
 }  // namespace respite

@@ -7,7 +7,7 @@
 namespace respite {
 
 // Closes the file descriptor on destruction unless it was released.
-class Descriptor {  // owns a file descriptor
+class Descriptor {  // owns a file descriptor, and closes it when destroyed
  public:
   Descriptor() = default;
   explicit Descriptor(int fd) : fd_(fd) {}

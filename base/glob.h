@@ -45,21 +45,21 @@ class Glob {  // a compiled pattern
   // set.
   using Element = uint32_t;
   static constexpr Element kAny = 256;
-  static constexpr Element kFirstSet = 257;  // elements from here on are an index into sets_
+  static constexpr Element kFirstSet = 257;  // an element e from here on stands for sets_[e - kFirstSet]
   struct Part {                              // the elements between two stars
-    size_t first;                            // index of its first element in elements_
+    size_t first;                            // index in elements_ of the part's first element
     size_t size = 0;
     bool is_plain = true;  // the part consists of literal bytes
   };
   class Search;
 
-  Part& OpenPart();  // returns the part after the last star; new elements are added to it
+  Part& OpenPart();  // returns the part after the last star, which gets new elements
   void Add(Element element);
   bool Accepts(Element element, char c) const;  // true if this element matches the byte `c`
 
   CaseMode mode_;
   std::vector<Element> elements_;  // the elements of all parts, one after the other
-  std::string literal_bytes_;      // the byte of each element; plain parts are searched with these bytes
+  std::string literal_bytes_;      // elements_ as bytes, for memmem in plain parts; other elements are fillers
   std::vector<Set> sets_;
   std::vector<Part> parts_;        // the pieces of the pattern between its stars
   bool begins_with_star_ = false;  // the pattern begins with a star

@@ -14,7 +14,7 @@
 namespace respite {
 
 struct Decimal {                // the decimal digits of a double and their power of ten
-  std::array<char, 20> digits;  // the decimal digits, without a leading zero
+  std::array<char, 20> digits;  // the decimal digits as text, without a leading zero
   size_t size;
   int scale;  // value = digits * 10^scale
 
@@ -22,6 +22,6 @@ struct Decimal {                // the decimal digits of a double and their powe
 };
 
 // Returns the digits of the absolute value. Requires: `value` is finite and not zero. Cost: about 50 ns.
-Decimal ShortDecimal(double value);  // the digits that Grisu2 finds, usually the shortest ones
+Decimal ShortDecimal(double value);  // converts a double to decimal digits, usually as few as possible (Grisu2)
 
 }  // namespace respite

@@ -24,12 +24,12 @@ class LatencyHistogram {  // counts how long the calls of one command took
   // Returns the upper end, in nanoseconds, of the bucket with the given percentile (100 is the largest value). As in
   // Redis, percentile 0 gives the lower end of the first bucket in use. Returns 0 if nothing was recorded. Cost: one
   // pass over the allocated buckets.
-  uint64_t ValueAtPercentile(double percentile) const;  // ns that this many percent of calls took at most; 0: no calls
+  uint64_t ValueAtPercentile(double percentile) const;  // this % of calls took at most the returned ns; 0: no calls
 
   // Returns pairs of an upper bound in microseconds and the number of calls that took at most that long, one pair for
   // each bound that adds calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, they are powers of two
   // times 1024 ns, rounded to microseconds.)
-  std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (upper bound in µs, calls within it)
+  std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (bound in µs, number of calls within)
 
   void Reset();  // forgets all durations
 
@@ -40,13 +40,13 @@ class LatencyHistogram {  // counts how long the calls of one command took
 
   static size_t BucketOf(uint64_t duration_ns);      // the bucket that counts this duration
   static uint64_t ShortestInBucketNs(size_t index);  // the shortest duration, in ns, that the bucket `index` counts
-  static uint64_t LongestInBucketNs(size_t index) {  // the bucket's longest duration, ns
+  static uint64_t LongestInBucketNs(size_t index) {  // the longest duration of bucket `index`, in ns
     return ShortestInBucketNs(index + 1) - 1;
   }
 
   uint64_t CountAt(size_t index) const;  // number of durations in the bucket `index`
 
-  std::array<std::unique_ptr<Group>, kMaxGroups> groups_;  // groups of buckets; null: none counted
+  std::array<std::unique_ptr<Group>, kMaxGroups> groups_;  // groups of bucket counts; null: all zero
   uint64_t count_ = 0;                                     // number of recorded durations
 };
 

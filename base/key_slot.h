@@ -17,7 +17,7 @@ namespace key_slot_internal {
 // independently of each other ("slicing by 8").
 using Crc16Tables = std::array<std::array<uint16_t, 256>, 8>;
 
-constexpr Crc16Tables MakeCrc16Tables() {  // computes the tables when the program is compiled
+constexpr Crc16Tables MakeCrc16Tables() {  // computes the CRC16 tables, at compile time
   constexpr uint32_t kPolynomial = 0x1021;
   Crc16Tables tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -58,7 +58,7 @@ constexpr uint16_t Crc16(Bytes data) {
 
 // Returns the part of a key that determines its slot: the text between the first '{' and the next '}', or the whole key
 // if there is no such pair or if nothing is between them.
-constexpr Bytes HashTag(Bytes key) {  // the text between { and }, or else the whole key
+constexpr Bytes HashTag(Bytes key) {  // the hashed part of a key: the text between { and }, or else all
   const size_t open = key.find('{');
   if (open == Bytes::npos) return key;
   const size_t close = key.find('}', open + 1);
@@ -72,7 +72,7 @@ constexpr int KeySlot(Bytes key) {  // the hash slot of a key, 0 to 16383
 
 // Returns the slot of all keys that the pattern can match, or nullopt if they may have several slots. All keys have one
 // slot if the pattern has no special characters, or none up to the end of its hash tag.
-constexpr std::optional<int> PatternSlot(Bytes pattern) {  // the slot of all keys that match; nullopt: maybe several
+constexpr std::optional<int> PatternSlot(Bytes pattern) {  // slot of all keys that match; nullopt: maybe several slots
   const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
   const bool is_text = plain.size() == pattern.size();
   if (is_text || HashTag(plain).size() != plain.size()) return KeySlot(plain);

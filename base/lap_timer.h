@@ -32,12 +32,12 @@ struct ProcessorTicks {  // reads the tick counter of the processor; costs about
 
 // The implementation of LapTimer. Tests replace `Ticks` by another counter. Not thread safe.
 template <class Ticks>
-class LapTimerOf {  // reads real elapsed time (Pace) cheaply, from the processor's tick counter
+class LapTimerOf {  // reads real time cheaply, from the processor's tick counter
  public:
   explicit LapTimerOf(const Pace& pace) : pace_(pace) {}
 
   // Cost: one reading of the Pace.
-  int64_t BeginLap() {  // reads the real elapsed time in µs; NowUs counts ticks from here
+  int64_t BeginLap() {  // reads the real time in µs; NowUs then adds the ticks since this reading
     const int64_t now_us = pace_.NowUs();
     began_ticks_ = Ticks::Now();
     if (now_us >= measure_at_us_) MeasureRate();
@@ -47,7 +47,7 @@ class LapTimerOf {  // reads real elapsed time (Pace) cheaply, from the processo
 
   // Returns the time in microseconds, never less than an earlier result. Begins the next lap if this one has lasted too
   // long or if the counter went back.
-  int64_t NowUs() {  // real elapsed time in µs, computed from the tick counter if its rate is known
+  int64_t NowUs() {  // the real time in µs, computed from the tick counter if its rate is known
     const uint64_t ticks = Ticks::Now() - began_ticks_;
     if (ticks >= max_lap_ticks_) return BeginLap();
     last_us_ = std::max(last_us_, began_us_ + static_cast<int64_t>((ticks * us_per_tick_) >> kFractionBits));
@@ -56,42 +56,42 @@ class LapTimerOf {  // reads real elapsed time (Pace) cheaply, from the processo
 
  private:
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
-  static constexpr double kMaxLapUs = 4'000;  // µs; after that, NowUs reads the clock again instead of the ticks
+  static constexpr double kMaxLapUs = 4'000;  // µs after which NowUs reads the clock again instead of the ticks
   // The rate is first measured over kMinMeasureUs. Each later measurement takes up to twice as long as the one before,
   // until kMaxMeasureUs is reached.
-  static constexpr int64_t kMinMeasureUs = 20'000;     // length of the first measurement of the tick rate
-  static constexpr int64_t kMaxMeasureUs = 1'000'000;  // length of the longest measurement of the tick rate
-  static constexpr int64_t kNever = INT64_MAX;         // value of measure_at_us_: the ticks cannot be trusted
+  static constexpr int64_t kMinMeasureUs = 20'000;     // µs that the first measurement of the tick rate takes
+  static constexpr int64_t kMaxMeasureUs = 1'000'000;  // µs that the longest measurement of the tick rate takes
+  static constexpr int64_t kNever = INT64_MAX;         // value of measure_at_us_ when the ticks are unreliable
   // If the tick counter advances by more than this while the Pace is read once, the thread was interrupted, and the two
   // readings cannot be compared.
-  static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // more ticks during a measurement make it invalid
-  static constexpr double kMinTicksPerUs = 16;                  // a lower rate of the tick counter is implausible
-  static constexpr double kMaxTicksPerUs = 100'000;             // a higher rate of the tick counter is implausible
+  static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // more ticks than this make a measurement invalid
+  static constexpr double kMinTicksPerUs = 16;                  // a lower measured rate is implausible, and discarded
+  static constexpr double kMaxTicksPerUs = 100'000;             // a higher measured rate is implausible, and discarded
   // A larger change of the measured rate means that the counter is that of another processor, or that the Pace stood
   // still while the machine slept.
-  static constexpr double kMaxRateDeviation = 0.01;  // after a larger change of the tick rate, measuring begins again
+  static constexpr double kMaxRateDeviation = 0.01;  // 0.01: 1 %; after a larger change of the rate, measuring restarts
 
   struct Mark {      // two readings at the same moment
-    uint64_t ticks;  // reading of the processor's tick counter
+    uint64_t ticks;  // what the processor's tick counter showed
     int64_t us;      // reading of the Pace
   };
 
   void MeasureRate();  // compares the tick counter with real time to find how many ticks a µs has
-  void RestartRateMeasurement(const Mark& mark);  // discards the rate and measures it again from this mark on
+  void RestartRateMeasurement(const Mark& mark);  // discards the rate and measures a new one from `mark` on
 
   const Pace& pace_;
-  uint64_t began_ticks_ = 0;           // the tick counter when the lap began
-  int64_t began_us_ = 0;               // the real elapsed time when the lap began
-  int64_t last_us_ = INT64_MIN;        // the last result of BeginLap or NowUs
-  double ticks_per_us_ = 0;            // the measured rate; 0 if unknown
-  uint64_t max_lap_ticks_ = 0;         // length of a lap in ticks; 0: the rate is unknown, so read the clock each time
-  uint64_t us_per_tick_ = 0;           // microseconds per tick, with kFractionBits fraction bits
-  std::optional<Mark> rate_start_;     // the time and the ticks when the measurement of the rate began
-  int64_t measure_at_us_ = INT64_MIN;  // the real elapsed time when the rate is measured next
+  uint64_t began_ticks_ = 0;        // what the tick counter showed when the lap began
+  int64_t began_us_ = 0;            // when the lap began (real time)
+  int64_t last_us_ = INT64_MIN;     // the last result of BeginLap or NowUs
+  double ticks_per_us_ = 0;         // the measured rate of the tick counter; 0: unknown
+  uint64_t max_lap_ticks_ = 0;      // how many ticks a lap may last; 0: the rate is unknown, so NowUs reads the clock
+  uint64_t us_per_tick_ = 0;        // microseconds per tick, with kFractionBits fraction bits
+  std::optional<Mark> rate_start_;  // time and ticks when the measurement of the rate began
+  int64_t measure_at_us_ = INT64_MIN;  // when the tick rate will be measured next (real time)
 };
 
 template <class Ticks>
-void LapTimerOf<Ticks>::MeasureRate() {  // computes how many ticks a µs has
+void LapTimerOf<Ticks>::MeasureRate() {  // measures how many ticks a microsecond has
   const uint64_t ticks = Ticks::Now();
   const Mark mark{ticks, pace_.NowUs()};
   if (Ticks::Now() - ticks > kMaxTicksBetweenReadings) return;  // the next lap tries again
@@ -115,7 +115,7 @@ void LapTimerOf<Ticks>::MeasureRate() {  // computes how many ticks a µs has
 }
 
 template <class Ticks>
-void LapTimerOf<Ticks>::RestartRateMeasurement(const Mark& mark) {  // measures the rate anew from this mark on
+void LapTimerOf<Ticks>::RestartRateMeasurement(const Mark& mark) {  // discards the rate, measures anew
   ticks_per_us_ = 0;
   max_lap_ticks_ = 0;
   rate_start_ = mark;

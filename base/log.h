@@ -41,7 +41,7 @@ enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };
 // Any thread and any forked child may log, and change level, formats and role. Call the other setters only while no
 // other thread logs. Requires: SIGPIPE is ignored, since otherwise the process is killed when the reader of standard
 // output exits.
-class Logger {  // writes the server's log
+class Logger {  // writes the server's log, to a file or standard output
  public:
   // `clock` must outlive the logger. Initially the level is kNotice, the target is standard output, and the role is C
   // (see SetRole).
@@ -74,7 +74,7 @@ class Logger {  // writes the server's log
 
   // Logs to `path` from now on; an empty path means standard output. Creates the file if it does not exist. If the file
   // cannot be opened, changes nothing and returns the reason ("Permission denied").
-  std::optional<std::string> SetFile(std::string path);  // logs to this file; returns why it cannot; nullopt: success
+  std::optional<std::string> SetFile(std::string path);  // logs to this file; returns nullopt, or why it failed
 
   // Also sends every line (without prefix) to syslog. `facility` is a constant of <syslog.h>; see SyslogFacility.
   void EnableSyslog(std::string ident, int facility);  // from now on also sends each line to syslog
@@ -86,9 +86,9 @@ class Logger {  // writes the server's log
   void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }  // logs a line of level warning
 
   // Writes logos and reports of many lines. Requires: the text has no part that a client or another server chose.
-  void LogRaw(LogLevel level,  // writes the text without prefix and newline, if the level is shown
+  void LogRaw(LogLevel level,  // writes the text without prefix and newline, unless the level is disabled
               std::string_view text);
-  void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }  // writes the text unchanged
+  void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }  // writes the text without prefix
 
   uint64_t DroppedLines() const {  // number of lines lost since the last report of lost lines
     return dropped_lines_.load(std::memory_order_relaxed);
@@ -99,14 +99,14 @@ class Logger {  // writes the server's log
   enum class Process : uint8_t { kOwn, kChild };
 
   std::string Line(LogLevel level, std::string_view text);
-  int64_t UtcOffsetSeconds(int64_t wall_s, Process process);  // returns the offset of the local time zone
+  int64_t UtcOffsetSeconds(int64_t wall_s, Process process);  // the offset of the local time zone
   void Emit(LogLevel level, std::string_view text, std::string line);
-  bool LogDroppedLines();  // logs how many lines were lost; false if that cannot be written
+  bool LogDroppedLines();  // logs how many lines were lost; false: this line cannot be written either
   bool Put(std::string line);
-  Outcome Write(std::string_view line) const;  // writes to the file or standard output; kTorn: only in part, kLost: not
-  Outcome WriteToStandardOutput(std::string_view line) const;  // writes without waiting; kLost: not written
+  Outcome Write(std::string_view line) const;  // writes to file or standard output; kTorn: only in part, kLost: nothing
+  Outcome WriteToStandardOutput(std::string_view line) const;  // writes without waiting; kLost: nothing written
 
-  const Clock& clock_;                                               // the time that log lines show
+  const Clock& clock_;                                               // the clock whose time log lines show
   const int standard_output_;                                        // the file descriptor of standard output
   std::atomic<LogLevel> level_ = LogLevel::kNotice;                  // lines of lower levels are dropped
   std::atomic<LogFormat> format_ = LogFormat::kLegacy;               // legacy lines as in Redis, or key=value pairs
@@ -115,7 +115,7 @@ class Logger {  // writes the server's log
   std::atomic<pid_t> role_pid_;  // the process that has role_; its forked children log as C or X
   std::string name_;             // "[name] "; empty if the process has only one server
   std::string path_;
-  bool syslog_enabled_ = false;  // lines also go to syslog
+  bool syslog_enabled_ = false;  // true: lines also go to syslog
 
   // dropped_lines_ and torn_ are atomic and have no lock. A child that is forked while another thread holds a lock
   // would wait forever for it.

@@ -26,7 +26,7 @@
 namespace respite {
 
 // The size classes are 8, the multiples of 16 up to 128, and then four sizes for each power of two.
-constexpr size_t SizeClassOf(size_t bytes) {  // what jemalloc allocates for a request of `bytes`
+constexpr size_t SizeClassOf(size_t bytes) {  // the bytes that jemalloc allocates for a request of `bytes`
   if (bytes <= 8) return 8;
   const size_t step = bytes <= 128 ? 16 : std::bit_floor(bytes - 1) / 4;
   return (bytes + step - 1) / step * step;
@@ -36,7 +36,7 @@ class ThreadMemory {  // the allocation counters of one thread
  public:
   ThreadMemory() = default;
   // Cost: a thread's first call looks up the counters by name in jemalloc; later calls read a thread-local variable.
-  static ThreadMemory OfThisThread();  // the counters of the calling thread
+  static ThreadMemory OfThisThread();  // the allocation counters of the calling thread
 
   // Returns the bytes that the thread allocated minus the bytes that it freed. The result is negative for a thread that
   // frees memory of other threads, and 0 for a default object. Any thread may call this while the measured thread
@@ -50,15 +50,15 @@ class ThreadMemory {  // the allocation counters of one thread
   const uint64_t* freed_ = nullptr;      // jemalloc's count of all bytes the thread ever freed; null: not measured
 };
 
-struct AllocatorStats {  // figures of jemalloc, in bytes
+struct AllocatorStats {  // jemalloc's statistics, in bytes
   size_t allocated = 0;  // bytes of all allocations that are in use
   size_t active = 0;     // bytes of pages that have allocations
   size_t resident = 0;   // bytes of pages in physical memory
   size_t retained = 0;   // bytes of virtual memory that is kept without physical pages
-  size_t muzzy = 0;      // bytes of pages that the system may take back
+  size_t muzzy = 0;      // bytes of unused pages that the system may take back at any time (MADV_FREE)
 };
 // Cost: some µs.
-AllocatorStats ReadAllocatorStats();  // figures of jemalloc; all zero with another allocator
+AllocatorStats ReadAllocatorStats();  // jemalloc's statistics; all zero with another allocator
 
 // Returns a text such as "jemalloc-5.3.0", or "libc".
 std::string AllocatorName();  // returns a name such as "jemalloc-5.3.0", or "libc"
@@ -73,7 +73,7 @@ void PurgeAllocator();  // makes jemalloc return unused pages to the system
 // Cost: some ms.
 std::string AllocatorReport();  // the text of MEMORY MALLOC-STATS; empty if there is none
 
-inline void Prefetch(const void* address) {  // loads a cache line that will be read soon
+inline void Prefetch(const void* address) {  // starts to load the cache line at `address`, which will be read soon
   __builtin_prefetch(address);
   // g++ 12 treats a function that only prefetches as pure and drops calls to it. This line prevents that at no cost.
   asm volatile("" : : "r"(address));
@@ -82,7 +82,7 @@ inline void Prefetch(const void* address) {  // loads a cache line that will be 
 // Frees unused buckets of a hash map that clients can fill, because the standard library never frees them. Call this
 // function after an erase; iterators become invalid. Cost: O(1) amortised.
 template <class Map>
-void ShrinkSparse(Map& map) {  // frees the unused buckets of a hash map that has few elements left
+void ShrinkSparse(Map& map) {  // frees unused buckets of a hash map if it has few elements left
   constexpr size_t kKeptBuckets = 128;
   constexpr size_t kSparse = 8;
   if (map.bucket_count() > kKeptBuckets && map.size() < map.bucket_count() / kSparse) map.rehash(0);

@@ -24,17 +24,17 @@ class MovableClock final : public Clock {  // the machine's clock, unless TEST C
   // `pace` is the Pace whose readings MonotonicUsAtPaceUs receives.
   MovableClock(const Clock& machine, const Pace& pace);
 
-  int64_t WallUs() const override;        // the Unix time of this clock now; stands still while frozen
-  int64_t MonotonicUs() const override {  // the monotonic time of this clock now; stands still while frozen
+  int64_t WallUs() const override;        // the Unix time of this clock; stands still while frozen
+  int64_t MonotonicUs() const override {  // the monotonic time of this clock; stands still while frozen
     return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAtPaceUs(pace_.NowUs());
   }
-  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override;       // the monotonic time when Pace reads `pace_us`
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override;  // the real elapsed time then; kNever: frozen
+  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override;       // converts real time to monotonic clock time
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override;  // converts clock time to real time; kNever: frozen
 
   Mode mode() const { return mode_; }
   // Returns how many seconds of this clock pass in one real second; 0 while the clock stands still.
   double rate() const { return rate_; }
-  int64_t OffsetUs() const {  // how far wall time is ahead of the machine's
+  int64_t OffsetUs() const {  // how far this clock's Unix time is ahead of the machine's
     return WallUs() - machine_clock_.WallUs();
   }
 
@@ -43,26 +43,26 @@ class MovableClock final : public Clock {  // the machine's clock, unless TEST C
   void RunAt(double rate) {  // sets the clock's speed to `rate` clock seconds per real second
     Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate);
   }
-  void FollowMachine();  // wall time is the machine's again; monotonic time continues
+  void FollowMachine();  // makes Unix time the machine's again; monotonic time continues
   // Moves wall and monotonic time forward without a change of the mode. Requires: elapsed_us >= 0, and the new times
   // fit an int64_t.
-  void AdvanceUs(int64_t elapsed_us);  // moves wall and monotonic time forward
-  void SetWallUs(int64_t wall_us);     // sets wall time, as an administrator does; monotonic time stays
+  void AdvanceUs(int64_t elapsed_us);  // moves Unix time and monotonic time forward
+  void SetWallUs(int64_t wall_us);     // sets the Unix time, as an administrator does; monotonic time stays
 
  private:
   void Run(Mode mode, double rate);
-  void AnchorAtNow();  // makes the present moment the one from which elapsed time is counted
+  void AnchorAtNow();  // makes now the anchor, the moment from which the clock counts elapsed time
 
-  const Clock& machine_clock_;  // the machine's clock
+  const Clock& machine_clock_;  // the machine's clock, which TEST CLOCK does not move
   const Pace& pace_;
   Mode mode_ = Mode::kReal;
   double rate_ = 1;
   // The anchor is the moment from which the clock counts elapsed time. In mode kReal, wall time is the machine's plus
   // an offset, so wall time follows steps of the machine's clock.
-  int64_t pace_us_;             // the real elapsed time at the anchor
-  int64_t monotonic_us_;        // the monotonic time at the anchor
-  int64_t wall_us_;             // the wall time at the anchor
-  int64_t wall_offset_us_ = 0;  // how far wall time is ahead of the machine's, in mode kReal
+  int64_t pace_us_;             // the real time when AnchorAtNow was called
+  int64_t monotonic_us_;        // the monotonic clock time when AnchorAtNow was called
+  int64_t wall_us_;             // the Unix time when AnchorAtNow was called
+  int64_t wall_offset_us_ = 0;  // in mode kReal, how far Unix time is ahead of the machine's
 };
 
 }  // namespace respite

@@ -28,7 +28,7 @@ class IntegerText {  // the decimal text of an integer, stored without allocatio
  private:
   IntegerText() = default;
 
-  std::array<char, 20> digits_;  // has room for "-9223372036854775808" and "18446744073709551615"
+  std::array<char, 20> digits_;  // the text; its longest is "-9223372036854775808"
   uint8_t size_ = 0;
 };
 
@@ -37,17 +37,17 @@ class IntegerText {  // the decimal text of an integer, stored without allocatio
 // unchanged.
 //
 // Cost: about 1 ns per digit at most.
-std::optional<int64_t> ParseInteger(Bytes text);    // reads an integer as IntegerText prints it; nullopt: other text
-std::optional<uint64_t> ParseUnsigned(Bytes text);  // reads an integer as IntegerText prints it; nullopt: other text
+std::optional<int64_t> ParseInteger(Bytes text);    // reads "-7", not "+7", "07" or " 7"; nullopt: invalid
+std::optional<uint64_t> ParseUnsigned(Bytes text);  // reads "7", not "+7", "07" or " 7"; nullopt: invalid
 
 // Parses a float argument: decimal, exponent, hexadecimal, "inf" or "infinity" with either sign, in any case. Refuses
 // NaN, numbers that are too large, and numbers so small that they would read as zero. Cost: ordinary decimals are fast
 // (no copy); other forms are copied once.
-std::optional<double> ParseDouble(Bytes text);  // reads a float argument; nullopt: no number, or NaN
+std::optional<double> ParseDouble(Bytes text);  // reads a client's float, such as 1.5e3 or inf; nullopt: invalid
 
 // Parses a long double for INCRBYFLOAT and HINCRBYFLOAT, with the precision of x86_64 on every processor. As Redis
 // does, refuses texts of 5120 bytes and more.
-std::optional<long double> ParseLongDouble(Bytes text);  // reads a float argument; nullopt: no number
+std::optional<long double> ParseLongDouble(Bytes text);  // for INCRBYFLOAT; nullopt: invalid
 
 // Prints a score or RESP3 double with digits that read back as the same value (see grisu.h). Integers up to 2^62 are
 // printed plainly, others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.

@@ -16,7 +16,7 @@
 namespace respite {
 
 // Calls the handler that SetOutOfMemoryHandler has set. Does not allocate.
-[[noreturn]] void EndProcessOutOfMemory(size_t bytes) noexcept;  // ends the process: no memory for `bytes` bytes
+[[noreturn]] void EndProcessOutOfMemory(size_t bytes) noexcept;  // ends the process, which lacks `bytes` bytes
 
 // AllocateOrEnd and ReallocateOrEnd act like std::malloc and std::realloc, but never return null. Free the memory with
 // std::free.
@@ -33,7 +33,7 @@ inline void* ReallocateOrEnd(void* memory, size_t bytes) {  // realloc; ends the
   return moved;
 }
 // Frees memory faster than std::free, because jemalloc need not look up the size. Requires: `memory` is not null.
-void FreeSized(void* memory, size_t bytes) noexcept;  // as free; `bytes` is the size that was requested
+void FreeSized(void* memory, size_t bytes) noexcept;  // frees memory; `bytes` must be the size that was requested
 
 // Sets how the process ends. Any thread may call `handler`, which must not allocate and must not return. By default,
 // the process writes a line to standard error and calls abort().

@@ -12,7 +12,7 @@ namespace respite {
 
 // xoshiro256**: 32 bytes of state, period 2^256 - 1. Equal seeds give equal sequences on every machine.
 // Cost: about 1 ns per number. Not thread safe.
-class Random {  // a fast generator with a seed, never for secrets
+class Random {  // a fast pseudo-random generator with a seed, never for secrets
  public:
   explicit Random(uint64_t seed);
 
@@ -34,7 +34,7 @@ uint64_t SystemSeed();  // 64 random bits from the kernel
 std::string RandomHex(size_t digits);  // hexadecimal digits from the kernel, suitable for passwords
 
 // Seeds derived with different numbers give unrelated sequences.
-uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // a new seed, different for each `number`
+uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // computes another seed, different for each `number`
 
 // The digits come from the kernel or, in tests that must be repeatable, from a seed.
 class IdSource {  // generates random run IDs, replication IDs and passwords
@@ -47,7 +47,7 @@ class IdSource {  // generates random run IDs, replication IDs and passwords
   std::string Hex(size_t digits);
 
  private:
-  std::optional<Random> seeded_random_;  // nullopt: the digits come from the kernel
+  std::optional<Random> seeded_random_;  // makes the digits; nullopt: they come from the kernel
 };
 
 }  // namespace respite

@@ -6,7 +6,7 @@
 
 namespace respite {
 
-struct Refusal {             // the error reply of a command, which the command throws
+struct Refusal {             // an exception: the error with which a command replies
   std::string text;          // the whole error line without the leading '-', such as "ERR syntax error"
   bool is_counted = false;   // true: an inner command has already added it to the error statistics
   bool is_redirect = false;  // true: the text redirects the client to another node

@@ -15,7 +15,7 @@ namespace respite {
 
 // Wraps the reason of a failure, so that Result<std::string> is unambiguous.
 template <typename E>
-struct Failure {  // the reason of a failure, as a type of its own
+struct Failure {  // holds an error, from which a failed Result can be made
   E error;        // why the function failed
 
   explicit Failure(E reason) : error(std::move(reason)) {}
@@ -44,15 +44,15 @@ class [[nodiscard]] Result {  // a value, or the reason why there is none
 
   // Requires: ok().
   const T& value() const& { return *std::get_if<0>(&outcome_); }    // the value; requires: ok()
-  T& value() & { return *std::get_if<0>(&outcome_); }               // the result; requires: ok()
+  T& value() & { return *std::get_if<0>(&outcome_); }               // the value, for changes; requires: ok()
   T&& value() && { return std::move(*std::get_if<0>(&outcome_)); }  // moves the value out; requires: ok()
 
   // Requires: !ok().
-  const E& error() const& { return *std::get_if<1>(&outcome_); }    // the reason; requires: !ok()
+  const E& error() const& { return *std::get_if<1>(&outcome_); }    // the reason of the failure; requires: !ok()
   E&& error() && { return std::move(*std::get_if<1>(&outcome_)); }  // moves the reason out; requires: !ok()
 
  private:
-  std::variant<T, E> outcome_;  // the value or the error
+  std::variant<T, E> outcome_;  // the value, or why there is none
 };
 
 }  // namespace respite

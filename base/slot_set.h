@@ -67,13 +67,13 @@ class SlotSet {  // some of the 16384 hash slots, as a bitmap
   std::array<uint64_t, kSlotCount / 64> words_{};  // one bit for each slot
 };
 
-struct SlotRange {  // consecutive slots, both ends included
+struct SlotRange {  // the hash slots first to last, both included
   int first;        // the lowest slot
   int last;         // the highest slot
   bool operator==(const SlotRange&) const = default;
 };
 
-inline std::vector<SlotRange> RangesOf(const SlotSet& slots) {  // the ranges of consecutive slots in the set, ascending
+inline std::vector<SlotRange> RangesOf(const SlotSet& slots) {  // the set as ranges of consecutive slots, ascending
   std::vector<SlotRange> ranges;
   slots.ForEach([&](int slot) {
     if (!ranges.empty() && ranges.back().last == slot - 1) {

@@ -14,7 +14,7 @@
 namespace respite {
 
 // Presents one argument of StrCat as text. The object is valid as long as the argument exists.
-class StrCatArgument {  // a text, a character or an integer, as text
+class StrCatArgument {  // the text of one argument of StrCat: a text, a character or an integer
  public:
   StrCatArgument(const char* text) : text_(text) {}                // NOLINT(google-explicit-constructor)
   StrCatArgument(const std::string& text) : text_(text) {}         // NOLINT(google-explicit-constructor)
@@ -38,7 +38,7 @@ class StrCatArgument {  // a text, a character or an integer, as text
     }
   }
 
-  std::optional<IntegerText> number_;  // the text of an integer; nullopt: the argument is no integer
+  std::optional<IntegerText> number_;  // the argument's text if it is an integer; nullopt: it is none
   Bytes text_;
 };
 

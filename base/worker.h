@@ -23,10 +23,10 @@ class Worker {  // a thread that handles queued items one after the other
   ~Worker();
 
   // Sets a function that the thread calls first. Must be called before the first EnsureThread.
-  void SetThreadPrologue(std::function<void()> prologue) {  // sets what the thread calls first
+  void SetThreadPrologue(std::function<void()> prologue) {  // sets a function that the thread calls first
     prologue_ = std::move(prologue);
   }
-  bool EnsureThread();  // starts the thread if needed; false: the system cannot create one
+  bool EnsureThread();  // starts the thread unless it runs; false: the system cannot create one
   // Adds an item to the end of the queue. Requires: EnsureThread() returned true.
   void Add(Item item);
 
@@ -34,7 +34,7 @@ class Worker {  // a thread that handles queued items one after the other
   void Work();
 
   const Handler item_handler_;      // the function that the thread calls for each item
-  std::function<void()> prologue_;  // the function that the thread calls first
+  std::function<void()> prologue_;  // the function that the thread calls before its first item
   std::mutex mutex_;                // protects queue_ and stop_
   std::condition_variable wake_;
   std::deque<Item> queue_;  // items that the thread has not taken yet
@@ -53,7 +53,7 @@ Worker<Item>::~Worker() {
 }
 
 template <class Item>
-bool Worker<Item>::EnsureThread() {  // starts the thread if needed; false: impossible
+bool Worker<Item>::EnsureThread() {  // starts the thread unless it runs; false: impossible
   if (thread_.joinable()) return true;
   try {
     thread_ = std::thread([this] { Work(); });

@@ -15,12 +15,12 @@ namespace respite {
 
 enum class Bit : uint8_t { kClear, kSet };
 
-struct BitRange {      // a range of bits, both ends included; requires: first <= last
+struct BitRange {      // a range of bit positions, both ends included; requires: first <= last
   uint64_t first = 0;  // the first bit of the range
   uint64_t last = 0;
 };
 
-Bit BitAt(Bytes bitmap, uint64_t at);  // the bit at this position; clear after the end of the string
+Bit BitAt(Bytes bitmap, uint64_t at);  // the bit at position `at`; clear after the end of the string
 // Sets or clears one bit. Requires: the bit is within the bitmap.
 void PutBit(char* bitmap, uint64_t at, Bit bit);  // sets or clears a bit; requires: it is within the bitmap
 
@@ -30,7 +30,7 @@ uint64_t CountSetBits(Bytes bitmap);  // number of bits that are set
 uint64_t CountSetBits(Bytes bitmap, BitRange range);  // number of set bits in the range
 // Returns the position of the first bit in the range that equals `wanted`, or nullopt if there is none. Requires: the
 // range is within the bitmap. Cost: O(n); compares eight bytes at a time.
-std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range,  // position of the first wanted bit; nullopt: none
+std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range,  // position of the first `wanted` bit; nullopt: none
                                 Bit wanted);
 
 // kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff sets the bits that X has and no Y has.
@@ -42,7 +42,7 @@ enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot, kDiff, kDiff1, kAndOr
 // source. It may be the same memory as a source, if both begin at the same address. Requires: at least one source;
 // exactly one for kNot, at least two for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once,
 // `result` is written once.
-void CombineBits(BitOperation operation,  // BITOP: combines the sources into `result`
+void CombineBits(BitOperation operation,  // BITOP: combines the sources bit by bit into `result`
                  std::span<const Bytes> sources, std::span<char> result);
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ void CombineBits(BitOperation operation,  // BITOP: combines the sources into `r
 
 enum class FieldSign : uint8_t { kUnsigned, kSigned };
 
-struct BitField {       // the bits of an integer that BITFIELD reads or writes
+struct BitField {       // where in a string BITFIELD reads or writes an integer
   uint64_t offset = 0;  // position of the first bit of the field
   int bits = 0;         // signed: 1 to 64, unsigned: 1 to 63, so that every value is an int64_t
   FieldSign sign = FieldSign::kUnsigned;
@@ -62,7 +62,7 @@ struct BitField {       // the bits of an integer that BITFIELD reads or writes
   int64_t Max() const;
 };
 
-int64_t ReadField(Bytes bitmap, const BitField& field);  // the integer that the field holds
+int64_t ReadField(Bytes bitmap, const BitField& field);  // the integer that the bits of the field represent
 // Stores the lowest bits of `value` in the field. Requires: the field is within the bitmap.
 void WriteField(char* bitmap, const BitField& field, int64_t value);  // stores the lowest bits of `value` in the field
 
@@ -72,11 +72,11 @@ enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
 // Returns the value to store in the field, which is `value` itself if it fits. Returns nullopt if it does not fit and
 // `overflow` is kFail.
-std::optional<int64_t> ApplyOverflow(const BitField& field,  // the value to store; nullopt: does not fit, and kFail
+std::optional<int64_t> ApplyOverflow(const BitField& field,  // makes `value` fit the field; nullopt: too large, kFail
                                      int64_t value, FieldOverflow overflow);
 // Returns the value to store for `old_value` + `delta`, or nullopt if the sum does not fit and `overflow` is kFail.
 // Requires: the field can hold `old_value`.
-std::optional<int64_t> AddToField(const BitField& field,  // BITFIELD INCRBY: the sum; nullopt: does not fit, and kFail
+std::optional<int64_t> AddToField(const BitField& field,  // BITFIELD INCRBY: the new value; nullopt: overflow, kFail
                                   int64_t old_value, int64_t delta, FieldOverflow overflow);
 
 }  // namespace respite

@@ -27,19 +27,19 @@ namespace respite {
 enum class ChunkForm : uint8_t { kOpen, kTexts, kIntegers };
 
 // The header of a chunk's memory block. The data after the header depends on `form`.
-struct ChunkBlock {  // the header of a list chunk's memory block; its elements follow
+struct ChunkBlock {  // the header of a list chunk's memory block; the elements follow
   uint32_t size;     // bytes of the block, including this header
-  uint32_t lengths;  // offset of the first length byte (forms kOpen and kTexts)
+  uint32_t lengths;  // offset of the first length byte in the block (forms kOpen and kTexts)
   uint32_t body;     // where the text area begins, or the packed symbols or differences
-  uint32_t begin;    // the first text, as an offset (open), a symbol (texts) or a number (integers)
-  uint32_t end;      // the end of the last text, in the unit of `begin`
+  uint32_t begin;    // where the first element is: offset (kOpen), symbol number (kTexts) or index (kIntegers)
+  uint32_t end;      // where the last element ends, in the unit of `begin`
   ChunkForm form;
   uint8_t unit;            // bits of a symbol (texts), or bytes of a difference (integers)
-  uint8_t width;           // symbols of each text, when texts have no lengths
-  uint8_t prefix;          // length of the common prefix (texts)
-  bool has_lengths;        // false: all texts have the same length, so there are no length bytes
-  bool has_long_elements;  // true: the open block may have elements of more than 253 bytes
-  bool is_shortest;        // true: Seal() found no shorter form, and the open block has not changed since then
+  uint8_t width;           // number of symbols of each text, if all texts have the same number
+  uint8_t prefix;          // bytes of the prefix that all texts share (form kTexts)
+  bool has_lengths;        // false: all texts have the same length, so the block has no length bytes
+  bool has_long_elements;  // form kOpen: an element of more than 253 bytes was added; it may be gone again
+  bool is_shortest;        // true: Seal() found no shorter form for this open block, unchanged since then
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
@@ -55,7 +55,7 @@ ChunkBlock* AllocateChunkBlock(size_t size);  // allocates a block of this size;
 // Packs the elements in the smaller of the two sealed forms. Returns null if an element is longer than 255 bytes, or if
 // the texts form is smaller than the integers form but saves nothing compared with an open block of `open_size` bytes.
 // Requires: at least one element.
-ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packs the elements; null: it is not worthwhile
+ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packs the elements; null: would save no memory
                               size_t open_size);
 
 // UnpackText and UnpackInteger decode one sealed element into `scratch`, which must have room for 255 + 7 bytes. Call

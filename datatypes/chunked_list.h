@@ -34,8 +34,8 @@ class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
  public:
   explicit constexpr ChunkLimit(int64_t fill) : fill_(fill) {}
 
-  size_t MaxBytes() const;  // maximum size of the listpack of a chunk
-  size_t MaxCount() const;  // maximum number of elements of a chunk
+  size_t MaxBytes() const;  // maximum size in bytes of the listpack of one chunk
+  size_t MaxCount() const;  // maximum number of elements of one chunk
   // Returns true if a chunk may have this listpack size and this many elements. As in Redis, a limit on the number of
   // elements also implies a limit of 8 KB.
   bool Admits(size_t listpack_bytes, size_t count) const;  // true: a chunk may have this size and this many elements
@@ -46,7 +46,7 @@ class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
 
 // A row of chunks with room at both ends, so that adding and removing chunks at either end takes amortised constant
 // time.
-class ChunkRow {  // the chunks of one list, with spare places at both ends
+class ChunkRow {  // the array of a list's chunks, with spare places at both ends
  public:
   size_t Size() const { return slots_.size() - front_gap_; }
   ListChunk& operator[](size_t i) { return slots_[front_gap_ + i]; }
@@ -54,7 +54,7 @@ class ChunkRow {  // the chunks of one list, with spare places at both ends
   // Inserts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) amortised at the ends, else O(Size()).
   ListChunk& Insert(size_t i);         // inserts an empty chunk before the i-th, and returns it
   void Erase(size_t i, size_t count);  // erases `count` chunks from the i-th on
-  size_t UsedBytes() const {           // memory of the row, without the blocks of its chunks
+  size_t UsedBytes() const {           // memory of the array, without the blocks of its chunks
     return slots_.capacity() * sizeof(ListChunk);
   }
 
@@ -73,7 +73,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   };
 
   // Iterates over the elements. Any change of the list invalidates the cursor.
-  class Cursor {  // a position in the list
+  class Cursor {  // iterates over the elements, forward or backward
    public:
     Cursor(const ChunkedList& list, Place place);
     bool IsValid() const { return cursor_.IsValid(); }  // false: the cursor is past either end
@@ -118,13 +118,13 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They
   // prefetch the first or last chunk (as `end` says), the memory block of this chunk, and its first or last element.
   // Requires: the list is not empty.
-  void PrefetchChunk(ListEnd end) const {  // step 1 of ListHint: prefetches the first or last chunk
+  void PrefetchChunk(ListEnd end) const {  // first call of ListHint: prefetches the first or last chunk
     Prefetch(&row_[Edge(end)]);
   }
-  void PrefetchBlock(ListEnd end) const {  // step 2 of ListHint: prefetches the memory block of this chunk
+  void PrefetchBlock(ListEnd end) const {  // second call of ListHint: prefetches the memory block of the chunk
     row_[Edge(end)].PrefetchBlock();
   }
-  void PrefetchElement(ListEnd end) const {  // step 3 of ListHint: prefetches the first or last element
+  void PrefetchElement(ListEnd end) const {  // third call of ListHint: prefetches the first or last element
     const ListChunk& chunk = row_[Edge(end)];
     end == ListEnd::kHead ? chunk.PrefetchFront() : chunk.PrefetchBack();
   }
@@ -136,7 +136,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
   // index + count <= Size(). Cost: that of PlaceOf, then O(count).
   template <class Visit>
-  void VisitRange(size_t index, size_t count, Visit visit) const;  // calls visit(Bytes) for these elements
+  void VisitRange(size_t index, size_t count, Visit visit) const;  // visits `count` elements from `index` on
   // Returns the place of the first element equal to `element`, or nullopt if there is none. Cost: O(n).
   std::optional<Place> Find(Bytes element) const;
 
@@ -150,19 +150,19 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases equal elements; returns how many
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases some equal to `element`; returns how many
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: there is such a chunk, with room for `element`
+  bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: chunk `chunk` exists and has room for `element`
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
   ListChunk& AddChunkAt(ListEnd end);             // adds an empty chunk at this end, and returns it
-  void SealInside(ListEnd end, size_t distance);  // compresses the chunk `distance` chunks from this end
+  void SealInside(ListEnd end, size_t distance);  // compresses the chunk that is `distance` chunks from this end
   ListChunk& SplitBefore(Place place);            // splits a chunk; returns the part from `place` on
-  void MergeAround(size_t centre);                // merges small chunks around this one after a split, as Redis does
-  bool MergeIfSmall(size_t left);                 // merges chunks `left` and `left` + 1; false: the limit forbids it
-  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);  // the number erased
+  void MergeAround(size_t centre);  // after a split: merges small chunks next to chunk `centre`, as Redis does
+  bool MergeIfSmall(size_t left);   // merges chunks `left` and `left` + 1; false: the limit forbids it
+  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);  // returns how many erased
 
   ChunkRow row_;
   size_t size_ = 0;
@@ -170,7 +170,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
 };
 
 template <class Visit>
-void ChunkedList::VisitRange(size_t index, size_t count, Visit visit) const {  // visits the elements of this range
+void ChunkedList::VisitRange(size_t index, size_t count, Visit visit) const {  // visits elements from `index` on
   for (Place place = PlaceOf(index); count > 0; place = {place.chunk + 1, 0}) {
     const ListChunk& chunk = row_[place.chunk];
     const auto here = static_cast<uint32_t>(std::min<size_t>(count, chunk.Count() - place.index));

@@ -25,7 +25,7 @@ class MemberHint {  // prefetches what the lookup of a member will read
     if (entry.Type() == ValueType::kSet) HashAndPrefetch(members_, entry, member);
     if (entry.Type() == ValueType::kSortedSet) HashAndPrefetch(sorted_set_, entry, member);
   }
-  void PrefetchMember() const {  // prefetches the items in the bucket that may be the member
+  void PrefetchMember() const {  // second step: prefetches the items that may be the member
     if (fields_ != nullptr) fields_->PrefetchField(hash_);
     if (members_ != nullptr) members_->PrefetchItem(hash_);
     if (sorted_set_ != nullptr) sorted_set_->PrefetchItem(hash_);
@@ -33,15 +33,15 @@ class MemberHint {  // prefetches what the lookup of a member will read
 
  private:
   template <class Table>
-  void HashAndPrefetch(const Table*& table, const Entry& entry, Bytes member) {  // prefetches the bucket of the member
+  void HashAndPrefetch(const Table*& table, const Entry& entry, Bytes member) {  // prefetches the member's bucket
     table = static_cast<const Table*>(entry.ObjectValue());
     hash_ = table->Hash(member);
     table->PrefetchBucket(hash_);
   }
 
-  const HashTable* fields_ = nullptr;       // the table of a large hash, else null
-  const MemberTable* members_ = nullptr;    // the table of a large set, else null
-  const ScoreTable* sorted_set_ = nullptr;  // the table of a large sorted set, else null
+  const HashTable* fields_ = nullptr;       // the table of a large hash; null: the value is no such
+  const MemberTable* members_ = nullptr;    // the table of a large set; null: the value is no such
+  const ScoreTable* sorted_set_ = nullptr;  // the table of a large sorted set; null: the value is no such
   uint64_t hash_ = 0;
 };
 
@@ -56,13 +56,13 @@ class ListHint {  // prefetches what a push or pop at one end will touch
     list_ = static_cast<const ChunkedList*>(entry.ObjectValue());
     Prefetch(list_);
   }
-  void PrefetchChunk() const {  // first step: the outermost ListChunk
+  void PrefetchChunk() const {  // first step: prefetches the first or last ListChunk
     if (list_ != nullptr) list_->PrefetchChunk(end_);
   }
-  void PrefetchBlock() const {  // second step: the memory block of this chunk
+  void PrefetchBlock() const {  // second step: prefetches the memory block of this chunk
     if (list_ != nullptr) list_->PrefetchBlock(end_);
   }
-  void PrefetchElement() const {  // third step: the outermost element
+  void PrefetchElement() const {  // third step: prefetches the first or last element
     if (list_ != nullptr) list_->PrefetchElement(end_);
   }
 

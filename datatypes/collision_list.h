@@ -42,7 +42,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
   // Returns the address where the slot `wanted` is stored, or null if it is not stored. `key` must be the key of
   // `wanted`, because the item that `wanted` points to may be freed already.
-  Slot* FindSame(const Slot& wanted, Bytes key,  // where `wanted` is stored; null: not stored
+  Slot* FindSame(const Slot& wanted, Bytes key,  // the address where exactly this slot is stored; null: not stored
                  uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
@@ -86,7 +86,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
 
   // Calls `visit(slot)` for each slot until `visit` returns false. Returns true if all were visited.
   template <class Visit>
-  bool ForEachWhile(Visit&& visit) const {  // stops when visit(slot) is false; true: all were visited
+  bool ForEachWhile(Visit&& visit) const {  // visits slots until visit(slot) is false; true: visited all
     for (const auto& chunk : chunks_)
       for (size_t i = 0; i < chunk->count; ++i)
         if (!visit(chunk->items[i].slot)) return false;
@@ -104,9 +104,9 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
 
  private:
   static constexpr size_t kChunk = 511;  // maximum number of items of a chunk; with `count`, a chunk has 8 KB
-  struct Chunk {                         // a sorted run of items
+  struct Chunk {                         // up to kChunk items, sorted by hash, then by key
     size_t count = 0;                    // number of items in use
-    Item items[kChunk];                  // the first `count` are in use, in order
+    Item items[kChunk];                  // the first `count` are in use, sorted by hash, then by key
   };
   struct Place {   // a position: item `index` of chunk `chunk`
     size_t chunk;  // index in chunks_
@@ -116,7 +116,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   // Returns the first place that is not before (hash, key). `compare(slot)` is negative if the slot's key is less than
   // the wanted one.
   template <class Compare>
-  Place LowerBound(uint64_t hash, Compare&& compare) const {  // the first place not before this hash and key
+  Place LowerBound(uint64_t hash, Compare&& compare) const {  // the first place not before (hash, wanted key)
     const auto before = [&](const Item& item) { return item.hash != hash ? item.hash < hash : compare(item.slot) < 0; };
     const auto chunk = std::partition_point(chunks_.begin(), chunks_.end(), [&](const auto& candidate) {
       return before(candidate->items[candidate->count - 1]);
@@ -127,7 +127,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   template <class Compare>
-  Slot* FindBy(uint64_t hash, Compare&& compare) {  // the slot of this hash for which compare(slot) is 0, or null
+  Slot* FindBy(uint64_t hash, Compare&& compare) {  // the slot of this hash for which compare(slot) is 0; null: none
     const Place at = LowerBound(hash, compare);
     if (at.chunk == chunks_.size()) return nullptr;
     Item& item = chunks_[at.chunk]->items[at.index];
@@ -164,10 +164,10 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     lower.count += upper.count;
     Erase(at + 1);
   }
-  void Erase(size_t chunk) { chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(chunk)); }  // removes a chunk
+  void Erase(size_t chunk) { chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(chunk)); }  // erases a chunk
 
   size_t size_ = 0;
-  std::vector<std::unique_ptr<Chunk>> chunks_;  // in the order of hashes; no chunk is empty
+  std::vector<std::unique_ptr<Chunk>> chunks_;  // sorted by hash, then by key; no chunk is empty
 };
 
 }  // namespace respite

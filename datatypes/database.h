@@ -45,7 +45,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
 
   Entry* Find(Bytes key) const { return entries_.Find(key, entries_.Hash(key)); }
   Entry* Find(Bytes key, uint64_t hash) const { return entries_.Find(key, hash); }
-  void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches where the key's pointer is
+  void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches the bucket where this hash is searched
     entries_.PrefetchBucket(hash);
   }
   void PrefetchForInsert(uint64_t hash) const {  // before Add: prefetches what a key of this hash will change
@@ -64,7 +64,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // database.
   Entry* Add(EntryPtr entry);
   // Prepares an empty database for `keys` keys, of which `timed` have a deadline. The numbers are only a hint.
-  void Reserve(size_t keys,  // prepares an empty database for this many keys, `timed` of them with a deadline
+  void Reserve(size_t keys,  // prepares an empty database for `keys` keys, `timed` of them with a deadline
                size_t timed) {
     entries_.Reserve(keys);
     entries_with_deadline_.Reserve(timed);
@@ -76,11 +76,11 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   Entry* Grow(Entry* entry, size_t size);
   // Resize changes the size of a packed collection. Hold stores the collection in another encoding. See the functions
   // of these names in Entry. They return the entry, which may have moved.
-  Entry* Resize(Entry* entry, size_t inline_size);  // resizes a packed value; returns the entry, which may move
+  Entry* Resize(Entry* entry, size_t inline_size);  // resizes a packed collection; returns the entry, which may move
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
   // Sets or replaces the deadline; kNoDeadline removes it.
-  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // sets it (Unix ms); kNoDeadline removes it; may move entry
+  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // in Unix ms, or kNoDeadline for none; may move the entry
   // Says whether any field of a hash has a deadline. kSome adds the hash to the index of such hashes, kNone removes it.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
   void IndexFieldDeadlines(Entry* entry,               // updates the index of hashes with deadlines on fields
@@ -127,9 +127,9 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
   // Updates the address of an entry in the indexes after it has moved. `from` may be freed already. Returns `to`.
-  Entry* UpdateMovedEntry(Entry* from, Entry* to);  // makes the indexes point to `to`; returns `to`
+  Entry* UpdateMovedEntry(Entry* from, Entry* to);  // an entry has moved: the indexes now point to `to`
 
-  HashIndex<Entry*> entries_;                      // all keys
+  HashIndex<Entry*> entries_;                      // all keys, as entries with their values
   HashIndex<Entry*> entries_with_deadline_;        // entries that have a deadline
   std::unique_ptr<SlotIndex> by_slot_;             // keys by cluster hash slot; null: no such index
   HashIndex<Entry*> hashes_with_field_deadlines_;  // hashes that have fields with deadlines

@@ -38,15 +38,15 @@ inline constexpr int64_t kNoDeadline = -1;
 // Returns true if a key or field with this deadline has expired. The key or field still exists during the millisecond
 // of its deadline. The clock rounds down to milliseconds when a TTL starts, so otherwise it could expire up to a
 // millisecond too early.
-constexpr bool IsDeadlineOver(int64_t deadline_ms,  // true: there is a deadline, and it is before `now_ms`
+constexpr bool IsDeadlineOver(int64_t deadline_ms,  // true: `deadline_ms` is a deadline, and is before `now_ms`
                               int64_t now_ms) {
   return deadline_ms != kNoDeadline && deadline_ms < now_ms;
 }
 
 // The content of a string to be stored. The bytes are borrowed unless they are in `blob`.
 struct StringContent {                        // a string to be stored, and the form in which it will be stored
-  static constexpr size_t kEmbeddedMax = 44;  // bytes; OBJECT ENCODING says raw, not embstr, for a longer text
-  static constexpr size_t kInlineMax = 4096;  // bytes; longer values get their own Blob, which replies can share
+  static constexpr size_t kEmbeddedMax = 44;  // bytes; OBJECT ENCODING calls a longer text raw, not embstr
+  static constexpr size_t kInlineMax = 4096;  // bytes; a longer text is stored in a Blob, which replies can share
 
   ValueForm form = ValueForm::kRaw;
   int64_t integer = 0;  // the value, if the form is kInt
@@ -78,14 +78,14 @@ struct StringContent {                        // a string to be stored, and the 
     return {.form = ValueForm::kBlob, .blob = std::move(blob)};
   }
 
-  size_t InlineSize() const {  // bytes that the string takes in an entry: 8 for kInt and kBlob
+  size_t InlineSize() const {  // bytes of the value inside the entry: 8 for kInt and kBlob
     return form == ValueForm::kInt || form == ValueForm::kBlob ? sizeof(int64_t) : bytes.size();
   }
 };
 
-class Entry {  // a key with its value, deadline and access data, in one allocation
+class Entry {  // a key with its value, deadline and access time or frequency, in one allocation
  public:
-  static constexpr uint32_t kAccessMask = 0xffffff;  // the bits of bits_ with access data for eviction (LRU or LFU)
+  static constexpr uint32_t kAccessMask = 0xffffff;  // the bits of bits_ with access time or frequency (LRU, LFU)
 
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
@@ -110,7 +110,7 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
   //   Hold: stores another collection of the same type. The old one must be inline or released already.
   static Entry* Rename(Entry* entry, Bytes key);  // changes the key; may move the entry
-  static Entry* AddDeadlineSlot(Entry* entry);    // makes room for a deadline, which is not set yet; may move it
+  static Entry* AddDeadlineSlot(Entry* entry);    // makes room for a deadline, which is not set yet; may move the entry
   static Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of the inline value; may move the entry
   static Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   static Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
@@ -120,21 +120,21 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   ValueForm Form() const { return static_cast<ValueForm>((bits_ >> kFormShift) & 7); }
 
   int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }  // Unix ms
-  bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // true: there are bytes for a deadline
-  bool IsExpired(int64_t now_ms) const {  // true: it has a deadline, which is before `now_ms`
+  bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // true: the entry has room for a deadline
+  bool IsExpired(int64_t now_ms) const {  // true: the entry has a deadline, which is before `now_ms`
     return HasDeadlineSlot() && IsDeadlineOver(Load<int64_t>(Payload()), now_ms);
   }
   // Requires: HasDeadlineSlot().
   void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }  // Unix ms; requires: HasDeadlineSlot()
 
   uint32_t Access() const { return bits_ & kAccessMask; }  // LRU seconds, or LFU minutes and counter, for eviction
-  void SetAccess(uint32_t access) {                        // stores data for eviction: 24 bits, as Access() returns
+  void SetAccess(uint32_t access) {  // stores access time or frequency: 24 bits, as Access() returns
     if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // avoids a needless write
   }
 
   // Returns true if some fields of this hash have deadlines of their own. Database sets this mark, and indexes the
   // marked entries.
-  bool HasFieldDeadlines() const {  // true: fields of this hash have deadlines
+  bool HasFieldDeadlines() const {  // true: this is a hash, and some of its fields have deadlines
     return (bits_ & kFieldDeadlinesBit) != 0;
   }
   void MarkFieldDeadlines() { bits_ |= kFieldDeadlinesBit; }     // records that some fields of this hash have deadlines
@@ -155,8 +155,8 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
 
   // The next functions are for collections. Packed and MutablePacked require a listpack or an intset; ObjectValue and
   // ReleaseObject require kObject.
-  Bytes Packed() const { return InlineText(); }                   // the bytes of the listpack or intset
-  char* MutablePacked() { return MutableValue(); }                // the listpack or intset, for changes in place
+  Bytes Packed() const { return InlineText(); }     // the bytes of the listpack or intset
+  char* MutablePacked() { return MutableValue(); }  // the bytes of the listpack or intset, for changes in place
   Object* ObjectValue() const { return Load<Object*>(Value()); }  // the object of a large collection (kObject)
   // Returns the object, which the caller then owns. The caller must immediately give the entry another value.
   std::unique_ptr<Object> ReleaseObject();  // gives the object to the caller, who must give the entry another value
@@ -179,20 +179,20 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
   // number is estimated from `samples` elements, or from all if `samples` is 0.
   size_t UsedBytes(size_t samples = 5) const;  // memory of key and value, estimated from this many elements; 0: all
   // Returns the cost of freeing the value: the number of elements of an object, otherwise 1.
-  size_t FreeEffort() const {  // the cost of freeing the value: the Size() of an object, otherwise 1
+  size_t FreeEffort() const {  // the cost of freeing the value: elements of an object, otherwise 1
     return Form() == ValueForm::kObject ? ObjectValue()->Size() : 1;
   }
 
  private:
   static constexpr int kTypeShift = 24;                              // position of the ValueType in bits_
   static constexpr int kFormShift = 27;                              // position of the ValueForm in bits_
-  static constexpr uint32_t kDeadlineBit = 1u << 30;                 // in bits_: a deadline slot is present
+  static constexpr uint32_t kDeadlineBit = 1u << 30;                 // in bits_: the entry has room for a deadline
   static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;           // in bits_: fields of the hash have deadlines
   static constexpr uint32_t kTypeMask = 7u << kTypeShift;            // the bits of bits_ with the ValueType
   static constexpr uint32_t kFormMask = 7u << kFormShift;            // the bits of bits_ with the ValueForm
   static constexpr int kInlineShift = 12;                            // position of the inline size in sizes_
   static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
-  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // bytes; a larger size is stored in WideSizes
+  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // bytes; a larger value needs WideSizes
   struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them
     uint32_t key;
     uint32_t inlined;  // bytes of the value inside the entry
@@ -228,20 +228,20 @@ class Entry {  // a key with its value, deadline and access data, in one allocat
     SetSizes(KeySize(), inline_size);
   }
 
-  const char* Payload() const { return Memory() + HeaderBytes(); }  // after the header: deadline, if any, key, value
-  char* Payload() { return Memory() + HeaderBytes(); }  // after the header: the deadline if there is one, key, value
+  const char* Payload() const { return Memory() + HeaderBytes(); }  // after the header: deadline if any, key, value
+  char* Payload() { return Memory() + HeaderBytes(); }              // after the header: deadline if any, key, value
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // bytes of the deadline: 8 or 0
   const char* Value() const { return Memory() + ValueOffset(); }                    // first byte of the value
   char* MutableValue() { return Memory() + ValueOffset(); }  // first byte of the value, for changes
   // Allocates an entry whose value is not written yet, with `spare` more bytes for growth.
-  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms,  // allocates an entry, its value unwritten
+  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms,  // allocates an entry; its value is unset
                          uint32_t access, size_t spare = 0);
   // Allocates an entry with the type, form and field-deadline mark of `entry`, and room for a value of the same size;
   // the value is not written yet.
-  static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms,  // copies type and form, not the value
+  static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms,  // of equal type and form; value unset
                              uint32_t access);
-  static Entry* Widen(Entry* entry);  // moves the sizes to WideSizes; may move the entry
-  size_t ValueOffset() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // from the start of the entry
+  static Entry* Widen(Entry* entry);  // moves the sizes from sizes_ to WideSizes; may move the entry
+  size_t ValueOffset() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // bytes before the value
   void SetTypeAndForm(ValueType type, ValueForm form) {  // stores the type of the value and how it is stored
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
             (static_cast<uint32_t>(form) << kFormShift);
@@ -256,7 +256,7 @@ static_assert(sizeof(Entry) == 8);
 
 // The text of a string entry. An integer is printed into a small internal buffer; any other text is a view of the entry
 // or of its Blob. The entry must not move or change while the view is used.
-class StringText {  // the text of a string entry, whatever its form
+class StringText {  // the text of a string entry; an integer is printed
  public:
   explicit StringText(const Entry& entry) {
     switch (entry.Form()) {
@@ -274,7 +274,7 @@ class StringText {  // the text of a string entry, whatever its form
   Bytes View() const { return is_integer_ ? Bytes(digits_) : view_; }
 
  private:
-  IntegerText digits_{0};  // the text of an integer
+  IntegerText digits_{0};  // the printed text, if the value is an integer
   Bytes view_;
   bool is_integer_ = false;  // true: the text is in digits_
 };

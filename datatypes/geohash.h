@@ -26,14 +26,14 @@ struct GeoPoint {                                      // a place on earth
   double longitude = 0;  // degrees, east of Greenwich positive
   double latitude = 0;   // degrees, north of the equator positive
 
-  bool IsOnMap() const {  // true: GEOADD accepts the point
+  bool IsOnMap() const {  // true: GEOADD accepts this point
     return longitude >= -kMaxLongitude && longitude <= kMaxLongitude && latitude >= -kMaxLatitude &&
            latitude <= kMaxLatitude;
   }
 };
 
 // Returns the distance between two places along a great circle. The earth counts as a sphere.
-double DistanceMeters(const GeoPoint& a, const GeoPoint& b);  // distance along a great circle
+double DistanceMeters(const GeoPoint& a, const GeoPoint& b);  // length of the great circle between two points
 
 // Returns the score of a place: the number of its cell at step 26. Requires: point.IsOnMap().
 uint64_t GeoScore(const GeoPoint& point);  // the score of a place in a sorted set: a geohash of 52 bits
@@ -49,7 +49,7 @@ struct GeoShape {  // the area of a search, a circle or a box
 
   Kind kind = Kind::kCircle;
   GeoPoint center;             // the middle of the circle or box
-  double radius = 0;           // radius of a circle, in units of meters_per_unit
+  double radius = 0;           // of a circle, in units of meters_per_unit
   double width = 0;            // width of a box from west to east, in the same unit
   double height = 0;           // height of a box from south to north, in the same unit
   double meters_per_unit = 1;  // length of the unit of radius, width and height
@@ -57,13 +57,13 @@ struct GeoShape {  // the area of a search, a circle or a box
   std::optional<double> DistanceIfInside(const GeoPoint& point) const;  // meters from the center; nullopt: outside
 };
 
-struct ScoreSpan {  // geohash scores: first <= score < end
+struct ScoreSpan {  // a range of geohash scores: first <= score < end
   uint64_t first;   // the lowest score
   uint64_t end;
 };
 
 // Returns spans of scores that together cover the shape, in the order in which Redis searches them: first the cell of
 // the centre, then up to eight neighbours.
-std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // the scores that points in the shape can have
+std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // ranges of scores that contain all points of the shape
 
 }  // namespace respite

@@ -30,7 +30,7 @@ class Hash : public Collection {
   static Bytes InitialPacked() { return Listpack::Empty(); }       // the bytes of an empty packed hash
 
   explicit Hash(const CollectionContext& place) : Collection(place) {}
-  static Hash WithExpiredFields(const Entry& entry);  // the hash, for reading, so that no field counts as expired
+  static Hash WithExpiredFields(const Entry& entry);  // for reading, as if no field were expired
 
   // Returns true if there are no fields, not even expired ones. Cost: O(1).
   bool IsEmpty() const;  // true: there are no fields, not even expired ones
@@ -42,7 +42,7 @@ class Hash : public Collection {
   std::optional<PackedText> Get(Bytes field) const;
   bool Has(Bytes field) const { return Get(field).has_value(); }
   // Returns the deadline of a field, kNoDeadline if the field has none, or nullopt if there is no such field.
-  std::optional<int64_t> DeadlineOf(Bytes field) const;  // its deadline in Unix ms or kNoDeadline; nullopt: no field
+  std::optional<int64_t> DeadlineOf(Bytes field) const;  // Unix ms or kNoDeadline; nullopt: no such field
 
   // Calls visit(Bytes field, Bytes value) for each field that is not expired. The texts are valid during the call.
   // Cost: O(n).
@@ -50,8 +50,8 @@ class Hash : public Collection {
   void ForEach(Visit&& visit) const;  // calls visit(field, value) for each field that is not expired
 
   struct Place {                       // the place of one field, valid until the next edit
-    size_t offset = 0;                 // of a packed hash: where the field begins
-    const HashField* field = nullptr;  // for a table only
+    size_t offset = 0;                 // of a packed hash: offset of the field in the listpack
+    const HashField* field = nullptr;  // of a table: the field; else null
   };
   struct Pair {
     PackedText field;  // the name of the field
@@ -74,7 +74,7 @@ class Hash : public Collection {
   // Converts a packed hash to a table if the new fields and values alone exceed the limits of a packed hash. So a large
   // command does not convert the hash halfway. As in Redis, counts all arguments, even those that only replace existing
   // fields, but not the other fields that the hash already has.
-  void PrepareToAdd(std::span<const Bytes> fields_and_values);  // converts to a table if these are too many or too long
+  void PrepareToAdd(std::span<const Bytes> fields_and_values);  // converts to a table if texts are too long or many
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
   // Sets a field. Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
@@ -83,7 +83,7 @@ class Hash : public Collection {
   bool Remove(Bytes field);  // removes a field; false: there is no such field
   // Sets or replaces the deadline of a field; kNoDeadline removes it. Returns false if there is no such field. Cost:
   // O(log n), O(n) when packed.
-  bool SetDeadline(Bytes field, int64_t deadline_ms);  // sets it in Unix ms; kNoDeadline removes it; false: no field
+  bool SetDeadline(Bytes field, int64_t deadline_ms);  // in Unix ms; kNoDeadline removes the deadline; false: no field
 
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one. Cost: O(1).
   int64_t NextDeadline() const;    // the earliest deadline of any field in Unix ms, or kNoDeadline
@@ -111,8 +111,8 @@ class Hash : public Collection {
   size_t Stride() const { return IsTimed() ? 3 : 2; }             // number of listpack elements per field
 
   struct Row {            // a packed field: the offsets of its elements and of the next field
-    size_t field;         // offset of the element with the field's name
-    size_t value;         // offset of the element with the value
+    size_t field;         // offset of the listpack element with the field's name
+    size_t value;         // offset of the listpack element with the value
     size_t next;          // offset of the next packed field
     int64_t deadline_ms;  // Unix ms or kNoDeadline
   };
@@ -122,9 +122,9 @@ class Hash : public Collection {
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
   size_t CountExpiredInListpack() const;  // number of expired fields of a packed hash
   // Inserts a field into a packed hash, at the position that its deadline determines.
-  void InsertPackedField(const EncodedElement& field, const EncodedElement& value,  // adds a field, sorted by deadline
+  void InsertPackedField(const EncodedElement& field, const EncodedElement& value,  // inserts a field by its deadline
                          int64_t deadline_ms);
-  void SetPackedDeadline(size_t at, int64_t deadline_ms);  // moves the field to the place of its new deadline
+  void SetPackedDeadline(size_t at, int64_t deadline_ms);  // sets a deadline, and moves the field to its sorted place
   Outcome SetInListpack(Bytes field, Bytes value, OldDeadline old_deadline);  // sets a field of a packed hash
   Outcome SetInTable(Bytes field, Bytes value, OldDeadline old_deadline);     // sets a field of a hash that is a table
   void ConvertToTable();                                                      // makes a packed hash a HashTable

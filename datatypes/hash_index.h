@@ -121,7 +121,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     Prefetch(page.Get());
     Prefetch(&page->buckets[page.HomeBucketOf(hash)]);
   }
-  void PrefetchItem(uint64_t hash) const {  // after PrefetchBucket: the items that may have this hash
+  void PrefetchItem(uint64_t hash) const {  // after PrefetchBucket: prefetches items that may have this hash
     const PageRef page = PageOf(hash);
     if (!page) return;
     const Bucket& bucket = page->buckets[page.HomeBucketOf(hash)];
@@ -209,7 +209,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Calls `visit(slot)` for each slot until `visit` returns false, and prefetches the memory of the items. Returns true
   // if all slots were visited. `visit` must not change the table.
   template <class Visit>
-  bool ForEachWhile(Visit&& visit) const;  // stops when visit(slot) is false; true: all were visited
+  bool ForEachWhile(Visit&& visit) const;  // visits slots until visit(slot) is false; true: visited all
 
   // Returns a random slot, uniformly chosen, or Slot{} if the table is empty. Cost: O(1) expected.
   Slot PickRandom(Random& random) const;  // a random slot; Slot{}: the table is empty
@@ -218,7 +218,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // First prefetches the items of the bucket. Each slot of the table is visited with the same probability. Cost: one
   // cache line of the table, one of each item.
   template <class Visit>
-  void VisitRandomBucket(Random& random, Visit&& visit) const;  // visits the slots of one random bucket, perhaps none
+  void VisitRandomBucket(Random& random, Visit&& visit) const;  // visits the slots of a random bucket, perhaps none
 
   // Removes every item without freeing it. Cost: O(pages).
   void Clear() {  // removes all slots, without freeing the items
@@ -229,7 +229,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     size_ = 0;
     depth_ = 0;
   }
-  size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // 0 with any good hash
+  size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // slots in collisions_
 
   // For tests. Returns true if a search finds every item and all counters agree with what the pages hold.
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
@@ -237,20 +237,20 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
  private:
   static constexpr int kMaxProbe = 12;          // buckets that an insertion tries after the home, before the page grows
   static constexpr uint32_t kSparseBucket = 3;  // a page with fewer items per bucket is replaced by a smaller one
-  static constexpr size_t kFilledBucket = 5;    // items per bucket of a page that is made for known items
+  static constexpr size_t kFilledBucket = 5;    // items per bucket of a new page that takes over known items
   static constexpr size_t kMergedAtMost = 192;  // two pages merge if they hold at most this many items together
   static constexpr int kMaxDepth = 28;          // maximum depth of pages and directory, in bits of the hash
   static constexpr size_t kReservedPerPage = 400;  // slots that Reserve plans for each page
-  static constexpr size_t kDirectoryPerPage = 16;  // maximum directory entries per page; even pages need one or two
+  static constexpr size_t kDirectoryPerPage = 16;  // maximum directory entries per page, on average; usually one or two
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;
   using Page = HashPage<Slot>;
   using PageRef = HashPageRef<Slot>;
-  static constexpr int kSlotsPerBucket = Bucket::kSlots;
-  static constexpr int kMaxBuckets = Page::kMaxBuckets;
-  static constexpr uint8_t kManySpilled = Bucket::kManySpilled;
+  static constexpr int kSlotsPerBucket = Bucket::kSlots;         // slots of a bucket: 7
+  static constexpr int kMaxBuckets = Page::kMaxBuckets;          // buckets of the largest page: 63
+  static constexpr uint8_t kManySpilled = Bucket::kManySpilled;  // value of HashBucket::spill: not countable
 
-  static int BucketsFor(size_t items) {  // the number of buckets of a page that is made for so many items
+  static int BucketsFor(size_t items) {  // the number of buckets of a new page for `items` items
     int buckets = 1;
     while (buckets < kMaxBuckets && kFilledBucket * static_cast<size_t>(buckets) < items)
       buckets = Page::NextBucketCount(buckets);
@@ -262,7 +262,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     bucket_count_ += static_cast<size_t>(buckets);
     return PageRef::New(buckets, depth);
   }
-  void DeletePage(PageRef page) {  // frees a page, or does nothing without one
+  void DeletePage(PageRef page) {  // frees a page; does nothing for a null reference
     if (!page) return;
     --page_count_;
     deepest_page_count_ -= page->depth == depth_ ? 1 : 0;
@@ -270,19 +270,21 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     page.Delete();
   }
 
-  size_t DirectoryIndexOf(uint64_t hash) const { return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_)); }
+  size_t DirectoryIndexOf(uint64_t hash) const {  // the index in directory_ of the page of this hash
+    return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_));
+  }
   PageRef PageOf(uint64_t hash) const { return directory_[DirectoryIndexOf(hash)]; }  // the page of this hash, if any
 
-  uint32_t PositionOfCell(const Cell& cell) const {  // the position of its slot
+  uint32_t PositionOfCell(const Cell& cell) const {  // the nine hash bits of its slot that choose the home bucket
     if constexpr (Cell::kHasHint) return HashTrace{0, cell.Hint()}.Position();
     return HashTrace::PositionOf(Hash(SlotKey(cell.Get())));
   }
 
-  Cell* FindInPage(Bytes key, uint64_t hash) const {  // the cell of this key; null: its page does not have it
+  Cell* FindInPage(Bytes key, uint64_t hash) const {  // the cell with this key; null: not in the page of `hash`
     return SearchPage(hash, [&](const Slot& slot) { return SlotKey(slot) == key; });
   }
   template <class IsWanted>
-  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // the first wanted cell of the page; null: none
+  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // the first wanted cell of a page; null: none
     const PageRef page = PageOf(hash);
     return page ? page.Search(hash, is_wanted) : nullptr;
   }
@@ -293,13 +295,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const PageRef page = PageOf(hash);
     return page && page->buckets[page.HomeBucketOf(hash)].spill == kManySpilled && collisions_ != nullptr;
   }
-  void AddCollision(const Slot& slot, uint64_t hash) {  // stores a slot in collisions_, as its page cannot take it
+  void AddCollision(const Slot& slot, uint64_t hash) {  // puts a slot in collisions_: its page is full, no split helps
     if (collisions_ == nullptr) collisions_ = std::make_unique<CollisionList<Slot>>();
     collisions_->Insert(slot, hash);
     const PageRef page = PageOf(hash);
     page->buckets[page.HomeBucketOf(hash)].spill = kManySpilled;
   }
-  Slot RemoveCollision(Bytes key, uint64_t hash) {  // removes and returns it; Slot{}: not in collisions_
+  Slot RemoveCollision(Bytes key, uint64_t hash) {  // removes and returns a slot; Slot{}: not in collisions_
     if (!MayCollide(hash)) return Slot{};
     const Slot* place = collisions_->Find(key, hash);
     if (place == nullptr) return Slot{};
@@ -310,7 +312,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return slot;
   }
   // Sets `spill` in the home buckets of the collisions that belong to the page at `prefix` of the directory.
-  void MarkCollisions(size_t prefix) const {  // sets `spill` in home buckets of collisions
+  void MarkCollisions(size_t prefix) const {  // sets kManySpilled in the home buckets of collisions
     if (collisions_ == nullptr) return;
     const PageRef page = directory_[prefix];
     const auto [first, last] = HashRangeOf(prefix);
@@ -329,14 +331,14 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Stores the slot near its home. If no bucket there has room, a page that is not half full does not grow or split:
   // any of its buckets takes the item. Otherwise hashes with the same home bucket would spread over many almost empty
   // pages.
-  bool TryInsert(const Slot& slot, uint64_t hash) {  // stores it in its page; false: the page must grow or split
+  bool TryInsert(const Slot& slot, uint64_t hash) {  // stores a slot in its page; false: the page must grow or split
     PageRef& page = directory_[DirectoryIndexOf(hash)];
     if (!page) page = NewPage(1, 0);  // the first page of an empty table
     const HashTrace trace = HashTrace::Of(hash, page->depth);
     if (page.Put(slot, trace, kMaxProbe)) return true;
     return page->used * 2 < page.Capacity() && page.Put(slot, trace, kMaxBuckets);
   }
-  bool InsertInLargerPage(const Slot& slot, uint64_t hash) {  // false: its page cannot grow or split, or stays full
+  bool InsertInLargerPage(const Slot& slot, uint64_t hash) {  // grows or splits the page; false: still no room
     if (!GrowOrSplitPage(hash)) return false;
     const PageRef page = PageOf(hash);
     return page.Put(slot, HashTrace::Of(hash, page->depth), kMaxBuckets);
@@ -365,7 +367,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   void Resize(size_t prefix, int buckets);  // replaces a page by one with this number of buckets
   void SplitPage(size_t prefix);            // splits a page in two by one more bit of the hash
   void MergePageIfSparse(size_t prefix);    // merges a page with its sibling if both are nearly empty
-  void SetDirectory(size_t first, size_t count, PageRef page) {  // stores the page in entries of the directory
+  void SetDirectory(size_t first, size_t count, PageRef page) {  // makes `count` directory entries point to `page`
     for (size_t i = 0; i < count; ++i) directory_[first + i] = page;
   }
 
@@ -397,7 +399,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
 
    private:
-    void MoveToLargerPage() {
+    void MoveToLargerPage() {  // replaces page_ by a page with more buckets
       PageFiller larger(index_, Page::NextBucketCount(page_.BucketCount()), page_->depth);
       index_.MoveSlots(page_, larger, larger);
       index_.DeletePage(page_);
@@ -405,7 +407,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       used_ = larger.used_;
     }
 
-    HashIndex& index_;
+    HashIndex& index_;  // the table to which the page will belong
     PageRef page_;
     std::array<uint8_t, kMaxBuckets> used_{};  // number of slots in each bucket
   };
@@ -413,7 +415,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Moves every slot of `from` to the page of `low` or `high`, as the next bit of its hash says. Both may be the same
   // PageFiller. If the hints do not have the bits of the new depth, the function reads the keys, and prefetches them in
   // small groups.
-  void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves all slots, by the next bit of each hash
+  void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves each slot as the next bit of its hash says
 
   void DoubleDirectory() {  // lets the directory use one more bit of the hash
     std::vector<PageRef> wider(directory_.size() * 2);
@@ -457,7 +459,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
   // Returns the index in the directory of page `number` in the order of hashes. Cost: O(number).
-  size_t DirectoryIndexOfPage(uint64_t number) const {  // index of page `number` in the order of hashes
+  size_t DirectoryIndexOfPage(uint64_t number) const {  // where directory_ has the `number`-th page
     size_t at = 0;
     for (; number != 0; --number) at += Span(directory_[at]);
     return at;
@@ -487,7 +489,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   // Calls visit for the slots of `page` whose home is bucket `home`.
   template <class Visit>
-  void VisitHome(PageRef page, int home, Visit&& visit) const {  // the slots whose home is this bucket
+  void VisitHome(PageRef page, int home, Visit&& visit) const {  // visits the slots of the page with this home bucket
     int at = home;
     for (int probe = 0; probe < page.BucketCount(); ++probe, at = page.Next(at)) {
       const Bucket& bucket = page->buckets[at];
@@ -501,7 +503,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Calls visit for the slots of the CollisionList that belong to bucket `home` of the page at index `prefix` of the
   // directory.
   template <class Visit>
-  void VisitCollisions(size_t prefix, int home, Visit&& visit) const {  // slots in collisions_ of this home bucket
+  void VisitCollisions(size_t prefix, int home, Visit&& visit) const {  // visits collisions of this home bucket
     const PageRef page = directory_[prefix];
     if (collisions_ == nullptr || page->buckets[home].spill != kManySpilled) return;
     const auto [first, last] = HashRangeOf(prefix);
@@ -511,7 +513,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
   // Decides at random where a random slot is taken from. Returns true (from the CollisionList) with the probability c /
   // (c + `others`), where c is the number of slots in this list.
-  bool DrawsCollision(Random& random, size_t others) const {  // true, at random: take a random slot from collisions_
+  bool DrawsCollision(Random& random, size_t others) const {  // at random; true: the random slot is from collisions_
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 
@@ -519,31 +521,31 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // JavaScript can represent. It does not depend on the number of buckets of a page.
   static constexpr int kPrefixBits = 38;  // number of bits of a cursor that hold the top bits of a hash
   static constexpr int kDepthBits = 5;    // number of bits of a cursor that hold the depth
-  static constexpr int kPositionBits = HashTrace::kPositionBits;
-  struct Place {        // what a scan cursor means: a place in the order of hashes
+  static constexpr int kPositionBits = HashTrace::kPositionBits;  // number of bits of a cursor that hold the position
+  struct Place {        // a decoded scan cursor: a place in the order of hashes
     uint64_t prefix;    // top kPrefixBits of the hashes where the page begins
     int depth;          // depth of the page when the cursor was issued
     uint32_t position;  // where the scan continues in the page
   };
   static_assert(kMaxDepth < 1 << kDepthBits && kMaxDepth <= kPrefixBits);
-  static Place DecodeCursor(uint64_t cursor) {  // the place that a scan cursor names
+  static Place DecodeCursor(uint64_t cursor) {  // the place that a scan cursor means
     Place place{(cursor >> (kDepthBits + kPositionBits)) & ((1ull << kPrefixBits) - 1),
                 static_cast<int>((cursor >> kPositionBits) & ((1u << kDepthBits) - 1)),
                 static_cast<uint32_t>(cursor & ((1u << kPositionBits) - 1))};
     if (place.depth > kMaxDepth) place.depth = kMaxDepth;
     return place;
   }
-  static uint64_t EncodeCursor(Place place) {  // the scan cursor that names the place
+  static uint64_t EncodeCursor(Place place) {  // the scan cursor that means this place
     return (((place.prefix << kDepthBits) | static_cast<uint64_t>(place.depth)) << kPositionBits) | place.position;
   }
 
   [[no_unique_address]] Hasher hasher_;  // computes the hash of a key
   size_t size_ = 0;
-  size_t page_count_ = 0;                            // number of pages
-  size_t deepest_page_count_ = 0;                    // number of pages with the same depth as the directory
-  size_t bucket_count_ = 0;                          // number of buckets of all pages
-  int depth_ = 0;                                    // the directory has 2^depth_ entries
-  std::vector<PageRef> directory_;                   // pages by the top bits of the hash; neighbours may share a page
+  size_t page_count_ = 0;           // number of pages
+  size_t deepest_page_count_ = 0;   // number of pages with the same depth as the directory
+  size_t bucket_count_ = 0;         // number of buckets of all pages
+  int depth_ = 0;                   // the directory has 2^depth_ entries
+  std::vector<PageRef> directory_;  // page of each value of the top hash bits; neighbours may share one
   std::unique_ptr<CollisionList<Slot>> collisions_;  // slots whose hashes no split can separate; null: there are none
 };
 
