@@ -4,7 +4,7 @@
 namespace respite {
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::Resize(size_t prefix, int buckets) {  // replaces a page by one of this size
+void HashIndex<Slot, Hasher>::Resize(size_t prefix, int buckets) {  // moves a page to one with `buckets` buckets
   const PageRef old = directory_[prefix];
   PageFiller filler(*this, buckets, old->depth);
   MoveSlots(old, filler, filler);
@@ -54,7 +54,7 @@ void HashIndex<Slot, Hasher>::MoveSlots(PageRef from, PageFiller& low,
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t prefix) {  // with its sibling, if both are nearly empty
+void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t prefix) {  // merges a page with its sibling
   const PageRef page = directory_[prefix];
   if (page->depth == 0) return;
   const size_t span = Span(page);
@@ -105,7 +105,7 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
 
 template <class Slot, class Hasher>
 template <class Visit>
-bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {  // until visit(slot) is false; true: all were visited
+bool HashIndex<Slot, Hasher>::ForEachWhile(Visit&& visit) const {  // visits slots until visit(slot) is false
   constexpr int kAhead = 2;                                        // buckets
   PageRef last;
   for (const PageRef page : directory_) {
@@ -133,7 +133,7 @@ Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {  // a random sl
 
 template <class Slot, class Hasher>
 template <class Visit>
-void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) const {  // visits all its slots
+void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) const {  // visits its slots
   if (size_ == 0) return;
   if (DrawsCollision(random, bucket_count_)) return visit(collisions_->PickRandom(random));
   const Bucket& bucket = RandomBucket(random);

@@ -19,7 +19,7 @@ namespace respite {
 //
 // The position determines the home bucket. The ten bits decide about splits of pages of depth 0 to 9, of depth 10 to
 // 19, or of depth 20 and more. A cell without a hint (slot.h) stores the tag only.
-struct HashTrace {                                                  // what a page stores of the hash of a slot
+struct HashTrace {                                                  // the bits of a slot's hash that its page stores
   static constexpr int kPositionBits = 9;                           // bits of the hash that determine the home bucket
   static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about splits
 
@@ -28,12 +28,14 @@ struct HashTrace {                                                  // what a pa
     return {TagOf(hash), split_bits << kPositionBits | PositionOf(hash)};
   }
 
-  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }  // never 0
-  static uint32_t PositionOf(uint64_t hash) { return static_cast<uint32_t>(hash) >> (32 - kPositionBits); }
-  static int EraOf(int depth) { return depth / kSplitBits; }  // which ten top bits the hints of a page contain
-  uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }
+  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }  // a tag; never 0
+  static uint32_t PositionOf(uint64_t hash) {  // nine bits of the hash, which choose the home bucket
+    return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
+  }
+  static int EraOf(int depth) { return depth / kSplitBits; }  // 0, 1 or 2: which ten of the top hash bits hints contain
+  uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits, which choose the home bucket
   // Requires: `depth` has the same era as the depth for which this HashTrace was made.
-  bool IsInUpperHalf(int depth) const {  // where a split of a page of this depth moves the slot
+  bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to its second half
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
   }
 
@@ -42,15 +44,15 @@ struct HashTrace {                                                  // what a pa
 };
 
 template <class Slot>
-struct alignas(64) HashBucket {  // one cache line
-  static constexpr int kSlots = 7;
-  static constexpr uint8_t kManySpilled = UINT8_MAX;  // value of `spill`: too many to count, or some are collisions
+struct alignas(64) HashBucket {                       // seven slots and their tags, in one cache line
+  static constexpr int kSlots = 7;                    // number of slots of a bucket
+  static constexpr uint8_t kManySpilled = UINT8_MAX;  // as `spill`: too many to count, or some are in the CollisionList
 
   uint8_t tags[kSlots];          // 0: free
-  uint8_t spill;                 // items that passed this bucket and are stored in a later one, or kManySpilled
+  uint8_t spill;                 // items that found this bucket full and are in a later one, or kManySpilled
   SlotCell<Slot> cells[kSlots];  // a slot and its hint; free if the tag is 0
 
-  uint32_t Match(uint8_t tag) const {  // bit i is set if tags[i] == tag
+  uint32_t Match(uint8_t tag) const {  // a bit mask of the tags that equal `tag`: bit i for tags[i]
     constexpr uint64_t kLow = 0x0101010101010101ull;
     constexpr uint64_t kHigh = 0x8080808080808080ull;
     const auto word = LoadLittle<uint64_t>(reinterpret_cast<const char*>(tags));
@@ -61,31 +63,33 @@ struct alignas(64) HashBucket {  // one cache line
     // Collects the high bits of the seven bytes in the lowest seven bits.
     return static_cast<uint32_t>(((zero >> 7) * 0x0102040810204080ull) >> 56);
   }
-  void AddToSpill(int by) {  // adds `by` to the count of items that passed the bucket
+  void AddToSpill(int by) {  // adds `by` to the count of items that found the bucket full
     if (spill != kManySpilled) spill = static_cast<uint8_t>(spill + by);
   }
 };
 
 template <class Slot>
-struct alignas(64) HashPage {             // a header of one line, and buckets
+struct alignas(64) HashPage {             // part of a HashIndex: a header of one cache line, then buckets
   static constexpr int kMaxBuckets = 63;  // buckets of the largest page, which takes 4096 bytes
 
   // Returns the number of buckets of the next larger page. The numbers are 1, 3, 7, 15, 23, 31, 39, 47, 55 and 63. With
   // the header, each is a size class of jemalloc.
-  static constexpr int NextBucketCount(int buckets) { return buckets < 7 ? 2 * buckets + 1 : buckets + 8; }
+  static constexpr int NextBucketCount(int buckets) {  // the number of buckets of the next larger page
+    return buckets < 7 ? 2 * buckets + 1 : buckets + 8;
+  }
   static constexpr size_t BytesOf(int buckets) {  // size of a page with this many buckets
     return offsetof(HashPage, buckets) + static_cast<size_t>(buckets) * sizeof(HashBucket<Slot>);
   }
 
-  int32_t depth;  // top hash bits that all items of this page share
+  int32_t depth;  // number of top hash bits that all items of this page share
   uint32_t used;
-  HashBucket<Slot> buckets[kMaxBuckets];  // the first BucketCount() of its HashPageRef exist
+  HashBucket<Slot> buckets[kMaxBuckets];  // only as many exist as HashPageRef::BucketCount() says
 };
 
 // A page and the number of its buckets, in one word: an address that is a multiple of 64 has six bits to spare. So a
 // search knows the home bucket without reading the header of the page. HashPageRef does not own the page.
 template <class Slot>
-class HashPageRef {  // a page and its number of buckets
+class HashPageRef {  // a pointer to a page that also contains the number of its buckets
  public:
   using Page = HashPage<Slot>;
   using Bucket = HashBucket<Slot>;
@@ -109,15 +113,15 @@ class HashPageRef {  // a page and its number of buckets
   explicit operator bool() const { return word_ != 0; }
   friend bool operator==(HashPageRef, HashPageRef) = default;
   int BucketCount() const { return static_cast<int>(word_ & kCountMask); }  // number of buckets of the page
-  uint32_t Capacity() const { return static_cast<uint32_t>(BucketCount() * Bucket::kSlots); }  // number of slots
+  uint32_t Capacity() const { return static_cast<uint32_t>(BucketCount() * Bucket::kSlots); }  // slots of the page
 
-  int HomeBucketOf(uint64_t hash) const {  // the bucket where the search for this hash begins
+  int HomeBucketOf(uint64_t hash) const {  // the bucket where items of this hash are stored first
     return HomeBucketAt(HashTrace::PositionOf(hash));
   }
   int HomeBucketAt(uint32_t position) const {  // the home bucket of items with this position
     return static_cast<int>((position * (word_ & kCountMask)) >> HashTrace::kPositionBits);
   }
-  uint32_t FirstPositionOf(int bucket) const {  // the lowest position whose home is this bucket
+  uint32_t FirstPositionOf(int bucket) const {  // the lowest position whose home bucket is `bucket`
     const auto count = static_cast<uint32_t>(BucketCount());
     return ((static_cast<uint32_t>(bucket) << HashTrace::kPositionBits) + count - 1) / count;
   }
@@ -126,7 +130,7 @@ class HashPageRef {  // a page and its number of buckets
   // Returns the first cell in the home bucket of this hash and those after it for which is_wanted(slot) is true.
   // Returns null if there is none. Requires: there is a page.
   template <class IsWanted>
-  Cell* Search(uint64_t hash, IsWanted&& is_wanted) const {  // the first wanted cell; null: none
+  Cell* Search(uint64_t hash, IsWanted&& is_wanted) const {  // the first cell that is_wanted accepts; null: none
     const uint8_t tag = HashTrace::TagOf(hash);
     int at = HomeBucketOf(hash);
     for (int probe = 0; probe < BucketCount(); ++probe, at = Next(at)) {
@@ -157,7 +161,7 @@ class HashPageRef {  // a page and its number of buckets
     }
     return false;
   }
-  void Clear(const Cell* cell, int home) const {  // frees the cell of a slot with this home bucket
+  void Clear(const Cell* cell, int home) const {  // frees a cell whose slot has this home bucket
     const auto* begin = reinterpret_cast<const char*>(Get()->buckets);
     const auto offset = static_cast<size_t>(reinterpret_cast<const char*>(cell) - begin);
     const int at = static_cast<int>(offset / sizeof(Bucket));
@@ -168,7 +172,7 @@ class HashPageRef {  // a page and its number of buckets
   }
 
  private:
-  static constexpr uintptr_t kCountMask = 63;
+  static constexpr uintptr_t kCountMask = 63;  // the bits of word_ with the number of buckets
   static_assert(Page::kMaxBuckets <= kCountMask);
   uintptr_t word_ = 0;  // address of the page | number of buckets
 };

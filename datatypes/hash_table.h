@@ -27,7 +27,7 @@
 namespace respite {
 
 // One field, in its own block. Only HashTable creates and frees it.
-class HashField {  // name, value and perhaps a deadline's heap index, in one block
+class HashField {  // a field of a large hash: name, value, and place in the heap of deadlines
  public:
   HashField(const HashField&) = delete;
   HashField& operator=(const HashField&) = delete;
@@ -36,7 +36,7 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
     const Layout layout(this);
     return {Memory() + layout.name_at, layout.name_size};
   }
-  Bytes Value() const {  // the value of the field
+  Bytes Value() const {  // the value that the hash stores for this field
     const Layout layout(this);
     return {Memory() + layout.name_at + layout.name_size, layout.value_size};
   }
@@ -47,12 +47,12 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
 
   HashField() = default;
 
-  static const uint8_t* RawBytes(const HashField* field) {  // the block as bytes
+  static const uint8_t* RawBytes(const HashField* field) {  // the memory of the field
     return reinterpret_cast<const uint8_t*>(field);
   }
-  const char* Memory() const { return reinterpret_cast<const char*>(this); }  // the first byte of this field
-  char* Memory() { return reinterpret_cast<char*>(this); }                    // the first byte of this field
-  struct Layout {                                                             // where name and value are in the block
+  const char* Memory() const { return reinterpret_cast<const char*>(this); }  // the first byte of this field's memory
+  char* Memory() { return reinterpret_cast<char*>(this); }                    // the first byte of this field's memory
+  struct Layout {  // where name and value are in a field's memory
     explicit Layout(const HashField* field) {
       const uint8_t* at = RawBytes(field);
       const size_t first = TakeSize(at);
@@ -61,34 +61,34 @@ class HashField {  // name, value and perhaps a deadline's heap index, in one bl
       const size_t place_size = (first & 1) != 0 ? sizeof(uint32_t) : 0;
       name_at = static_cast<size_t>(at - RawBytes(field)) + place_size;
     }
-    static size_t TakeSize(const uint8_t*& at) {  // reads a size, and moves `at` after it
+    static size_t TakeSize(const uint8_t*& at) {  // reads a size of 7 bits per byte, and moves `at` after it
       size_t size = *at & 127u;
       for (int shift = 7; *at++ >= 128; shift += 7) size |= size_t{*at & 127u} << shift;
       return size;
     }
-    size_t name_at;     // offset of the name in the block; the value follows it
+    size_t name_at;     // offset of the name from the start of the field; the value follows the name
     size_t name_size;   // bytes of the name
     size_t value_size;  // bytes of the value
   };
   enum class Kind : uint8_t { kPlain, kTimed };
 
-  static HashField* Create(Bytes name, Bytes value, Kind kind);  // allocates a field; kTimed: with room for a deadline
-  static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);  // bytes that such a field needs
-  bool TryReplace(Bytes value);  // stores a new value in place; false: the field needs another block
-  size_t BlockSize() const;      // bytes of this field's block
+  static HashField* Create(Bytes name, Bytes value, Kind kind);  // allocates a field; kTimed: it can have a deadline
+  static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);  // bytes for a new field
+  bool TryReplace(Bytes value);  // stores a value in place; false: the field must be allocated again
+  size_t BlockSize() const;      // bytes of memory that this field occupies
   // Requires: IsTimed().
-  uint32_t Place() const;         // index in the heap of deadlines; requires: IsTimed()
-  void SetPlace(uint32_t place);  // stores the index of the field in the heap of deadlines
+  uint32_t Place() const;         // the field's index in the heap of deadlines; requires: IsTimed()
+  void SetPlace(uint32_t place);  // stores the field's index in the heap of deadlines
 };
 
-class HashTable final : public Object {  // the value of a large hash: its fields by name, and their deadlines
+class HashTable final : public Object {  // the value of a large hash: fields by name, and by deadline
  public:
   explicit HashTable(const HashKey& hash_key) : index_(hash_key) {}
   ~HashTable() override;
 
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return index_.Size(); }
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many fields; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // memory of the hash, estimated from this many fields; 0: exact
 
   // Returns the field with this name, or null if there is no such field. The pointer is valid until the field, its
   // value or its deadline changes. Cost: O(1).
@@ -100,10 +100,10 @@ class HashTable final : public Object {  // the value of a large hash: its field
   // Removes a field. Returns false if there is no such field. Cost: O(1), or O(log n) for a field with a deadline.
   bool Remove(Bytes name);  // removes a field; false: there is no such field
 
-  int64_t DeadlineOf(const HashField& field) const;  // the deadline in Unix ms, or kNoDeadline
+  int64_t DeadlineOf(const HashField& field) const;  // the field's deadline in Unix ms, or kNoDeadline
   // Sets or replaces the deadline of a field; kNoDeadline removes it. Returns false if there is no such field. Cost:
   // O(log n).
-  bool SetDeadline(Bytes name, int64_t deadline_ms);  // sets it in Unix ms; kNoDeadline removes it; false: no field
+  bool SetDeadline(Bytes name, int64_t deadline_ms);  // in Unix ms; kNoDeadline removes the deadline; false: no field
 
   size_t TimedCount() const { return heap_ ? heap_->size() : 0; }  // number of fields with a deadline
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one.
@@ -111,7 +111,7 @@ class HashTable final : public Object {  // the value of a large hash: its field
     return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms;
   }
   // Returns the number of expired fields. Cost: O(expired fields).
-  size_t CountExpiredFields(int64_t now_ms) const;  // number of expired fields that are not removed yet
+  size_t CountExpiredFields(int64_t now_ms) const;  // number of fields that are expired but not removed yet
   // Returns true if there are fields and all of them are expired. Cost: usually O(1), O(n) if all or almost all fields
   // are expired.
   bool AreAllFieldsExpired(int64_t now_ms) const;  // true: there are fields, and all are expired
@@ -142,7 +142,7 @@ class HashTable final : public Object {  // the value of a large hash: its field
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  struct TimedField {     // an item of the heap: a field and its deadline
+  struct TimedField {     // an item of heap_: a field and its deadline
     int64_t deadline_ms;  // Unix ms
     HashField* field;     // the field that has this deadline
   };
@@ -153,16 +153,16 @@ class HashTable final : public Object {  // the value of a large hash: its field
   // copy.
   HashField* RecreateField(HashField* field, HashField::Kind kind,  // replaces a field by a copy; returns the copy
                            uint64_t hash);
-  void SetHeapItem(size_t place, TimedField timed) {  // stores the item at this heap index
+  void SetHeapItem(size_t place, TimedField timed) {  // stores an item at index `place` of heap_
     timed.field->SetPlace(static_cast<uint32_t>(place));
     (*heap_)[place] = timed;
   }
-  void SiftUp(size_t place);            // moves a heap item up to its right place
-  void SiftDown(size_t place);          // moves a heap item down to its right place
-  void RestoreHeapOrder(size_t place);  // moves a heap item to its right place after its deadline has changed
-  void RemoveAt(size_t place);          // removes the item at this heap index
+  void SiftUp(size_t place);            // moves the item at heap index `place` up while its parent is later
+  void SiftDown(size_t place);          // moves the item at heap index `place` down while a child is earlier
+  void RestoreHeapOrder(size_t place);  // after its deadline changed, moves a heap item to its right place
+  void RemoveAt(size_t place);          // removes the item at index `place` of heap_
   template <class Visit>
-  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // visits expired items at and below this index
+  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // visits the expired fields of a heap subtree
 
   HashIndex<HashField*> index_;                   // the fields by name
   std::unique_ptr<std::deque<TimedField>> heap_;  // a deque grows without a copy; null until a field has a deadline

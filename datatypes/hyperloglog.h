@@ -33,15 +33,15 @@
 namespace respite {
 
 // Returns the MurmurHash64A of a text. This hash is not secure, because an attacker can find collisions.
-uint64_t MurmurHash(Bytes text, uint64_t seed);  // MurmurHash64A of a text; attackers can find collisions
+uint64_t MurmurHash(Bytes text, uint64_t seed);  // computes MurmurHash64A; attackers can find collisions
 
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
-struct HllObservation {  // what one element tells: register `index` is at least `rank`
-  uint32_t index = 0;    // which of the 16384 registers
+struct HllObservation {  // an element's effect: register `index` becomes at least `rank`
+  uint32_t index = 0;    // which of the 16384 registers the element changes
   uint8_t rank = 0;
 };
-HllObservation HllObserve(Bytes element);  // the register and the rank of an element, from its hash
+HllObservation HllObserve(Bytes element);  // computes from an element's hash which register rises, and to which rank
 
 class Hll;
 
@@ -56,14 +56,14 @@ class HllRegisters {  // all 16384 ranks, one byte each, for merging several val
   void Add(HllObservation observation) {     // includes one element
     ranks_[observation.index] = std::max(ranks_[observation.index], observation.rank);
   }
-  uint64_t Count() const;  // the estimated number of elements
+  uint64_t Count() const;  // the estimated number of distinct elements
 
  private:
   std::array<uint8_t, kCount> ranks_{};  // the rank of each register
 };
 
 // How the text of a HyperLogLog must change so that it includes one HllObservation.
-struct HllChange {  // how the stored text must change to include one more element
+struct HllChange {  // the edit of the stored text that adds one element
   enum class Kind : uint8_t {
     kNone,      // the value already includes the observation
     kRegister,  // dense: call HllSetRegister
@@ -73,7 +73,7 @@ struct HllChange {  // how the stored text must change to include one more eleme
   };
 
   Kind kind = Kind::kNone;
-  uint8_t inserted_size = 0;        // bytes used in `inserted`
+  uint8_t inserted_size = 0;        // number of bytes used in `inserted`
   uint16_t removed = 0;             // bytes that kSplice removes at `offset`
   size_t offset = 0;                // where kSplice edits the text
   std::array<char, 24> inserted{};  // the bytes that kSplice writes
@@ -93,13 +93,13 @@ class Hll {
   static Bytes Empty();  // the text of a new value, which is sparse
 
   HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }  // dense or sparse
-  std::optional<uint64_t> CachedCount() const;                                 // the stored count; nullopt: it is stale
+  std::optional<uint64_t> CachedCount() const;                                 // the stored count; nullopt: outdated
   // Returns the estimated number of elements, or nullopt if the value is corrupt. Cost: O(registers) for a dense value,
   // O(runs) for a sparse one.
-  std::optional<uint64_t> Count() const;  // the estimated number of elements; nullopt: the value is corrupt
+  std::optional<uint64_t> Count() const;  // the estimated number of distinct elements; nullopt: the value is corrupt
   // Returns true for a dense value, and for a sparse value whose runs cover exactly 16384 registers. If the result is
   // false, Add may return kCorrupt.
-  bool HasAllRegisters() const;  // false: sparse, and the runs do not add up to 16384 registers
+  bool HasAllRegisters() const;  // false: corrupt, as the sparse runs do not add up to 16384 registers
 
   // Computes the edit of the text that adds an element, but does not apply it. Cost: O(1) for a dense value; O(runs)
   // for a sparse one, read eight bytes at a time.
@@ -109,7 +109,7 @@ class Hll {
   // Returns a readable form of the runs: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
   std::string DescribeRuns() const;  // readable runs, such as "Z:16384"; requires: sparse
 
-  uint8_t Register(size_t index) const;  // the rank that the register has; requires: dense
+  uint8_t Register(size_t index) const;  // the rank in register `index`; requires: dense
 
  private:
   friend class HllRegisters;
@@ -117,17 +117,17 @@ class Hll {
   explicit Hll(Bytes text) : text_(text) {}
 
   Bytes Registers() const { return text_.substr(kHeaderSize); }  // the registers: the text after the header
-  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;  // the edit that adds an element
+  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;  // the edit for one element
 
   Bytes text_;
 };
 
 // The functions below change the text of a value. Requires: Hll::Of accepts the text.
-void HllSetRegister(std::span<char> text,  // stores the observed rank in its register; requires: dense
+void HllSetRegister(std::span<char> text,  // stores the rank of one observation; requires: dense
                     HllObservation observation);
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // stores all registers; requires: dense
-void HllStoreCount(std::span<char> text, uint64_t count);  // stores the cached count, which is then not stale
-void HllInvalidateCachedCount(std::span<char> text);       // marks the cached count as stale
+void HllStoreCount(std::span<char> text, uint64_t count);  // stores the count, and marks it as up to date
+void HllInvalidateCachedCount(std::span<char> text);       // marks the stored count as outdated
 // Adds an observation to the text, and makes the encoding dense if necessary. Requires: Hll::HasAllRegisters().
 void HllAdd(std::string& text, HllObservation observation,  // adds an element; may make the value dense
             size_t sparse_max_bytes);

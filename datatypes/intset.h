@@ -17,7 +17,7 @@
 namespace respite {
 
 // Reads an intset. The bytes are borrowed, must be well formed, and must not change while the Intset is used.
-class Intset {  // reads a Redis intset; the bytes are borrowed
+class Intset {  // reads Redis' encoding of a small set of integers; the bytes are borrowed
  public:
   static constexpr size_t kHeader = 8;                              // bytes of the header: width and count
   static Bytes Empty() { return {"\x02\0\0\0\0\0\0\0", kHeader}; }  // the bytes of an empty intset
@@ -33,9 +33,9 @@ class Intset {  // reads a Redis intset; the bytes are borrowed
   bool Contains(int64_t value) const;      // true: the intset has this value
 
   // Returns the smallest width that can store the value: 2, 4 or 8 bytes.
-  static size_t WidthOf(int64_t value);  // bytes that the value needs: 2, 4 or 8
+  static size_t WidthOf(int64_t value);  // how many bytes the value needs: 2, 4 or 8
   // Returns true if `bytes` is an intset whose size matches its header, with values in order. Cost: O(n).
-  static bool IsWellFormed(Bytes bytes);  // true: sorted, and as long as its header says
+  static bool IsWellFormed(Bytes bytes);  // true: sorted, and as long as the header says
 
  private:
   Bytes bytes_;  // the whole intset

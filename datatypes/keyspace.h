@@ -16,7 +16,7 @@ namespace respite {
 // Hash slots that this node is importing from another node of the cluster. Their keys are in the databases, but are
 // invisible until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip them, and they are not expired or
 // evicted.
-class HiddenSlots {  // cluster hash slots being imported; clients do not see their keys yet
+class HiddenSlots {  // hash slots that this node is importing; clients do not see their keys yet
  public:
   // Sets of hidden slots by name. The name is that of the migration that imports the slots. No slot is in two sets.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
@@ -28,10 +28,10 @@ class HiddenSlots {  // cluster hash slots being imported; clients do not see th
     sets_.emplace(std::move(name), slots);
   }
   // Makes the slots of this set visible. Does nothing if no set has this name.
-  void Reveal(Bytes name) {  // makes the slots of the set with this name visible
+  void Reveal(Bytes name) {  // makes the slots of the import `name` visible
     if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);
   }
-  void Clear() { sets_.clear(); }  // makes all slots visible
+  void Clear() { sets_.clear(); }  // makes the slots of all imports visible
 
   bool IsEmpty() const { return sets_.empty(); }  // true: no slot is hidden
   const Sets& All() const { return sets_; }
@@ -45,7 +45,7 @@ class HiddenSlots {  // cluster hash slots being imported; clients do not see th
   Sets sets_;
 };
 
-class Keyspace {  // the numbered databases of a server
+class Keyspace {  // all keys of a server, in numbered databases
  public:
   // kBySlot: each database indexes its keys by hash slot, which a cluster node needs.
   enum class Index : uint8_t { kNone, kBySlot };
@@ -66,7 +66,7 @@ class Keyspace {  // the numbered databases of a server
   // any.
   size_t VisibleKeyCount(int index) const;  // number of keys of a database that are not in hidden slots
   // Returns true if no database has keys. Cost: O(databases).
-  bool IsEmpty() const {  // true: no database has keys
+  bool IsEmpty() const {  // true: all databases are without keys
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
   }
   // Returns the number of keys of a hash slot in all databases. Requires: kBySlot. Cost: O(databases).
@@ -78,14 +78,14 @@ class Keyspace {  // the numbered databases of a server
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
   // Empties one database and returns its content to the caller, which must free it. Cost: O(1).
-  Database Detach(int index) {  // empties a database, and returns its content
+  Database Detach(int index) {  // empties a database, and returns what it held
     Database content = MakeDatabase();
     std::swap(content, (*this)[index]);
     return content;
   }
 
  private:
-  Database MakeDatabase() const {  // makes an empty database for this keyspace
+  Database MakeDatabase() const {  // makes an empty database with this hash key and kind of index
     Database made(hash_key_);
     if (index_ == Index::kBySlot) made.EnableSlotIndex();
     return made;
@@ -97,7 +97,7 @@ class Keyspace {  // the numbered databases of a server
   std::vector<Database> databases_;  // the databases by number
 };
 
-inline size_t Keyspace::VisibleKeyCount(int index) const {  // number of keys outside hidden slots
+inline size_t Keyspace::VisibleKeyCount(int index) const {  // keys of a database outside hidden slots
   const Database& database = (*this)[index];
   if (hidden_.IsEmpty() || database.by_slot() == nullptr) return database.Size();
   size_t visible = database.Size();

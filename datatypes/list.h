@@ -45,23 +45,23 @@ class List : public Collection {
   void Pop(ListEnd end);
   // Removes the element at the end `from` and pushes it at the end `to`, which may be the same. Requires: the list is
   // not empty.
-  void Rotate(ListEnd from, ListEnd to);  // moves one element from one end to the other, or to the same
+  void Rotate(ListEnd from, ListEnd to);  // pops an element at one end, and pushes it at the other or the same
 
   // Inserts `element` before or after the first element equal to `pivot`. Returns false if no element equals `pivot`.
   // Cost: O(n).
-  bool Insert(Bytes pivot, ListSide side, Bytes element);  // inserts beside the first `pivot`; false: there is none
+  bool Insert(Bytes pivot, ListSide side, Bytes element);  // inserts beside the first `pivot`; false: no `pivot`
   // Replaces the element at `index`. Returns false if there is no such index.
-  bool Replace(size_t index, Bytes element);  // replaces an element; false: there is no such index
+  bool Replace(size_t index, Bytes element);  // replaces the element at `index`; false: no such index
   // Erases `count` elements from `index` on. Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
   // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases equal elements; returns how many
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases some equal to `element`; returns how many
 
   // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
   // count <= Size(); the list need not exist if `count` is 0. Cost: that of a new ListCursor at `index`, plus O(count).
   template <class Visit>
-  void VisitRange(size_t index, size_t count, Visit visit) const;  // calls visit(Bytes) for these elements
+  void VisitRange(size_t index, size_t count, Visit visit) const;  // visits `count` elements from `index` on
 
  private:
   friend class ListCursor;
@@ -72,17 +72,17 @@ class List : public Collection {
     return ChunkLimit(limits_->list_max_listpack_size);
   }
 
-  void PrepareToAdd(std::span<const Bytes> elements);  // converts to chunks if these make the listpack too large
+  void PrepareToAdd(std::span<const Bytes> elements);  // converts to chunks if a listpack would be too large
   void ConvertToChunks();                              // makes a listpack a ChunkedList
-  void ConvertToListpackIfSmall();                     // makes a single chunk that is at most half full a listpack
+  void ConvertToListpackIfSmall();                     // a single chunk, at most half full, becomes a listpack
   void PushToListpack(ListEnd end, std::span<const Bytes> elements);  // pushes elements at one end of a listpack
-  void PopWithoutConversion(ListEnd end);                     // pops an element without a change of the encoding
-  size_t EraseEqualInListpack(const EncodedElement& element,  // erases equal elements; returns how many
+  void PopWithoutConversion(ListEnd end);                     // pops an element, and keeps the encoding of the list
+  size_t EraseEqualInListpack(const EncodedElement& element,  // erases some equal to `element`; returns how many
                               size_t max_count, ListEnd from);
 };
 
 // Iterates over a list. Any change of the list invalidates the cursor.
-class ListCursor {  // a position in a list
+class ListCursor {  // iterates over the elements of a list, forward or backward
  public:
   // Creates a cursor at this index; the cursor is invalid if there is no such index. Cost: O(elements passed) in a
   // listpack, else that of ChunkedList::At.
@@ -97,7 +97,7 @@ class ListCursor {  // a position in a list
     return chunked_ ? chunked_->Element() : PackedElementText();
   }
   void Next() { chunked_ ? chunked_->Next() : NextInListpack(); }
-  void Previous() {  // goes to the element before; IsValid() is false before the first
+  void Previous() {  // goes to the element before; IsValid() becomes false before the first
     chunked_ ? chunked_->Previous() : PreviousInListpack();
   }
 
@@ -113,7 +113,7 @@ class ListCursor {  // a position in a list
 };
 
 template <class Visit>
-void List::VisitRange(size_t index, size_t count, Visit visit) const {  // visits the elements of this range
+void List::VisitRange(size_t index, size_t count, Visit visit) const {  // visits elements from `index` on
   if (count == 0) return;
   if (!IsPacked()) return Chunks().VisitRange(index, count, visit);
   const Listpack packed = Packed();

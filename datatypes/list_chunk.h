@@ -43,7 +43,7 @@ namespace respite {
 // The size of a listpack that has no elements, in bytes: header and end byte.
 inline constexpr size_t kListpackFrame = 7;
 
-class ListChunk {  // neighbouring elements of a large list in one memory block
+class ListChunk {  // a run of neighbouring elements of a large list, in one memory block
  public:
   ListChunk() = default;
   ListChunk(ListChunk&& other) noexcept
@@ -59,15 +59,15 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   ~ListChunk();
 
   // Returns a copy with the same form. Cost: one allocation and one memcpy.
-  ListChunk Clone() const;  // returns a copy, sealed if this one is
+  ListChunk Clone() const;  // returns a copy, sealed (compressed) if this chunk is
 
   uint32_t Count() const { return count_; }     // number of elements
   bool IsEmpty() const { return count_ == 0; }  // true: there are no elements
-  bool IsSealed() const {                       // true: compressed to its shortest form, without room for more
+  bool IsSealed() const {                       // true: compressed (Seal), so without room for more elements
     return block_ != nullptr && block_->form != ChunkForm::kOpen;
   }
   // Returns the size of a Redis listpack of the elements.
-  size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }  // size of a Redis listpack of the elements
+  size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }  // bytes of a Redis listpack of these
   // Returns the size of the memory block in bytes.
   size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }  // memory of the block
 
@@ -87,8 +87,8 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
   // index + count <= Count(). Cost: that of a new ChunkCursor, then O(count).
   template <class Visit>
-  void VisitRange(uint32_t index, uint32_t count, Visit visit) const;  // calls visit(Bytes) for these elements
-  ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk; returns it
+  void VisitRange(uint32_t index, uint32_t count, Visit visit) const;  // visits `count` elements from `index` on
+  ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk
   void Append(const ListChunk& other);  // adds the elements of `other` at the back
 
   // Shrinks the block to its exact size and its shortest form. Cost: O(size of the chunk), about 10 ns per element.
@@ -97,8 +97,8 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   // Hints to the processor. PrefetchFront and PrefetchBack read memory that PrefetchBlock fetches, so call
   // PrefetchBlock first.
   void PrefetchBlock() const { Prefetch(block_); }  // prefetches the header of the block
-  void PrefetchFront() const;                       // after PrefetchBlock: prefetches the place of the first element
-  void PrefetchBack() const;                        // after PrefetchBlock: prefetches the place of the last element
+  void PrefetchFront() const;                       // after PrefetchBlock: prefetches the first element
+  void PrefetchBack() const;                        // after PrefetchBlock: prefetches the last element
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -107,22 +107,22 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
   enum class Side : uint8_t { kFront, kBack };
   // The numbers of spare bytes around the length table and the texts of an open block.
   struct Gaps {
-    uint32_t before_lengths = 0;  // spare bytes before the length bytes
-    uint32_t after_lengths = 0;   // spare bytes after the length bytes
-    uint32_t before_texts = 0;    // spare bytes before the texts
-    uint32_t after_texts = 0;     // spare bytes after the texts
+    uint32_t before_lengths = 0;  // number of unused bytes before the length bytes
+    uint32_t after_lengths = 0;   // number of unused bytes after the length bytes
+    uint32_t before_texts = 0;    // number of unused bytes before the texts
+    uint32_t after_texts = 0;     // number of unused bytes after the texts
   };
 
   void Open();
-  bool HasCapacity(Side side, uint32_t text_bytes) const;  // true: there is room for one more element of this size
-  void EnsureCapacity(Side side, uint32_t text_bytes);     // makes room for one more element of this size
-  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // where a new block gets spare bytes, to take this element
+  bool HasCapacity(Side side, uint32_t text_bytes) const;  // true: there is room for an element of this size
+  void EnsureCapacity(Side side, uint32_t text_bytes);     // makes room for an element of this size
+  Gaps GapsFor(Side side, uint32_t text_bytes) const;      // the gaps that a new block gets, for one more element
   void Rebuild(const Gaps& gaps);                          // moves the elements to a new block with these gaps
-  void ShrinkIfMostlySpare();                              // rebuilds a block that is mostly spare bytes
+  void ShrinkIfMostlySpare();  // moves the elements to a smaller block if most bytes are unused
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open
-  uint32_t SpareBytes() const;                                        // number of spare bytes; requires: open
-  uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;     // size of these elements in a Redis listpack
-  void Release();                                                     // frees the memory block; the counts stay
+  uint32_t SpareBytes() const;  // number of unused bytes of the block; requires: open
+  uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;  // size of these elements in a Redis listpack
+  void Release();                                                  // frees the memory block, but keeps count_
 
   ChunkBlock* block_ = nullptr;  // null: no memory, and no elements
   uint32_t count_ = 0;           // number of elements
@@ -130,7 +130,7 @@ class ListChunk {  // neighbouring elements of a large list in one memory block
 };
 
 // A position in a chunk. Any change of the chunk invalidates the cursor and the elements it returned.
-class ChunkCursor {  // the position of an element in a chunk
+class ChunkCursor {  // iterates over the elements of a chunk
  public:
   ChunkCursor() = default;
   // Creates a cursor at the element `index`. Requires: index < chunk.Count(). Cost: O(1) at both ends, else a sum over
@@ -154,7 +154,7 @@ class ChunkCursor {  // the position of an element in a chunk
   }
   // Decodes the current element into `scratch`, which must contain the common prefix already (CopyPrefix). Returns a
   // view of `scratch`, or of the block if nothing had to be decoded. Requires: a sealed chunk of texts.
-  Bytes DecodeInto(Scratch& scratch) const {  // decodes the element into `scratch`; requires: sealed texts
+  Bytes DecodeInto(Scratch& scratch) const {  // unpacks the element to `scratch`; requires: sealed texts
     return DecodeSlowElement(scratch);
   }
   void CopyPrefix(Scratch& scratch) const;  // writes the prefix that sealed texts share, for DecodeInto
@@ -162,11 +162,11 @@ class ChunkCursor {  // the position of an element in a chunk
     place_ += Step();
     ++index_;
   }
-  void Previous();  // goes to the element before; IsValid() is false before the first
+  void Previous();  // goes to the element before; IsValid() becomes false before the first
 
  private:
   friend class ListChunk;
-  static constexpr uint8_t kMark16 = 254;  // a length byte: the text stands between two uint16 lengths
+  static constexpr uint8_t kMark16 = 254;  // the length byte of a text between two uint16 lengths; 255: uint32
 
   // Returns the distance from this element to the next, in the unit of `place_`.
   uint32_t Step() const {
@@ -176,25 +176,25 @@ class ChunkCursor {  // the position of an element in a chunk
     }
     return SealedStep(index_);
   }
-  uint32_t SealedStep(uint32_t index) const {  // in a sealed chunk: the distance to the next element
+  uint32_t SealedStep(uint32_t index) const {  // the distance from an element to the next, in a sealed chunk
     if (block_->form == ChunkForm::kIntegers) return 1;
     return block_->has_lengths ? block_->Length(index) : block_->width;
   }
-  uint32_t LongStep(uint32_t place, uint8_t length) const;      // Step of a long element (length byte 254 or 255)
-  uint32_t StepEndingAt(uint32_t index, uint32_t place) const;  // Step of element `index`, which ends at `place`
-  uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins, found from the first element on
-  uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins, found from the last element back
-  Bytes DecodeSlowElement(Scratch& scratch) const;  // returns an element that is sealed or has 254 bytes or more
+  uint32_t LongStep(uint32_t place, uint8_t length) const;      // the same as Step, for length bytes 254 and 255
+  uint32_t StepEndingAt(uint32_t index, uint32_t place) const;  // Step of the element that ends at `place`
+  uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins; adds up the elements before
+  uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins; subtracts the elements after
+  Bytes DecodeSlowElement(Scratch& scratch) const;  // the element, if sealed or longer than 253 bytes
 
   const ChunkBlock* block_ = nullptr;  // the memory block of the chunk
   uint32_t index_ = 0;                 // index of the current element in the chunk
   uint32_t count_ = 0;                 // number of elements of the chunk
-  uint32_t place_ = 0;                 // where the element begins: byte (open), symbol (texts) or number (integers)
-  Scratch scratch_;                    // for a decoded element
+  uint32_t place_ = 0;  // where the current element begins: byte (open), symbol (texts) or number (integers)
+  Scratch scratch_;     // holds the current element if it had to be decoded
 };
 
 template <class Visit>
-void ListChunk::VisitRange(uint32_t index, uint32_t count, Visit visit) const {  // visits the elements of this range
+void ListChunk::VisitRange(uint32_t index, uint32_t count, Visit visit) const {  // visits elements from `index` on
   ChunkCursor cursor(*this, index);
   if (block_->form != ChunkForm::kTexts) {
     for (; count > 0; --count, cursor.Next()) visit(cursor.Element());

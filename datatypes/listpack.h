@@ -34,7 +34,7 @@
 
 namespace respite {
 
-struct PackedElement {  // one element as it is stored: a text or an integer
+struct PackedElement {  // an element of a listpack or intset: a text or an integer
   Bytes text;
   int64_t integer = 0;      // the value, if it is an integer
   bool is_integer = false;  // true: the element is `integer`; false: it is `text`
@@ -50,12 +50,12 @@ class PackedText {  // a PackedElement as text, even if it is an integer
 
  private:
   Bytes view_;
-  std::optional<IntegerText> digits_;  // the text of an integer; nullopt: a text
+  std::optional<IntegerText> digits_;  // the printed integer; nullopt: the element is a text
 };
 
 // An element to be stored, as head, text and tail. The head is the encoding; for an integer it includes the value, and
 // there is no text. The tail is the size of the rest, for backward iteration. Borrows the text.
-class EncodedElement {  // an element in the encoding in which it will be stored
+class EncodedElement {  // an element encoded for a listpack: head, text and tail
  public:
   explicit EncodedElement(Bytes text);
   explicit EncodedElement(int64_t integer);
@@ -63,29 +63,29 @@ class EncodedElement {  // an element in the encoding in which it will be stored
   // Returns the number of bytes that Write writes: head, text and tail.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
   // Writes the element to `to`, where there must be room for Size() bytes. Returns the end of the element.
-  char* Write(char* to) const;  // writes the element to `to`; returns its end
+  char* Write(char* to) const;  // writes the encoded element to `to`; returns where it ends
   // Returns true if the element at `at` has this content. Requires: an element begins at `at`.
-  bool Matches(const char* at) const {  // true: the element at `at` has this content
+  bool Matches(const char* at) const {  // true: the listpack element at `at` is equal
     return at[0] == head_[0] && std::memcmp(at, head_.data(), head_size_) == 0 &&
            std::memcmp(at + head_size_, text_.data(), text_.size()) == 0;
   }
 
  private:
   void EncodeInteger(int64_t integer);  // encodes an integer into head_
-  void EncodeTail();                    // encodes the size into tail_, for backward iteration
+  void EncodeTail();                    // encodes the element's size into tail_, for backward iteration
 
   std::array<char, 9> head_{};
   std::array<char, 5> tail_{};
-  uint8_t head_size_ = 0;  // bytes of the element before its text
-  uint8_t tail_size_ = 0;  // bytes of the element after its text
+  uint8_t head_size_ = 0;  // number of bytes used in head_
+  uint8_t tail_size_ = 0;  // number of bytes used in tail_
   Bytes text_ = "";        // never null, because memcmp requires it
 };
 
 // Reads a listpack. The bytes are borrowed, must be well formed, and must not change while the Listpack is used.
-class Listpack {  // reads a Redis listpack; the bytes are borrowed
+class Listpack {  // reads Redis' encoding of a small collection; the bytes are borrowed
  public:
-  static constexpr size_t kHeader = 6;          // bytes of the header: total size and count
-  static constexpr size_t kNowhere = SIZE_MAX;  // an offset that means: not found
+  static constexpr size_t kHeader = 6;          // bytes of the header, which has total size and count
+  static constexpr size_t kNowhere = SIZE_MAX;  // result of Find: not found
   // The maximum size in bytes of the listpack of a hash, set or sorted set. As in Redis, the directives cannot raise
   // it.
   static constexpr size_t kMaxBytes = size_t{1} << 30;
@@ -121,7 +121,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
     at = Next(at);
     return long_one;
   }
-  PackedText TextAt(size_t at) const { return PackedText(At(at)); }  // the text of the element at this offset
+  PackedText TextAt(size_t at) const { return PackedText(At(at)); }  // the element at offset `at`, as text
   // Returns the offset of the index-th element, or End() if there are fewer. Starts from the nearer end if the header
   // has the count. Cost: O(elements passed).
   size_t Seek(size_t index) const;
@@ -131,7 +131,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
   // Returns the size of the element that begins at `at`, including the tail.
-  static size_t ElementSize(const char* at) {  // bytes of the element at `at`, with its tail
+  static size_t ElementSize(const char* at) {  // bytes of the element at `at`, including its tail
     size_t content = ContentSize(at);
     return content + TailSize(content);
   }
@@ -143,7 +143,7 @@ class Listpack {  // reads a Redis listpack; the bytes are borrowed
  private:
   friend class EncodedElement;
   static size_t ContentSize(const char* at);  // bytes of the element at `at`, without its tail
-  static size_t TailSize(size_t content) {    // bytes of the tail of an element whose rest has `content` bytes
+  static size_t TailSize(size_t content) {    // bytes of the tail after an element of `content` bytes
     return content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   }
 

@@ -21,15 +21,15 @@
 
 namespace respite {
 
-class Member {  // a set member in 8 bytes: the text itself or a pointer to it
+class Member {  // a handle of 8 bytes for a set member: a short text, or a pointer to a long one
  public:
-  static constexpr size_t kShortMax = 7;  // bytes; a longer text is in a block of its own
+  static constexpr size_t kShortMax = 7;  // bytes; a longer text is in memory of its own
 
   // The default handle stands for no member.
   Member() = default;
 
   // Makes a handle for this text. Allocates memory if the text is longer than kShortMax bytes.
-  static Member Create(Bytes text) {  // stores the text in the handle, or in a new block; free with Destroy
+  static Member Create(Bytes text) {  // stores the text in the handle, or in new memory; free with Destroy
     Member member;
     if (text.size() > kShortMax) {
       member.word_ = reinterpret_cast<uintptr_t>(NewBlock(text));
@@ -39,7 +39,7 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
     member.word_ |= text.size() * 2 + 1;  // the byte at the lowest address
     return member;
   }
-  static void Destroy(Member member) {  // frees the block of a long text
+  static void Destroy(Member member) {  // frees the memory of a long text
     if (!member.IsShort()) std::free(member.Block());
   }
 
@@ -58,13 +58,13 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
     }
   }
   // Returns the memory outside the handle that a reader of the text accesses, or null for a short text.
-  const void* Memory() const { return IsShort() ? nullptr : Block(); }  // the block of a long text; null: a short one
+  const void* Memory() const { return IsShort() ? nullptr : Block(); }  // the memory of a long text; null: a short one
   // Returns the number of bytes that the allocator uses outside the handle.
   size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }  // memory outside the handle
-  uint64_t Identity() const { return word_; }  // equal for the same member or equal short texts
+  uint64_t Identity() const { return word_; }  // equal for the same member, or for equal short texts
 
  private:
-  static char* NewBlock(Bytes text) {  // allocates the block of a long text: its size and bytes
+  static char* NewBlock(Bytes text) {  // allocates memory for a long text, and stores size and bytes
     size_t size_bytes = 1;
     for (size_t rest = text.size() >> 7; rest != 0; rest >>= 7) ++size_bytes;
     auto* block = static_cast<char*>(AllocateOrEnd(size_bytes + text.size()));
@@ -74,13 +74,13 @@ class Member {  // a set member in 8 bytes: the text itself or a pointer to it
     std::memcpy(block + size_bytes, text.data(), text.size());
     return block;
   }
-  char* Block() const { return reinterpret_cast<char*>(word_); }  // where size and bytes of a long text are
+  char* Block() const { return reinterpret_cast<char*>(word_); }  // the memory of a long text: size, then bytes
 
   uint64_t word_ = 0;
 };
 static_assert(sizeof(Member) == 8 && std::endian::native == std::endian::little);
 
-inline Bytes SlotKey(const Member& member) { return member.Text(); }  // for HashIndex: the text of the member
-inline const void* SlotMemory(const Member& member) { return member.Memory(); }  // for HashIndex: memory to prefetch
+inline Bytes SlotKey(const Member& member) { return member.Text(); }             // tells HashIndex the text of a member
+inline const void* SlotMemory(const Member& member) { return member.Memory(); }  // tells HashIndex what to prefetch
 
 }  // namespace respite

@@ -32,10 +32,10 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
   void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches the bucket of this hash
     index_.PrefetchBucket(hash);
   }
-  void PrefetchItem(uint64_t hash) const { index_.PrefetchItem(hash); }  // after PrefetchBucket: prefetches the text
+  void PrefetchItem(uint64_t hash) const { index_.PrefetchItem(hash); }  // after PrefetchBucket: prefetches the member
 
-  bool Contains(Bytes text) const { return Contains(text, Hash(text)); }  // true: the set has it
-  bool Contains(Bytes text, uint64_t hash) const {                        // true: the set has it; `hash` is Hash(text)
+  bool Contains(Bytes text) const { return Contains(text, Hash(text)); }  // true: the text is a member
+  bool Contains(Bytes text, uint64_t hash) const {  // true: the text is a member; `hash` is Hash(text)
     return static_cast<bool>(index_.Find(text, hash));
   }
   // Adds a text. Returns false if the table contains the text already.
@@ -43,12 +43,12 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
   // Adds a member that was taken out of another table. Requires: its text is not in this table.
   void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // adds a member, and takes ownership of it
   // Removes a text. Returns false if the table does not contain the text. `text` may be a view of the member itself.
-  bool Remove(Bytes text);  // removes a text; false: there is no such text
+  bool Remove(Bytes text);  // removes a member; false: there is no such member
   // Removes the member and gives it to the caller. Returns Member{} if there is no such member.
   Member Take(Bytes text) { return index_.Remove(text, Hash(text)); }
 
   // Returns a random member, uniformly chosen. Requires: Size() > 0. Cost: O(1) expected.
-  Member PickRandom(Random& random) const {  // a random member; requires: the set is not empty
+  Member PickRandom(Random& random) const {  // a random member; requires: the table is not empty
     return index_.PickRandom(random);
   }
   // Returns `count` different random members. All combinations of members are equally likely. Requires: count <=
@@ -65,7 +65,7 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
     });
   }
   template <class Visit>
-  bool ForEachWhile(Visit&& visit) const {  // stops when visit(member) is false; true: all were visited
+  bool ForEachWhile(Visit&& visit) const {  // visits members until visit(member) is false; true: visited all
     return index_.ForEachWhile(visit);
   }
   // Visits some members, and returns the next cursor; see HashIndex::Scan.
@@ -74,10 +74,10 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
     return index_.Scan(cursor, visit);
   }
 
-  bool IsConsistent() const { return index_.IsConsistent(); }  // for tests; false: a rule of the structure is violated
+  bool IsConsistent() const { return index_.IsConsistent(); }  // for tests; false: the structure is damaged
 
  private:
-  HashIndex<Member> index_;  // the members by their hash
+  HashIndex<Member> index_;  // the members by their text
 };
 
 }  // namespace respite

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class Object {  // a collection too large to be stored inside its entry
+class Object {  // the base of collections that are too large to be stored inside an entry
  public:
   Object() = default;
   Object(const Object&) = delete;

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class PackedStore {  // the bytes of a listpack or intset that is edited in place
+class PackedStore {  // an interface: the bytes of a listpack or intset, for editing
  public:
   PackedStore() = default;
   PackedStore(const PackedStore&) = default;
@@ -22,28 +22,28 @@ class PackedStore {  // the bytes of a listpack or intset that is edited in plac
 
   // Replaces `removed` bytes at `offset` by `inserted` uninitialised bytes, and returns the address of the new bytes.
   // All bytes may move. Cost: O(bytes after `offset`), sometimes a reallocation.
-  virtual char* Splice(size_t offset, size_t removed, size_t inserted) = 0;  // returns the address of new bytes
+  virtual char* Splice(size_t offset, size_t removed, size_t inserted) = 0;  // replaces bytes; returns the new ones
 
  protected:
   char* data_ = nullptr;
   size_t size_ = 0;
 };
 
-class StringStore final : public PackedStore {  // bytes that are not in an entry: for building values and for tests
+class StringStore final : public PackedStore {  // keeps the bytes in a string, not in an entry; also for tests
  public:
   StringStore() = default;
   explicit StringStore(Bytes bytes) : text_(bytes) { UpdateView(); }
   StringStore(const StringStore&) = delete;
   StringStore& operator=(const StringStore&) = delete;
 
-  char* Splice(size_t offset, size_t removed, size_t inserted) override {  // returns the address of the new bytes
+  char* Splice(size_t offset, size_t removed, size_t inserted) override {  // replaces bytes; returns the new ones
     text_.replace(offset, removed, inserted, '\0');
     UpdateView();
     return data_ + offset;
   }
 
  private:
-  void UpdateView() {  // sets data_ and size_; must be called after text_ has changed
+  void UpdateView() {  // makes data_ and size_ those of text_, after a change
     data_ = text_.data();
     size_ = text_.size();
   }

@@ -13,8 +13,8 @@ namespace respite {
 struct ScoreRange {  // a range of scores, as in ZRANGEBYSCORE
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
-  bool excludes_min = false;  // the range begins after `min`
-  bool excludes_max = false;  // the range ends before `max`
+  bool excludes_min = false;  // true: `min` itself is not in the range
+  bool excludes_max = false;  // true: `max` itself is not in the range
 
   bool StartsAtOrBelow(double score) const {  // true: `score` is not below the range
     return excludes_min ? score > min : score >= min;
@@ -25,7 +25,7 @@ struct ScoreRange {  // a range of scores, as in ZRANGEBYSCORE
 };
 
 // One end of a LexRange: a member, or a place before (kLowest) or after (kHighest) all members.
-struct LexEnd {  // one end of a LexRange: a member, or a place beyond all members
+struct LexEnd {  // one end of a LexRange: at a member, or beyond all members
   enum class Kind : uint8_t { kLowest, kIncluded, kExcluded, kHighest };
   Kind kind = Kind::kLowest;
   Bytes member = {};  // the member at this end, unless the kind is kLowest or kHighest
@@ -50,7 +50,7 @@ struct LexRange {  // a range of members, as in ZRANGEBYLEX
   }
 };
 
-struct RankSpan {    // `count` members from rank `first` on; rank 0 has the lowest score
+struct RankSpan {    // a range of ranks: `count` members from rank `first` on; rank 0 has the lowest score
   size_t first = 0;  // the lowest rank
   size_t count = 0;  // number of members
 

@@ -18,7 +18,7 @@ namespace respite {
 
 using MemberIndex = HashIndex<ScoredMember*>;
 
-class ScoreTable final : public Object {  // the value of a large sorted set: members by text and by score
+class ScoreTable final : public Object {  // the value of a large sorted set: members by text, and by score
  public:
   explicit ScoreTable(const HashKey& hash_key) : members_(hash_key) {}
   // Takes ownership of members sorted by score, and of an index that contains exactly these members. Cost: O(n).
@@ -32,14 +32,14 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
   size_t Size() const override { return tree_.Size(); }
   size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many members; 0: exact
 
-  const MemberIndex& members() const { return members_; }  // the records of the members, by member
+  const MemberIndex& members() const { return members_; }  // the members by text, each with its score
   const ScoreTree& tree() const { return tree_; }
 
   uint64_t Hash(Bytes member) const { return members_.Hash(member); }
   void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches the bucket of this hash
     members_.PrefetchBucket(hash);
   }
-  void PrefetchItem(uint64_t hash) const {  // after PrefetchBucket: prefetches the record
+  void PrefetchItem(uint64_t hash) const {  // after PrefetchBucket: prefetches the member
     members_.PrefetchItem(hash);
   }
   // Returns the record of this member, or null if there is no such member. Cost: O(1).
@@ -48,7 +48,7 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
   // Adds a member. Requires: the table does not have it. Cost: O(log n), one allocation.
   void Add(Bytes member, uint64_t hash, double score);
   // Changes the score of a member of this table. Cost: O(log n), less if the order does not change.
-  void ChangeScore(ScoredMember* member, double score) {  // changes the score of a member of this set
+  void ChangeScore(ScoredMember* member, double score) {  // changes the score of a member of this table
     tree_.ChangeScore(member, score);
   }
   // Removes a member. Returns false if there is no such member. Cost: O(log n).
@@ -60,7 +60,7 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  MemberIndex members_;  // the records by member, which the table owns
+  MemberIndex members_;  // the members by text, owned by this table
   ScoreTree tree_;
 };
 

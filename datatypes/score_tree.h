@@ -37,40 +37,40 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
  public:
   struct Item {
     double score;          // the score of the member
-    ScoredMember* member;  // the record with member and score
+    ScoredMember* member;  // the member with its score; the tree does not own it
   };
 
   // Chooses the place before or after all items that are equal to a bound.
   enum class Side : uint8_t { kBefore, kAfter };
-  struct ScoreBound {  // the place before or after all items of one score
-    double score;      // the score of the items
+  struct ScoreBound {  // a bound of a search: before or after all items of one score
+    double score;      // the score before or after which the bound is
     Side side;
   };
   // The place before or after one member. Only members are compared, so all items must have the same score; otherwise
   // the result is unspecified.
-  struct LexBound {  // the place before or after a member; all scores are equal
-    Bytes member;    // the member; the tree need not contain it
+  struct LexBound {  // a bound of a search: before or after a member, if all scores are equal
+    Bytes member;    // the member before or after which the bound is; it may be missing
     Side side;
   };
 
   // Points to an item, or past either end (AtEnd). Any change of the tree invalidates the cursor.
-  class Cursor {  // the position of an item, or past either end
+  class Cursor {  // iterates over the items; past either end, AtEnd() is true
    public:
     Cursor() = default;
     bool AtEnd() const { return leaf_ == nullptr; }  // true: the cursor is past either end
     // Requires: !AtEnd().
     Item operator*() const;
     void Next();
-    void Previous();              // goes to the next lower item; AtEnd() below the lowest
-    void PrefetchAhead() const;   // prefetches the record a few items ahead
-    void PrefetchBehind() const;  // prefetches the record a few items back
+    void Previous();              // goes to the item before; AtEnd() becomes true before the first
+    void PrefetchAhead() const;   // prefetches the member that is six items ahead
+    void PrefetchBehind() const;  // prefetches the member that is six items back
 
    private:
     friend class ScoreTree;
     Cursor(const Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
 
     const Leaf* leaf_ = nullptr;
-    uint32_t index_ = 0;  // index of the item on its leaf
+    uint32_t index_ = 0;  // index of the current item on its leaf
   };
 
   ScoreTree() = default;
@@ -86,32 +86,32 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   ~ScoreTree() { Clear(); }
 
   // Builds a tree from sorted items. Leaves get a little spare room. Cost: O(n).
-  static ScoreTree FromSorted(std::span<const Item> items);  // builds a tree from sorted items
+  static ScoreTree FromSorted(std::span<const Item> items);  // builds a tree from items that are sorted already
 
   size_t Size() const { return size_; }
   // Returns the memory of the nodes, without the records.
-  size_t UsedBytes() const;  // memory of the nodes, without the members
+  size_t UsedBytes() const;  // memory of the tree, without the members
 
   // Inserts a record. Requires: its (score, member) is not in the tree. Cost: O(log n); sometimes splits a node.
-  void Insert(ScoredMember* member);  // adds a member at the place of its score
+  void Insert(ScoredMember* member);  // adds a member, sorted by its score
   // Removes a record. Requires: the record is in the tree, and since its insertion only ChangeScore has changed its
   // score. Cost: O(log n).
-  void Remove(const ScoredMember* member);  // takes a member out of the tree, without freeing it
+  void Remove(const ScoredMember* member);  // removes a member from the tree, without freeing the member
   // Changes the score of a record. Changes only one leaf if the order of the members stays the same. Requires: the
   // record is in the tree.
-  void ChangeScore(ScoredMember* member, double score);  // sets the score of a member, and moves it to its place
+  void ChangeScore(ScoredMember* member, double score);  // sets the score of a member, and moves the member accordingly
   // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free the record.
   // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such items.
   template <class Visit>
-  void RemoveRange(size_t first, size_t count, Visit&& visit);  // removes and visits the items of these ranks
+  void RemoveRange(size_t first, size_t count, Visit&& visit);  // removes items from rank `first` on, and visits each
   // Removes all items. Cost: O(nodes).
   void Clear();  // removes all items
 
   // Returns the number of items before the record or before the bound. Requires: the record is in the tree. Cost: O(log
   // n).
-  size_t RankOf(const ScoredMember* member) const;  // number of items before this record
-  size_t RankOf(const ScoreBound& bound) const;     // number of items before this place
-  size_t RankOf(const LexBound& bound) const;       // number of items before this place
+  size_t RankOf(const ScoredMember* member) const;  // number of items before this member
+  size_t RankOf(const ScoreBound& bound) const;     // number of items before this bound
+  size_t RankOf(const LexBound& bound) const;       // number of items before this bound
 
   // Cost: O(1).
   Cursor First() const { return {first_, 0}; }  // the item with the lowest rank
@@ -120,19 +120,19 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Cursor At(size_t rank) const;
   // FirstAfter returns the first item after the bound. LastBefore returns the last item before the bound. Cost: O(log
   // n).
-  Cursor FirstAfter(const ScoreBound& bound) const;  // the first item after this place, or AtEnd()
-  Cursor FirstAfter(const LexBound& bound) const;    // the first item after this place, or AtEnd()
-  Cursor LastBefore(const ScoreBound& bound) const;  // the last item before this place, or AtEnd()
-  Cursor LastBefore(const LexBound& bound) const;    // the last item before this place, or AtEnd()
+  Cursor FirstAfter(const ScoreBound& bound) const;  // the first item after this bound, or AtEnd()
+  Cursor FirstAfter(const LexBound& bound) const;    // the first item after this bound, or AtEnd()
+  Cursor LastBefore(const ScoreBound& bound) const;  // the last item before this bound, or AtEnd()
+  Cursor LastBefore(const LexBound& bound) const;    // the last item before this bound, or AtEnd()
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   static constexpr uint32_t kMaxLeafItems = 62;     // maximum number of items on a leaf
   static constexpr uint32_t kMaxChildren = 72;      // maximum number of children of an inner node
-  static constexpr uint32_t kBulkItems = 56;        // items per leaf that is built from sorted items
-  static constexpr uint32_t kBulkChildren = 64;     // children per inner node that is built from sorted items
-  static constexpr uint32_t kPrefetchDistance = 6;  // how many items ahead of a cursor records are prefetched
+  static constexpr uint32_t kBulkItems = 56;        // number of items per leaf when a tree is built from sorted items
+  static constexpr uint32_t kBulkChildren = 64;     // children per inner node when a tree is built from sorted items
+  static constexpr uint32_t kPrefetchDistance = 6;  // how many items before a cursor gets there a member is prefetched
   static constexpr uint32_t kMaxHeight = 12;        // maximum number of levels of inner nodes
 
   // Both kinds of node consist of parallel arrays, so that a search need not read more than the scores in most cases.
@@ -141,9 +141,9 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     static constexpr uint32_t kCapacity = kMaxLeafItems;  // maximum number of items
     Leaf* previous = nullptr;                             // the neighbour with lower scores
     Leaf* next = nullptr;
-    uint32_t count = 0;                // number of entries in use
-    double scores[kCapacity];          // ascending; the first `count` are in use
-    ScoredMember* members[kCapacity];  // members[i] has scores[i]
+    uint32_t count = 0;                // number of items on this leaf
+    double scores[kCapacity];          // the items' scores, ascending; the first `count` are in use
+    ScoredMember* members[kCapacity];  // the items' members: members[i] has scores[i]
 
     uint64_t ItemCount() const { return count; }  // number of items on this leaf
     Item At(uint32_t index) const { return {scores[index], members[index]}; }
@@ -157,16 +157,16 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       visit(to.members, from.members);
     }
   };
-  struct alignas(64) Inner {                             // an inner node
+  struct alignas(64) Inner {                             // an inner node of the tree
     static constexpr uint32_t kCapacity = kMaxChildren;  // maximum number of children
-    uint32_t count = 0;                                  // number of entries in use
-    uint32_t counts[kCapacity];        // number of items below each child; 2^32 items would need 300 GB
-    double scores[kCapacity];          // scores of the separators, in order
-    ScoredMember* members[kCapacity];  // members[i] and scores[i] are the separator: the first item below children[i]
-    void* children[kCapacity];         // a Leaf or Inner each, in order
+    uint32_t count = 0;                                  // number of children
+    uint32_t counts[kCapacity];                          // counts[i]: number of items below children[i]
+    double scores[kCapacity];                            // scores[i]: the score of the first item below children[i]
+    ScoredMember* members[kCapacity];                    // members[i]: the member of the first item below children[i]
+    void* children[kCapacity];                           // child nodes, each a Leaf or an Inner, in order
 
     uint64_t ItemCount() const { return ItemsBefore(count); }  // number of items below this node
-    uint64_t ItemsBefore(uint32_t index) const;                // number of items below the children before this one
+    uint64_t ItemsBefore(uint32_t index) const;                // number of items below the children before `index`
     Item At(uint32_t index) const { return {scores[index], members[index]}; }
     void Set(uint32_t index, Item item) {
       scores[index] = item.score;
@@ -182,9 +182,9 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   };
   static_assert(sizeof(Leaf) == 1024 && sizeof(Inner) == 2048);
 
-  struct ItemBound {  // the place before or after a pair of score and member
-    double score;     // the score of the pair
-    Bytes member;     // the member of the pair
+  struct ItemBound {  // a bound of a search: before or after one score and member
+    double score;     // the score of the item at the bound
+    Bytes member;     // the member of the item at the bound
     Side side;
   };
   struct BuiltNode {  // a new node, before SetChild stores it in its parent
@@ -202,67 +202,67 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
     Leaf* leaf;
     uint32_t index;  // number of items on the leaf that are before the bound
   };
-  struct Place {  // a gap between items: before item `index` of the leaf
+  struct Place {  // a gap between two items of the tree: before item `index` of `leaf`
     const Leaf* leaf;
-    uint32_t index;  // index of the item after the gap, on the leaf
+    uint32_t index;  // index on the leaf of the item after the gap
   };
   // Where in the tree a new item was inserted: inside, or at the left or right edge. This decides how a full node
   // splits.
   enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
 
-  static uint32_t CountBefore(const double* scores,  // number of entries before the bound
+  static uint32_t CountBefore(const double* scores,  // number of scores on a node that are before the bound
                               ScoredMember* const* members, uint32_t count, const ScoreBound&);
-  static uint32_t CountBefore(const double* scores,  // number of entries before the bound
+  static uint32_t CountBefore(const double* scores,  // number of scores on a node that are before the bound
                               ScoredMember* const* members, uint32_t count, const LexBound&);
-  static uint32_t CountBefore(const double* scores,  // number of entries before the bound
+  static uint32_t CountBefore(const double* scores,  // number of scores on a node that are before the bound
                               ScoredMember* const* members, uint32_t count, const ItemBound&);
 
   template <class Node>
-  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // makes room for `count` entries at `at`
+  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // moves entries to make room for `count` at `at`
   template <class Node>
   static void CloseGap(Node& node, uint32_t at, uint32_t count);  // removes `count` entries from `at` on
   template <class Node>
-  static void Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count);  // moves entries between nodes
+  static void Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count);  // moves entries to `to`
   template <class Bound>
   Place Find(const Bound& bound) const;
   template <class Bound>
   size_t Rank(const Bound& bound) const;
   template <class Bound>
-  Path PathTo(const Bound& bound) const;              // the path to the place of the bound
-  Path PathToItem(const ScoredMember* member) const;  // the path to this item
-  Path PathToRank(size_t rank) const;                 // the path to the item with this rank
+  Path PathTo(const Bound& bound) const;              // the path from the root to this bound
+  Path PathToItem(const ScoredMember* member) const;  // the path from the root to this item
+  Path PathToRank(size_t rank) const;                 // the path from the root to the item of this rank
   static Cursor ItemAfterPlace(Place place);          // the item after this gap, or AtEnd()
   Cursor ItemBeforePlace(Place place) const;          // the item before this gap, or AtEnd()
 
   // The level of a node is the number of inner nodes above it. The parent of the node is steps[level - 1]; the root has
   // level 0.
-  void SplitLeaf(Path& path, Item item);                                 // inserts `item` into a full leaf
-  void InsertChild(Path& path, uint32_t level, void* child, Item first,  // adds the new node of a split to its parent
+  void SplitLeaf(Path& path, Item item);                                 // inserts `item`, as the path's leaf is full
+  void InsertChild(Path& path, uint32_t level, void* child, Item first,  // adds a node that a split made to its parent
                    uint64_t items, Where where);
-  void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root over the old one and `right`
-  void AddToItemCounts(Path& path, int64_t difference);    // adds to the item counts of the inner nodes of the path
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // stores `first` as separator in nodes above
+  void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root above the old root and `right`
+  void AddToItemCounts(Path& path, int64_t difference);    // changes the item counts along the path by `difference`
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // stores a node's new first item above
 
-  void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items from a leaf, then repairs the tree
-  void RemoveChild(Path& path, uint32_t level);                    // removes the entry of a freed node from its parent
+  void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items of a leaf, and repairs the path
+  void RemoveChild(Path& path, uint32_t level);                    // removes a freed node from its parent
   void ShrinkRoot();                                               // removes the root while it has only one child
   template <class Node>
   void Mend(Path& path, uint32_t level);
   template <class Node>
-  static void Balance(Inner& parent, uint32_t left_index);  // evens out the entries of this child and the next
+  static void Balance(Inner& parent, uint32_t left_index);  // evens out two neighbouring children
   void Drop(Leaf* leaf);
   void Drop(Inner* inner);
-  void FreeBelow(void* node, uint32_t height);  // frees the node and all below it
+  void FreeBelow(void* node, uint32_t height);  // frees a node and all nodes below it
 
   static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);  // stores a built node as child `index`
-  std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);      // builds the inner nodes above `below`
+  std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);      // makes parents for these nodes
   class Checker;
 
   void* root_ = nullptr;   // a Leaf when height_ is 0, else an Inner
-  Leaf* first_ = nullptr;  // leaf with the lowest scores
+  Leaf* first_ = nullptr;  // the leaf with the lowest scores
   Leaf* last_ = nullptr;
   size_t size_ = 0;
-  uint32_t height_ = 0;     // levels of inner nodes
+  uint32_t height_ = 0;     // number of levels of inner nodes; 0: the root is a leaf
   size_t leaf_count_ = 0;   // number of leaves
   size_t inner_count_ = 0;  // number of inner nodes
 };
@@ -275,7 +275,7 @@ inline void ScoreTree::Cursor::Next() {
   index_ = 0;
 }
 
-inline void ScoreTree::Cursor::Previous() {  // goes to the next lower item
+inline void ScoreTree::Cursor::Previous() {  // goes to the item before
   if (index_ > 0) {
     --index_;
     return;
@@ -284,14 +284,14 @@ inline void ScoreTree::Cursor::Previous() {  // goes to the next lower item
   if (leaf_ != nullptr) index_ = leaf_->count - 1;
 }
 
-inline void ScoreTree::Cursor::PrefetchAhead() const {  // prefetches the record a few items ahead
+inline void ScoreTree::Cursor::PrefetchAhead() const {  // prefetches the member six items ahead
   if (index_ + kPrefetchDistance < leaf_->count) return Prefetch(leaf_->members[index_ + kPrefetchDistance]);
   const Leaf* next = leaf_->next;
   const uint32_t index = index_ + kPrefetchDistance - leaf_->count;
   if (next != nullptr && index < next->count) Prefetch(next->members[index]);
 }
 
-inline void ScoreTree::Cursor::PrefetchBehind() const {  // prefetches the record a few items back
+inline void ScoreTree::Cursor::PrefetchBehind() const {  // prefetches the member six items back
   if (index_ >= kPrefetchDistance) return Prefetch(leaf_->members[index_ - kPrefetchDistance]);
   const Leaf* previous = leaf_->previous;
   const uint32_t distance = kPrefetchDistance - index_;
@@ -303,7 +303,7 @@ inline ScoreTree::Cursor ScoreTree::Last() const {
 }
 
 template <class Visit>
-void ScoreTree::RemoveRange(size_t first, size_t count, Visit&& visit) {  // removes the items of these ranks
+void ScoreTree::RemoveRange(size_t first, size_t count, Visit&& visit) {  // removes items from rank `first` on
   while (count > 0) {
     Path path = PathToRank(first);
     const uint32_t in_leaf = path.leaf->count - path.index;

@@ -18,13 +18,13 @@
 
 namespace respite {
 
-class ScoredMember {  // one member of a large sorted set with its score
+class ScoredMember {  // one member of a large sorted set, with its score
  public:
   ScoredMember(const ScoredMember&) = delete;
   ScoredMember& operator=(const ScoredMember&) = delete;
 
   // Creates a record. The caller owns it and must free it with Destroy. Cost: one allocation.
-  static ScoredMember* Create(double score, Bytes member) {  // allocates a record; free it with Destroy
+  static ScoredMember* Create(double score, Bytes member) {  // allocates a member; free it with Destroy
     void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizePrefixBytes(member.size()) + member.size());
     auto* record = new (memory) ScoredMember(score);
     char* to = record->Payload();
@@ -34,10 +34,10 @@ class ScoredMember {  // one member of a large sorted set with its score
     member.copy(to, member.size());
     return record;
   }
-  static void Destroy(ScoredMember* record) { std::free(record); }  // frees the record
+  static void Destroy(ScoredMember* record) { std::free(record); }  // frees a member
 
   double Score() const { return score_; }          // the score of the member
-  void SetScore(double score) { score_ = score; }  // changes the score only; ScoreTree moves the member
+  void SetScore(double score) { score_ = score; }  // sets the score only; the tree is not updated
   Bytes Key() const { return Member(); }           // for HashIndex
   Bytes Member() const {                           // the text of the member
     const char* from = Payload();
@@ -55,12 +55,12 @@ class ScoredMember {  // one member of a large sorted set with its score
  private:
   explicit ScoredMember(double score) : score_(score) {}
 
-  static size_t SizePrefixBytes(size_t size) {  // number of bytes of the varint that stores the size of a member
+  static size_t SizePrefixBytes(size_t size) {  // bytes of the variable-length size before a member's text
     size_t bytes = 1;
     for (; size > 0x7f; size >>= 7) ++bytes;
     return bytes;
   }
-  static Bytes ReadLongMember(const char* from, size_t first) {  // the text, if its size takes several bytes
+  static Bytes ReadLongMember(const char* from, size_t first) {  // the text if it has over 127 bytes
     size_t size = first & 0x7f;
     uint8_t byte = 0x80;
     for (int shift = 7; byte > 0x7f; shift += 7) {
@@ -69,8 +69,8 @@ class ScoredMember {  // one member of a large sorted set with its score
     }
     return {from, size};
   }
-  const char* Payload() const { return reinterpret_cast<const char*>(this + 1); }  // size and bytes of the member
-  char* Payload() { return reinterpret_cast<char*>(this + 1); }  // after the score: the size and bytes of the member
+  const char* Payload() const { return reinterpret_cast<const char*>(this + 1); }  // after the score: size, then text
+  char* Payload() { return reinterpret_cast<char*>(this + 1); }  // after the score: the size of the text, then the text
 
   double score_;  // the score of the member
 };

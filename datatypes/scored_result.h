@@ -13,7 +13,7 @@
 
 namespace respite {
 
-class ScoredResult {  // collects members with scores, to reply with them or store them
+class ScoredResult {  // collects scored members for a reply, or for a new sorted set
  public:
   enum class Aggregate : uint8_t { kSum, kMin, kMax };
 
@@ -25,26 +25,26 @@ class ScoredResult {  // collects members with scores, to reply with them or sto
 
   size_t Size() const { return items_.size(); }
   // Appends a member without a lookup, so the member must be new. Do not mix with Combine.
-  void Append(Bytes member, double score);  // adds a member without a lookup; requires: it is new
+  void Append(Bytes member, double score);  // adds a member without a lookup; requires: the member is new
   // Adds a member, or combines `score` with the score that the member already has. Do not mix with Append.
-  void Combine(Bytes member, double score, Aggregate aggregate);  // adds a member, or combines its two scores
+  void Combine(Bytes member, double score, Aggregate aggregate);  // adds a member, or combines `score` with its old one
   // Removes a member. Requires: members were added with Combine. Returns false if there is no such member.
   bool Remove(Bytes member);  // removes a member; false: there is no such member
 
   // Combines two scores of a member. As in Redis, the sum of an infinity and the opposite infinity is 0.
-  static double AggregateScores(double one, double other, Aggregate aggregate);  // combines scores as ZUNIONSTORE does
+  static double AggregateScores(double one, double other, Aggregate aggregate);  // sum, minimum or maximum
 
   // Returns the members in the order of a sorted set. Cost: O(n log n).
-  std::span<const ScoreTree::Item> SortedItems();  // sorts the members as a sorted set does, and returns them
+  std::span<const ScoreTree::Item> SortedItems();  // sorts the members by score, then by text, and returns them
   // Builds a sorted set in the encoding that the limits require. The ScoredResult must not be used afterwards. Cost:
   // O(n log n).
-  EntryPtr MakeSortedSetEntry(Bytes key,  // turns the members into a sorted set; works once
+  EntryPtr MakeSortedSetEntry(Bytes key,  // makes a key of the members; must be called only once
                               const EncodingLimits& limits, uint32_t access);
 
  private:
-  bool FitsListpack(const EncodingLimits& limits) const;  // true: the limits allow a listpack
+  bool FitsListpack(const EncodingLimits& limits) const;  // true: the limits allow a listpack for these members
 
-  MemberIndex members_;                 // the items by member, for Combine; Append leaves it empty
+  MemberIndex members_;                 // items by member, for Combine; unused with Append
   std::vector<ScoreTree::Item> items_;  // the members with their scores
 };
 

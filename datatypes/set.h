@@ -38,7 +38,7 @@ class Set : public Collection {
   bool Contains(const PackedElement& member) const;  // true: the set has this member
   // Hints that these members will be looked up next, so that their cache misses overlap. Useful for up to about 16
   // members.
-  void PrefetchMembers(std::span<const Bytes> members) const;  // prefetches what lookups of these will read
+  void PrefetchMembers(std::span<const Bytes> members) const;  // prefetches what lookups of these members will read
   // Returns the table of a large set, or null for a packed or absent one.
   const MemberTable* Table() const;  // the table of a large set; null: packed or no such key
 
@@ -52,7 +52,7 @@ class Set : public Collection {
     });
   }
   template <class Visit>
-  bool ForEachWhile(Visit&& visit) const;  // stops when visit(member) is false; true: all were visited
+  bool ForEachWhile(Visit&& visit) const;  // visits members until visit(member) is false; true: visited all
 
   // Call visit(const PackedElement&) for random members:
   //   PickRandom          one, uniformly chosen. Requires: !IsEmpty(). Cost: O(1), O(n) in a listpack.
@@ -64,15 +64,15 @@ class Set : public Collection {
   template <class Visit>
   void Sample(size_t count, Random& random, Visit&& visit) const;  // visits `count` different random members
   template <class Visit>
-  void SampleWithRepeats(size_t count, Random& random, Visit&& visit) const;  // visits random members, maybe repeated
+  void SampleWithRepeats(size_t count, Random& random, Visit&& visit) const;  // visits `count` random members
 
   // The functions from here on edit the set. All require: Exists().
 
   // Must be called before `count` members are added, of which `first` is one. An empty set takes the form that Redis
   // would create. A packed set with members becomes a table if `count` exceeds the limit of its form:
   // set-max-intset-entries or set-max-listpack-entries.
-  void PrepareToAdd(Bytes first, size_t count);  // chooses the form for this many new members
-  void InitializeForm(ValueForm form);           // gives an empty set this form
+  void PrepareToAdd(Bytes first, size_t count);  // chooses the encoding for `count` new members, such as `first`
+  void InitializeForm(ValueForm form);           // gives an empty set this encoding
   // Adds a member. Returns false if the member exists already. Requires: `member` is not a view of this set.
   bool Add(Bytes member);  // adds a member; false: it exists already
   bool Add(const PackedElement& member);
@@ -84,7 +84,7 @@ class Set : public Collection {
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
-  void TryConvertToIntset();  // makes a set of integers an intset, unless it has too many members
+  void TryConvertToIntset();  // converts a set of integers to an intset, unless it has too many
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -92,17 +92,17 @@ class Set : public Collection {
   Listpack Packed() const { return Listpack(slot_.View()); }             // the listpack; requires: form kListpack
   Intset AsIntset() const { return Intset(slot_.View()); }               // the intset; requires: form kIntset
   MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }  // the table; requires: form kObject
-  size_t MaxIntegers() const;                                            // maximum number of members of an intset
+  size_t MaxIntegers() const;  // how many members an intset may have (set-max-intset-entries)
 
-  bool AddInteger(int64_t value);                                 // Add, for an intset; false: the value exists already
-  bool AddToListpack(const EncodedElement& element, Bytes text);  // Add, for a listpack; false: it exists already
-  bool RemoveFromListpack(const EncodedElement& element);         // Remove, for a listpack; false: no such member
+  bool AddInteger(int64_t value);                                 // adds to an intset; false: exists already
+  bool AddToListpack(const EncodedElement& element, Bytes text);  // adds to a listpack; false: exists already
+  bool RemoveFromListpack(const EncodedElement& element);         // removes from a listpack; false: no such member
   void ConvertToTable();                                          // makes a packed set a MemberTable
   // Converts an intset to a listpack before the text `text` is added. Returns false if the limits forbid a listpack.
-  bool TryConvertToListpack(Bytes text);  // makes an intset a listpack, for `text`; false: the limits forbid it
+  bool TryConvertToListpack(Bytes text);  // converts an intset, before `text` is added; false: too large
 
   // Returns the index-th member. Requires: the set is packed.
-  PackedElement PackedAt(size_t index) const;  // returns the index-th member; requires: packed
+  PackedElement PackedAt(size_t index) const;  // returns the index-th member; requires: no table
   std::vector<PackedElement> All() const;
   // Chooses `count` different indexes below `size` at random, and returns them in ascending order.
   static std::vector<size_t> ChooseIndexes(size_t count, size_t size,  // `count` random indexes, ascending
@@ -113,8 +113,8 @@ class Set : public Collection {
 
   // Takes `count` random members out of the table. Pop uses this when it removes almost all members: it takes out the
   // members that stay, and makes a new set of them, as Redis does. Requires: the set is a table.
-  std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // removes and returns `count` random members
-  void ReplaceBy(const std::vector<Member>& members);  // makes a new listpack or table of these members
+  std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // moves `count` random members out of the set
+  void ReplaceBy(const std::vector<Member>& members);  // makes these members the whole set, as a new listpack or table
 };
 
 template <class Visit>

@@ -15,7 +15,7 @@
 namespace respite {
 
 // A new set and its key. Neither is in the keyspace yet.
-class SetResult {  // the new set that SUNIONSTORE and similar commands build
+class SetResult {  // builds the new set of SUNIONSTORE and similar commands, outside the keyspace
  public:
   // `hash_key` must be the key of the database where the set will be stored; `limits` must outlive the result.
   SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
@@ -24,7 +24,7 @@ class SetResult {  // the new set that SUNIONSTORE and similar commands build
 
   Set& set() { return set_; }
   // Returns the entry with the whole set. This SetResult must not be used afterwards.
-  EntryPtr Release() { return room_.Take(set_.slot().entry()); }  // returns the entry with the whole set
+  EntryPtr Release() { return room_.Take(set_.slot().entry()); }  // returns the key with the set
 
  private:
   Database room_;
@@ -33,9 +33,9 @@ class SetResult {  // the new set that SUNIONSTORE and similar commands build
 
 // Selects the candidates that all given sets contain, or that none contains. Works on groups of candidates, so that the
 // cache misses of a group overlap.
-class MemberFilter {  // finds the members that all given sets have, or that none has
+class MemberFilter {  // finds the members of a set that all other given sets have, or none has
  public:
-  static constexpr size_t kGroup = 16;  // number of candidates that are looked up together
+  static constexpr size_t kGroup = 16;  // number of members that are looked up together
   enum class Keep : uint8_t { kIfInAll, kIfInNone };
 
   // `sets` must outlive the filter.
@@ -44,7 +44,7 @@ class MemberFilter {  // finds the members that all given sets have, or that non
   // Calls visit(const PackedElement&) for the `candidates` that pass, until `visit` returns false. Cost: at most one
   // lookup in each set for each candidate.
   template <class Visit>
-  void Apply(const Set& candidates, Visit&& visit) {  // visits the candidates that pass the filter
+  void Apply(const Set& candidates, Visit&& visit) {  // visits those `candidates` that pass
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
       group_.emplace_back(member);
       return group_.size() < kGroup || Pass(visit);
@@ -53,7 +53,7 @@ class MemberFilter {  // finds the members that all given sets have, or that non
   }
 
  private:
-  struct Candidate {  // a member that may pass the filter
+  struct Candidate {  // a member that MemberFilter examines
     explicit Candidate(const PackedElement& m) : member(m), text(m) {}
     PackedElement member;  // the member as its set stores it
     PackedText text;
@@ -69,29 +69,29 @@ class MemberFilter {  // finds the members that all given sets have, or that non
     return true;
   }
   // Removes from group_ the candidates that do not pass.
-  void RemoveRejectedCandidates();                    // removes from group_ the candidates that do not pass
-  void PrefetchCandidates(const MemberTable& table);  // prefetches what lookups of group_ in this table will read
+  void RemoveRejectedCandidates();                    // removes from group_ the members that do not pass
+  void PrefetchCandidates(const MemberTable& table);  // prefetches what looking up group_ in `table` will read
 
   std::span<const Set* const> sets_;
   Keep keep_;
-  std::vector<Candidate> group_;  // up to kGroup candidates that are looked up together
+  std::vector<Candidate> group_;  // up to kGroup members that are examined together
 };
 
 // Adds the members of all sets to `result`.
 void Unite(std::span<const Set> sets, Set& result);  // SUNION: adds the members of all sets to `result`
 // Adds to `result` the members of the first set that no other set has. Either looks up each member in the other sets,
 // or copies the first set and removes the members of all others from the copy, whichever is probably less work.
-void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: members of the first set that no other set has
+void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: adds what only the first set has to `result`
 // Calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set, until `visit`
 // returns false. Requires: at least one set.
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);  // SINTER: visits the members that all sets have
 // Returns the set with the fewest members, over which Intersect iterates. If several sets have equally few, returns the
 // first of them. Returns null if a set is empty.
-const Set* SmallestOf(std::span<const Set> sets);  // the set with the fewest members; null: one is empty
+const Set* SmallestOf(std::span<const Set> sets);  // the set with the fewest members; null: a set is empty
 // Returns the sets other than `smallest`, in ascending order of size. Omits each set that has the same key as
 // `smallest`.
-std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // the other sets, smallest first
+std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // all other sets, smallest first
 
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit) {  // visits the members that all sets have

@@ -13,11 +13,11 @@
 namespace respite {
 
 template <class Item>
-Bytes SlotKey(Item* const& item) {  // the key under which a HashIndex finds the item
+Bytes SlotKey(Item* const& item) {  // tells HashIndex the key of an item
   return item->Key();
 }
 template <class Item>
-const void* SlotMemory(Item* const& item) {  // the memory that a lookup will read, for prefetching
+const void* SlotMemory(Item* const& item) {  // tells HashIndex what to prefetch for an item
   return item;
 }
 
@@ -27,7 +27,7 @@ inline constexpr int kSlotHintBits = 19;  // number of bits of the hash that fit
 // processors use 48 bits of an address, and the lowest three bits of an item's address are zero. (Linux returns longer
 // addresses only on request.) Handles leave no room for a hint.
 template <class Slot>
-class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
+class SlotCell {  // 8 bytes: a Slot; if it is a pointer, also some bits of its key's hash (the hint)
  public:
   static constexpr bool kHasHint = false;  // a handle such as Member leaves no bits for a hint
 
@@ -42,7 +42,7 @@ class SlotCell {  // a slot of a HashIndex and a hint, in 8 bytes
 };
 
 template <class Item>
-class SlotCell<Item*> {  // a pointer to an item and a hint, in 8 bytes
+class SlotCell<Item*> {  // 8 bytes: a pointer to an item, and 19 bits of its key's hash (the hint)
  public:
   static constexpr bool kHasHint = true;  // a pointer leaves bits for a hint
 
@@ -52,11 +52,11 @@ class SlotCell<Item*> {  // a pointer to an item and a hint, in 8 bytes
     word_ = reinterpret_cast<uintptr_t>(item) >> kZeroBits | uint64_t{hint} << kAddressBits;
     assert(Get() == item && Hint() == hint);
   }
-  void Replace(Item* item) { Set(item, Hint()); }  // stores another pointer, and keeps the hint
+  void Replace(Item* item) { Set(item, Hint()); }  // stores another pointer, with the old hint
 
  private:
   static constexpr int kAddressBits = 64 - kSlotHintBits;  // number of bits that a pointer uses
-  static constexpr int kZeroBits = 3;  // low bits of an address that are not stored, as they are zero
+  static constexpr int kZeroBits = 3;  // low bits of an address that are always zero, and not stored
   static_assert(sizeof(Item*) == sizeof(uint64_t));
 
   uint64_t word_;

@@ -15,31 +15,31 @@
 
 namespace respite {
 
-class SlotIndex {  // the keys of each cluster hash slot in one database
+class SlotIndex {  // finds the keys of each cluster hash slot in one database
  public:
   explicit SlotIndex(const HashKey& hash_key) : hash_key_(hash_key) {}
 
-  void Insert(Entry* entry, uint64_t hash) {  // adds a key; requires: it is not in the index
+  void Insert(Entry* entry, uint64_t hash) {  // adds a key; requires: the key is not in the index
     if (slots_.empty()) slots_.resize(kSlotCount);
     auto& slot = slots_[Place(entry->Key())];
     if (slot == nullptr) slot = std::make_unique<Keys>(hash_key_);
     slot->Insert(entry, hash);
   }
   // Removes a key. Requires: the key is in the index.
-  void Remove(Bytes key, uint64_t hash) {  // removes a key; requires: it is in the index
+  void Remove(Bytes key, uint64_t hash) {  // removes a key; requires: the key is in the index
     auto& slot = slots_[Place(key)];
     slot->Remove(key, hash);
     if (slot->Size() == 0) slot.reset();
   }
   // Updates the address of a key's entry, which has moved. Requires: the key is in the index.
-  void Replace(Entry* from, Entry* to, uint64_t hash) {  // the entry of a key has moved from `from` to `to`
+  void Replace(Entry* from, Entry* to, uint64_t hash) {  // updates the address of a key's entry
     slots_[Place(to->Key())]->Replace(from, to, hash);
   }
   void Clear() {  // removes all keys
     for (auto& slot : slots_) slot.reset();
   }
 
-  size_t Count(int slot) const {  // number of keys in this slot
+  size_t Count(int slot) const {  // number of keys in the hash slot
     const Keys* const keys = KeysOf(slot);
     return keys == nullptr ? 0 : keys->Size();
   }
@@ -70,12 +70,12 @@ class SlotIndex {  // the keys of each cluster hash slot in one database
   }
 
  private:
-  static size_t Place(Bytes key) {  // index in slots_: the hash slot of the key
+  static size_t Place(Bytes key) {  // the hash slot of the key, as index in slots_
     return static_cast<size_t>(KeySlot(key));
   }
 
   HashKey hash_key_;                          // the secret key of the hash function
-  std::vector<std::unique_ptr<Keys>> slots_;  // keys by slot number; empty until there is a key
+  std::vector<std::unique_ptr<Keys>> slots_;  // the keys of each hash slot; empty until there is a key
 };
 
 }  // namespace respite

@@ -20,7 +20,7 @@
 namespace respite {
 
 // Says how SortedSet::Add treats existing and missing members.
-struct AddRule {  // the options NX, XX, GT, LT and INCR of ZADD
+struct AddRule {  // says when ZADD changes a score: the options NX, XX, GT, LT and INCR
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
   enum class Comparison : uint8_t { kAny, kGreater, kLess };  // required of the new score, compared with the old one
   enum class Arithmetic : uint8_t { kReplace, kAdd };
@@ -30,10 +30,10 @@ struct AddRule {  // the options NX, XX, GT, LT and INCR of ZADD
   Arithmetic arithmetic = Arithmetic::kReplace;  // kAdd for INCR
 };
 
-struct AddResult {  // what SortedSet::Add did
+struct AddResult {  // tells what SortedSet::Add has done
   enum class Outcome : uint8_t { kRuledOut, kNotANumber, kAdded, kChanged, kSame };
   Outcome outcome;   // what happened to the member
-  double score = 0;  // the current score, unless the rule prevented the change or the new score is not a number
+  double score = 0;  // the current score; meaningless after kRuledOut and kNotANumber
 };
 
 class SortedSet : public Collection {  // gives access to the sorted set of one key
@@ -42,7 +42,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   static constexpr ValueForm kInitialForm = ValueForm::kListpack;  // a new sorted set is a listpack
   static Bytes InitialPacked() { return Listpack::Empty(); }       // the bytes of an empty packed sorted set
 
-  struct RankAndScore {  // of one member: its rank from the lowest score, and its score
+  struct RankAndScore {  // a member's rank, counted from the lowest score, and its score
     size_t rank;
     double score;  // the score of the member
   };
@@ -53,16 +53,16 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Returns the number of members. Cost: O(1).
   size_t Size() const;
   // Returns the score, or nullopt if there is no such member. Cost: O(1), O(n) packed.
-  std::optional<double> Score(Bytes member) const;  // the score; nullopt: there is no such member
+  std::optional<double> Score(Bytes member) const;  // score of a member; nullopt: no such member
   // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
-  std::optional<RankAndScore> RankOf(Bytes member) const;  // rank and score; nullopt: there is no such member
-  RankSpan RankSpanOf(const ScoreRange& range) const;      // the ranks of the members in the range
-  RankSpan RankSpanOf(const LexRange& range) const;        // the ranks of the members in the range
+  std::optional<RankAndScore> RankOf(Bytes member) const;  // nullopt: there is no such member
+  RankSpan RankSpanOf(const ScoreRange& range) const;      // the ranks of the members with scores in this range
+  RankSpan RankSpanOf(const LexRange& range) const;        // the ranks of the members in this range of ZRANGEBYLEX
 
   // Calls visit(Bytes member, double score) for the members of the span; the view is valid during the call. Requires:
   // the span is within the set. Cost: O(log n + count), with sequential memory access.
   template <class Visit>
-  void ForEach(RankSpan span, Direction direction, Visit&& visit) const;  // calls visit(member, score) for these ranks
+  void ForEach(RankSpan span, Direction direction, Visit&& visit) const;  // visits the members of these ranks
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(member, score) for all members, lowest score first
     ForEach({0, Size()}, Direction::kUp, visit);
@@ -73,7 +73,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // Must be called before `members` members are added. Converts the set to a table if `members` alone exceeds
   // zset-max-listpack-entries.
-  void PrepareToAdd(size_t members);  // converts to a table if `members` alone is above the limit of a packed set
+  void PrepareToAdd(size_t members);  // converts to a table if `members` exceed the limit of a listpack
   // Removes a member. Returns false if there is no such member.
   bool Remove(Bytes member);  // removes a member; false: there is no such member
   // Removes the members of these ranks. Cost: O(count + log n).
@@ -93,18 +93,18 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
     return Listpack(slot_.Exists() ? slot_.View() : Listpack::Empty());
   }
 
-  static double ScoreAt(const Listpack& packed, size_t at);  // the score at this offset
+  static double ScoreAt(const Listpack& packed, size_t at);  // the score in the listpack at offset `at`
   template <class StartsHere, class EndsBehind>
-  RankSpan RankSpanInListpack(StartsHere&& starts_here,  // the ranks of a range in a packed set
+  RankSpan RankSpanInListpack(StartsHere&& starts_here,  // the ranks of a range, in a listpack
                               EndsBehind&& ends_behind) const;
-  AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // Add, for a table
-  void AddToListpack(Bytes member, double score);                         // adds a new member; requires: packed
+  AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // does Add for a table
+  void AddToListpack(Bytes member, double score);                         // adds a new member to a listpack
   void ChangeScoreInListpack(size_t at, Bytes member, double score);      // sets the score of the member at `at`
-  bool StaysInPlace(size_t at, Bytes member, double score) const;  // true: with `score` the member keeps its rank
-  void ConvertToTable();                                           // makes a packed sorted set a ScoreTable
+  bool StaysInPlace(size_t at, Bytes member, double score) const;         // true: `score` does not change the rank
+  void ConvertToTable();                                                  // makes a packed sorted set a ScoreTable
 
   template <class Visit>
-  void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;  // ForEach, for a table
+  void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;  // does ForEach for a table
 };
 
 template <class Visit>
@@ -123,7 +123,7 @@ void SortedSet::ForEach(RankSpan span, Direction direction, Visit&& visit) const
 }
 
 template <class Visit>
-void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const {  // ForEach, for a table
+void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const {  // for a table
   const ScoreTree& tree = table().tree();
   const bool down = direction == Direction::kDown;
   const size_t start = down ? span.first + span.count - 1 : span.first;
@@ -145,7 +145,7 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit
 }
 
 // A score as an element of a listpack. Unless the score is an integer, the element is a view of text_.
-class PackedScore {  // a score, encoded as a listpack element
+class PackedScore {  // a score, encoded as an element of a listpack
  public:
   explicit PackedScore(double score);
   PackedScore(const PackedScore&) = delete;
@@ -154,7 +154,7 @@ class PackedScore {  // a score, encoded as a listpack element
 
  private:
   std::string text_;
-  EncodedElement element_;  // a view of text_, or an integer
+  EncodedElement element_;  // the encoded score; a view of text_, or an integer
 };
 
 }  // namespace respite

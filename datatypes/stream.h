@@ -42,15 +42,15 @@
 namespace respite {
 
 // Describes which of the oldest entries XTRIM and XADD remove.
-struct StreamTrim {  // the options MAXLEN, MINID and LIMIT of XTRIM and XADD
+struct StreamTrim {  // which old entries to remove: the options of XTRIM, and MAXLEN and MINID of XADD
   enum class Strategy : uint8_t { kNone, kMaxLength, kMinId };
   enum class Precision : uint8_t { kExact, kWholeBlocks };
 
   Strategy strategy = Strategy::kNone;      // kMaxLength for MAXLEN, kMinId for MINID
   Precision precision = Precision::kExact;  // kWholeBlocks for the option `~`
-  uint64_t max_length = 0;                  // for kMaxLength: number of the newest entries that stay
+  uint64_t max_length = 0;                  // for kMaxLength: how many of the newest entries stay
   StreamId min_id;                          // for kMinId: entries below this ID are removed
-  uint64_t limit = 0;  // maximum number to remove; stops before a block that would exceed it; 0: none
+  uint64_t limit = 0;                       // maximum number of removed entries; 0: no limit
 };
 
 // How a version of Redis or Valkey counts the entries that a group has read, if entries were deleted.
@@ -62,7 +62,7 @@ enum class ReadCounting : uint8_t {
   kValkey81,  // also considers deletions before the first entry
 };
 
-class StreamLog final : public Object {  // the entries and consumer groups of one stream
+class StreamLog final : public Object {  // a stream: its entries and consumer groups
  public:
   using Blocks = StreamIdMap<StreamBlock*>;
   using Groups = std::map<std::string, StreamGroup, std::less<>>;  // sorted by bytes, as Redis lists them
@@ -74,10 +74,10 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   class Walk {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
-    bool IsValid() const { return is_valid_; }  // false: after the last entry
+    bool IsValid() const { return is_valid_; }  // false: past the last entry of the walk
     // The functions from here on require IsValid().
     const StreamId& Id() const { return entry_.id; }
-    uint64_t FieldCount() const { return entry_.field_count; }  // number of field-value pairs of the current entry
+    uint64_t FieldCount() const { return entry_.field_count; }  // number of the current entry's field-value pairs
     // Calls visit(Bytes field, Bytes value) for each pair; the texts are valid during the call.
     template <class Visit>
     void ForEachPair(Visit&& visit) const {  // calls visit(field, value) for the current entry
@@ -87,9 +87,9 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
 
    private:
     friend class StreamLog;
-    void StepForward();          // goes to the entry with the next greater ID; IsValid() becomes false at the end
-    void StepBackward();         // goes to the entry with the next smaller ID; IsValid() becomes false at the end
-    void CollectBlockEntries();  // fills unvisited_entries_ from block_, for a backward walk
+    void StepForward();          // goes to the entry with the next greater ID, if there is one
+    void StepBackward();         // goes to the entry with the next smaller ID, if there is one
+    void CollectBlockEntries();  // for a backward walk: fills unvisited_entries_ from block_
     bool IsWanted(const StreamBlock::EntryView& entry) const {  // true: the entry is live and in the range
       return entry.state == StreamBlock::EntryState::kLive && entry.id >= from_ && entry.id <= to_;
     }
@@ -101,7 +101,7 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
     StreamId from_;
     StreamId to_;
     Order order_;            // forward or backward
-    bool is_valid_ = false;  // false: after the last entry
+    bool is_valid_ = false;  // false: past the last entry of the walk
   };
 
   StreamLog() = default;
@@ -114,46 +114,46 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
 
   // Returns the number of live entries. Cost: O(1).
   uint64_t Length() const { return length_; }          // number of live entries
-  const StreamId& LastId() const { return last_id_; }  // ID of the newest entry ever, or set by XSETID
+  const StreamId& LastId() const { return last_id_; }  // ID of the newest entry ever added, unless XSETID set another
   // Returns the ID of the first live entry, or 0-0 if there is none. Cost: O(1).
-  const StreamId& FirstId() const { return first_id_; }  // ID of the first live entry; 0-0: none
+  const StreamId& FirstId() const { return first_id_; }  // ID of the first live entry; 0-0: no live entries
   // Returns the ID of the last live entry, or 0-0 if there is none. Cost: O(1).
-  const StreamId& LastLiveId() const { return last_live_id_; }  // ID of the last live entry; 0-0: none
+  const StreamId& LastLiveId() const { return last_live_id_; }  // ID of the last live entry; 0-0: none left
   // Returns the ID of the first stored entry, deleted or not, or Max() if there is none. As in Redis, XTRIM MINID ~ is
   // replicated with this ID.
-  StreamId FirstStoredId() const;  // ID of the first stored entry, even if deleted; Max(): there is none
+  StreamId FirstStoredId() const;  // ID of the first stored entry, live or deleted; Max(): none
   // Returns the greatest ID that XDEL removed, or the ID that XSETID set. Trimming does not count.
   const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or set by XSETID
   // Returns the number of entries that were ever added. No group has read more entries than that.
   uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added; XSETID can set it
-  const Blocks& blocks() const { return blocks_; }          // the blocks of entries, by their first ID
+  const Blocks& blocks() const { return blocks_; }          // the blocks of entries, by first ID
   // Returns the number of nodes that Redis' radix tree of this stream would have. XINFO STREAM shows it. Cost:
   // O(blocks).
   uint64_t RadixTreeNodes() const;  // number of nodes that the radix tree of Redis would have
 
   // Returns the ID for XADD `*`, or nullopt if no ID is left. As in Redis, the ID grows even if the clock was set back.
-  std::optional<StreamId> AutoId(uint64_t now_ms) const;  // the ID for XADD *; nullopt: no ID is left
+  std::optional<StreamId> AutoId(uint64_t now_ms) const;  // next ID for XADD with `*`; nullopt: no ID is left
   // Returns the ID for XADD `ms-*`, or nullopt if all sequence numbers of `ms` are used. The ID may be below LastId().
-  std::optional<StreamId> AutoSequence(uint64_t ms) const;  // the ID for XADD ms-*; nullopt: no ID is left
+  std::optional<StreamId> AutoSequence(uint64_t ms) const;  // next ID for XADD with `ms-*`; nullopt: no ID is left
   // Adds an entry of fields and values. Requires: id > LastId(); `fields_and_values` are not views of this stream.
   // Cost: amortised O(bytes of the entry).
   void Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits);
   // Removes an entry. Returns false if there is no live entry with this ID. Cost: O(log n + size of a block).
-  bool Delete(const StreamId& id);          // removes a live entry; false: there is none
-  bool Contains(const StreamId& id) const;  // true: the entry is live
+  bool Delete(const StreamId& id);          // removes a live entry; false: there is no such entry
+  bool Contains(const StreamId& id) const;  // true: a live entry has this ID
   // Returns the number of live entries with from <= ID <= to, at most `max_count`. Cost: O(number of blocks + entries
   // of two blocks).
-  uint64_t CountRange(const StreamId& from,  // number of live entries in the range, at most `max_count`
+  uint64_t CountRange(const StreamId& from,  // number of live entries from `from` to `to`, at most `max_count`
                       const StreamId& to, uint64_t max_count) const;
   // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed + entries of one block).
   uint64_t Trim(const StreamTrim& trim);
 
   // Sets the last ID. XSETID and the loading of files use this.
-  void SetLastId(const StreamId& id) { last_id_ = id; }  // sets the last ID, for XSETID and loading files
+  void SetLastId(const StreamId& id) { last_id_ = id; }  // for XSETID and loading: sets the last ID
   // Sets the number of entries ever added (entries-added). Also lowers the counts of groups that have read more,
   // because Redis refuses a file with such a group. Cost: O(groups).
-  void SetEntriesAdded(uint64_t count);       // sets entries-added; may lower the counts of groups
-  void SetMaxDeletedId(const StreamId& id) {  // sets the greatest deleted ID, for XSETID and loading files
+  void SetEntriesAdded(uint64_t count);       // sets entries-added; lowers greater counts of groups
+  void SetMaxDeletedId(const StreamId& id) {  // for XSETID and loading: sets the greatest deleted ID
     max_deleted_id_ = id;
   }
 
@@ -162,78 +162,78 @@ class StreamLog final : public Object {  // the entries and consumer groups of o
   StreamGroup* FindGroup(Bytes name);              // the group of this name; null: there is none
   const StreamGroup* FindGroup(Bytes name) const;  // the group of this name; null: there is none
   // Creates a group. Returns null if the name already exists. Lowers `entries_read` to EntriesAdded() if it is higher.
-  StreamGroup* CreateGroup(Bytes name, const StreamId& last_id,  // adds a group; null: the name exists
+  StreamGroup* CreateGroup(Bytes name, const StreamId& last_id,  // adds a consumer group; null: the name exists
                            int64_t entries_read);
   // Sets the last ID of the group, as XGROUP SETID does. Lowers `entries_read` to EntriesAdded() if it is higher.
-  void SetGroupLastId(StreamGroup& group, const StreamId& last_id,  // sets the last ID that the group has read
+  void SetGroupLastId(StreamGroup& group, const StreamId& last_id,  // XGROUP SETID: sets up to where the group has read
                       int64_t entries_read) const;
   // Removes the group and its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);  // removes a group and its pending entries; false: there is no such group
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
   // last ID.
-  void AdvanceGroup(StreamGroup& group, const StreamId& id,  // records that the group has read this entry
+  void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only if `id`
   // is not above the first entry, or if it is the last ID. Deletions can make it unknown.
-  int64_t EstimateEntriesRead(const StreamId& id,  // number of entries ever added up to `id`, or kUnknownCount
+  int64_t EstimateEntriesRead(const StreamId& id,  // how many entries were added up to `id`, or kUnknownCount
                               ReadCounting counting = ReadCounting::kRedis72) const;
   // Returns the number of entries that the group has not read yet, or nullopt if deletions made it unknown.
-  std::optional<int64_t> LagOf(const StreamGroup& group,  // number of entries still to read; nullopt: unknown
+  std::optional<int64_t> LagOf(const StreamGroup& group,  // how many entries the group has not read; nullopt: unknown
                                ReadCounting counting = ReadCounting::kRedis72) const;
 
   // LoadBlock and LoadEntry restore blocks from a file, including deleted entries. They return false if the ID of a
   // block or of a live entry is too low, which makes the stream unusable. FinishLoading finds the first and the last
   // live entry.
-  bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: wrong order of IDs
-  bool LoadEntry(const StreamId& id,  // adds an entry to the last block; false: wrong order of IDs
+  bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: the ID is too low
+  bool LoadEntry(const StreamId& id,  // adds an entry to the last block; false: the ID is too low
                  std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
-  void FinishLoading();  // finds the first and the last live entry
+  void FinishLoading();  // sets first_id_ and last_live_id_ from the loaded entries
 
   // For tests. Returns true if all rules of the structure hold. Cost: O(n).
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  struct Place {                   // the position of a live entry, or block.AtEnd()
+  struct Place {                   // where a live entry is stored; block.AtEnd(): there is no such entry
     Blocks::Cursor block;          // the block of the entry
     StreamBlock::EntryView entry;  // the entry itself
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
-  bool DropDeletedTail(const StreamId& id);  // drops deleted end blocks; true: entries stay, all below `id`
-  void DropEmptyTailBlock();                 // removes the last block if it has no entries
-  void BeginBlock(const StreamId& id, StreamBlock* block);                         // adds `block` as the last block
-  void DropBlock(const StreamId& id, StreamBlock* block);                          // removes and frees the block
-  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` removes all of it
+  bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks; true: entries stay, all below `id`
+  void DropEmptyTailBlock();                 // frees the last block if it has no entries, live or deleted
+  void BeginBlock(const StreamId& id, StreamBlock* block);  // adds `block` as the last block
+  void DropBlock(const StreamId& id, StreamBlock* block);   // removes a block from blocks_, and frees it
+  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` removes all entries
   uint64_t TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);  // the number removed
-  void UpdateFirstId();                                                    // sets first_id_ again, from the blocks
-  void UpdateLastLiveId();                                                 // sets last_live_id_ again, from the blocks
+  void UpdateFirstId();     // finds the first live entry again, and sets first_id_
+  void UpdateLastLiveId();  // finds the last live entry again, and sets last_live_id_
   bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;  // true: XDEL removed entries from `id` on
-  bool IsReadCountExact(const StreamGroup& group, const StreamId& next,    // true: the group's count is exact
+  bool IsReadCountExact(const StreamGroup& group, const StreamId& next,    // true: group.entries_read is exact
                         ReadCounting counting) const;
 
   Blocks blocks_;               // the blocks by the ID of their first entry
   uint64_t length_ = 0;         // number of live entries
-  uint64_t entries_added_ = 0;  // number of entries ever added, unless XSETID has set it
+  uint64_t entries_added_ = 0;  // how many entries were ever added, unless XSETID set another number
   StreamId first_id_;           // ID of the first live entry; 0-0: none
-  StreamId last_id_;            // ID of the newest entry ever, or set by XSETID
+  StreamId last_id_;            // ID of the newest entry ever added, unless XSETID set another
   StreamId last_live_id_;       // ID of the last live entry; 0-0: none
-  StreamId max_deleted_id_;     // the greatest ID that XDEL removed, or set by XSETID
+  StreamId max_deleted_id_;     // the greatest ID that XDEL has removed, unless XSETID set another
   Groups groups_;               // the consumer groups by name
 };
 
 class Stream : public Collection {  // gives access to the stream of one key
  public:
   static constexpr ValueType kType = ValueType::kStream;  // the type of an entry that holds a stream
-  static constexpr bool kStaysWhenEmpty = true;           // an empty stream keeps its key
+  static constexpr bool kStaysWhenEmpty = true;           // true: a stream without entries keeps its key
   static std::unique_ptr<Object> MakeInitialObject() { return std::make_unique<StreamLog>(); }  // makes an empty stream
 
   explicit Stream(const CollectionContext& place) : Collection(place) {}
 
-  bool IsEmpty() const { return !Exists() || Log().Length() == 0; }  // true: no live entries or no such key
+  bool IsEmpty() const { return !Exists() || Log().Length() == 0; }  // true: no live entries, or no such key
   // Requires: Exists().
   StreamLog& Log() { return slot_.As<StreamLog>(); }
   const StreamLog& Log() const { return slot_.As<StreamLog>(); }
-  StreamBlock::Limits Limits() const {  // how much a block may hold
+  StreamBlock::Limits Limits() const {  // up to when a block takes more entries
     return {limits_->stream_node_max_bytes, static_cast<uint64_t>(limits_->stream_node_max_entries)};
   }
 };

@@ -34,38 +34,38 @@
 namespace respite {
 
 // A stored field name or value; an integer is printed into the object itself.
-class StreamText {  // a stored name or value as text, even if it is an integer
+class StreamText {  // a field name or value as text; an integer is printed
  public:
   explicit StreamText(Bytes text) : view_(text) {}
   explicit StreamText(int64_t integer) : digits_(integer), is_integer_(true) {}
   Bytes View() const { return is_integer_ ? Bytes(digits_) : view_; }
 
  private:
-  IntegerText digits_{0};  // the text of an integer
+  IntegerText digits_{0};  // the printed text, if it is an integer
   Bytes view_;
   bool is_integer_ = false;  // true: the text is in digits_
 };
 
-class StreamBlock {  // about a hundred neighbouring entries, as in one node of Redis
+class StreamBlock {  // a run of about a hundred neighbouring entries, as in one node of Redis
  public:
   // The capacity of a block, from stream-node-max-bytes and stream-node-max-entries; 0: no limit.
-  struct Limits {          // how much a block may hold; 0: no limit
-    uint64_t max_bytes;    // maximum size, measured as a Redis listpack
+  struct Limits {          // how full a block may become; 0: no limit
+    uint64_t max_bytes;    // maximum size, measured as that of a Redis listpack
     uint64_t max_entries;  // maximum number of entries, live or deleted
   };
   enum class EntryState : uint8_t { kLive, kDeleted };
 
-  struct EntryView {  // an entry as it is stored in a block
+  struct EntryView {  // refers to one entry in a block
     StreamId id;
     EntryState state;      // live, or deleted but still stored
-    bool has_own_names;    // false: the field names are the master's
+    bool has_own_names;    // false: the entry shares the field names of the block (master)
     uint64_t field_count;  // number of field-value pairs
     const char* flags;     // where the entry's flags are in the block
-    const char* elements;  // where the values begin, or the names and values
+    const char* elements;  // where the values (or names and values) begin in the block
   };
 
   // Iterates over all entries, including deleted ones. Any change of the block invalidates the cursor.
-  class Cursor {  // the position of an entry in a block
+  class Cursor {  // iterates over the entries of a block, deleted ones too
    public:
     Cursor(const StreamBlock& block, const StreamId& block_id);
     bool IsValid() const { return at_ != end_; }  // false: after the last entry
@@ -82,17 +82,17 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
     const char* at_;
     const char* end_;
     const char* next_;
-    uint64_t master_count_;  // number of field names of the master
+    uint64_t master_count_;  // number of field names that the block shares (master)
     EntryView entry_;        // the current entry
   };
 
   // Creates an empty block that begins at `id`. `fields_and_values` are those of the first entry, which the caller must
   // append afterwards. Their names become the master's field names, which later entries can share. The caller owns the
   // block and must free it with Destroy.
-  static StreamBlock* Create(const StreamId& id,  // a new block without entries, for these field names
+  static StreamBlock* Create(const StreamId& id,  // makes an empty block; entries can share these names
                              std::span<const Bytes> fields_and_values);
   // Creates an empty block that begins at `id`. Its master (the field names that entries can share) has these names.
-  static StreamBlock* CreateWithFieldNames(const StreamId& id,  // a new block without entries
+  static StreamBlock* CreateWithFieldNames(const StreamId& id,  // makes an empty block
                                            std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);  // returns a copy, which the caller must Destroy
   static void Destroy(StreamBlock* block);              // frees the block
@@ -105,32 +105,32 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   // Shrinks the block to its used size.
   static StreamBlock* Seal(StreamBlock* block);  // shrinks the block to its used size; may move it
   // Requires: the entry is in this block, and live.
-  void MarkDeleted(const EntryView& entry);  // marks an entry as deleted; its bytes stay
+  void MarkDeleted(const EntryView& entry);  // marks an entry as deleted, without removing its bytes
 
   uint32_t LiveCount() const { return live_count_; }        // number of live entries
   uint32_t DeletedCount() const { return deleted_count_; }  // number of entries marked as deleted
   const StreamId& LastId() const { return last_id_; }       // ID of the last entry, deleted or not
   // Returns how large a Redis listpack with the same entries would be. Cost: O(1).
-  uint64_t ListpackBytes() const;  // size of the Redis node with the same entries
+  uint64_t ListpackBytes() const;  // size of a Redis listpack with the same entries
   // Returns false if an entry with these fields and values must begin another block.
-  bool HasCapacityFor(std::span<const Bytes> fields_and_values,  // false: the entry needs a new block
+  bool HasCapacityFor(std::span<const Bytes> fields_and_values,  // false: the block is too full for this entry
                       const Limits& limits) const;
   size_t UsedBytes() const;  // memory of the block
 
   // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes
   // value) for each pair of an entry. The texts are valid during the call.
   template <class Visit>
-  void ForEachName(Visit&& visit) const;  // calls visit(name) for each field name of the master
+  void ForEachName(Visit&& visit) const;  // visits the field names that entries share (master)
   template <class Visit>
-  void ForEachPair(const EntryView& entry, Visit&& visit) const;  // calls visit(field, value)
-  uint64_t NameCount() const;  // number of field names of the master, which entries share
+  void ForEachPair(const EntryView& entry, Visit&& visit) const;  // visits an entry's pairs
+  uint64_t NameCount() const;                                     // how many field names entries can share (master)
 
  private:
   StreamBlock() = default;
   enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
   class Writer;
   struct EntryHeader;
-  EntryHeader HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values,  // how this entry will be written
+  EntryHeader HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values,  // chooses how to write an entry
                         EntryState state) const;
   void WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,  // writes flags, ID, names, values
                  std::span<const Bytes> fields_and_values) const;
@@ -139,12 +139,12 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
   char* Data() { return reinterpret_cast<char*>(this + 1); }
   const char* End() const { return Data() + size_; }
   static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; may move the block
-  static StreamBlock* CreateWithMasterFields(const StreamId& id,  // a new block; each `stride`-th text is a field name
+  static StreamBlock* CreateWithMasterFields(const StreamId& id,  // shares each `stride`-th text as field name
                                              std::span<const Bytes> texts, size_t stride);
-  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: the field names are the master's
+  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: its field names are the master's
 
-  struct Varint {    // a decoded number, and where the bytes after it begin
-    uint64_t value;  // the number
+  struct Varint {    // a decoded number, and where the next bytes begin
+    uint64_t value;  // the decoded number
     const char* next;
   };
   static Varint ReadVarint(const char* at) {  // decodes a number of 7 bits per byte
@@ -157,19 +157,19 @@ class StreamBlock {  // about a hundred neighbouring entries, as in one node of 
       if (byte < 128) return {value, at};
     }
   }
-  struct Element {  // a decoded text, and where the bytes after it begin
+  struct Element {  // a decoded name or value, and where the next bytes begin
     StreamText text;
     const char* next;
   };
   static Element ReadElement(const char* at);      // decodes a name or value
-  static Element ReadLongElement(const char* at);  // reads an element that needs more than its first byte to decode
+  static Element ReadLongElement(const char* at);  // decodes a name or value whose size needs further bytes
 
   uint32_t room_ = 0;           // bytes after the header
   uint32_t size_ = 0;           // bytes in use after the header
   uint32_t master_size_ = 0;    // bytes of the master: the field names that entries share
   uint32_t live_count_ = 0;     // number of live entries
   uint32_t deleted_count_ = 0;  // number of entries marked as deleted
-  uint32_t listpack_rest_ = 0;  // bytes of a Redis listpack with this content, without live and deleted count
+  uint32_t listpack_rest_ = 0;  // bytes of a Redis listpack of the block, without its counts of live and deleted
   StreamId last_id_;            // ID of the last entry, deleted or not
 };
 
@@ -181,7 +181,7 @@ inline StreamBlock::Element StreamBlock::ReadElement(const char* at) {  // decod
 }
 
 template <class Visit>
-void StreamBlock::ForEachName(Visit&& visit) const {  // visits the master's field names
+void StreamBlock::ForEachName(Visit&& visit) const {  // visits the shared names
   auto [count, at] = ReadVarint(Data());
   for (; count > 0; --count) {
     const Element name = ReadElement(at);
@@ -191,7 +191,7 @@ void StreamBlock::ForEachName(Visit&& visit) const {  // visits the master's fie
 }
 
 template <class Visit>
-void StreamBlock::ForEachPair(const EntryView& entry, Visit&& visit) const {  // calls visit(field, value)
+void StreamBlock::ForEachPair(const EntryView& entry, Visit&& visit) const {  // visits its pairs
   const char* at = entry.elements;
   const char* name_at = ReadVarint(Data()).next;
   for (uint64_t i = 0; i < entry.field_count; ++i) {

@@ -19,20 +19,20 @@
 
 namespace respite {
 
-struct StreamConsumer {                        // one consumer of a group
-  static constexpr int64_t kNeverActive = -1;  // value of active_ms: the consumer has never received an entry
+struct StreamConsumer {                        // one consumer of a consumer group
+  static constexpr int64_t kNeverActive = -1;  // as active_ms: the consumer has never received an entry
 
   explicit StreamConsumer(int64_t now_ms) : seen_ms(now_ms) {}
 
-  int64_t seen_ms;                    // Unix ms when the consumer last tried to read or claim, or was created
-  int64_t active_ms = kNeverActive;   // Unix ms when the consumer last received an entry
+  int64_t seen_ms;                    // when the consumer last tried to read or claim, or was created (Unix ms)
+  int64_t active_ms = kNeverActive;   // when the consumer last received an entry (Unix ms)
   StreamIdMap<NoValue> pending;       // IDs delivered and not acknowledged; changed by StreamGroup only
   const std::string* name = nullptr;  // the consumer's name: the key in the map of the group
 };
 
 struct PendingEntry {  // an entry that was delivered to a consumer and not acknowledged yet
   // Returns the time since the last delivery, or 0 if the clock was set back since then. Requires: now_ms >= 0.
-  int64_t IdleMs(int64_t now_ms) const {  // ms since the last delivery
+  int64_t IdleMs(int64_t now_ms) const {  // how many ms ago the entry was last delivered
     return std::max<int64_t>(now_ms - delivered_ms, 0);
   }
 
@@ -42,13 +42,13 @@ struct PendingEntry {  // an entry that was delivered to a consumer and not ackn
   }
 
   StreamConsumer* consumer;  // the consumer that received or claimed the entry last
-  int64_t delivered_ms;      // Unix ms of the last delivery, not negative; XCLAIM can set it
+  int64_t delivered_ms;      // when the entry was last delivered (Unix ms, not negative); XCLAIM can set it
   uint64_t deliveries;       // number of deliveries, at most INT64_MAX; XCLAIM can set it
 };
 
-class StreamGroup {  // a consumer group: what it has read, and its pending entries
+class StreamGroup {  // a consumer group: how far it has read, and its pending entries
  public:
-  static constexpr int64_t kUnknownCount = -1;  // value of entries_read: the number is unknown
+  static constexpr int64_t kUnknownCount = -1;  // as entries_read: the number is unknown
   using Pending = StreamIdMap<PendingEntry>;
   using Consumers = std::map<std::string, StreamConsumer, std::less<>>;  // sorted by bytes, as Redis lists them
 
@@ -57,7 +57,7 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   StreamGroup& operator=(const StreamGroup&) = delete;
 
   StreamId last_id;      // entries above this ID are new to the group
-  int64_t entries_read;  // number of entries ever added with IDs up to last_id, or kUnknownCount
+  int64_t entries_read;  // how many entries were added with IDs up to last_id, or kUnknownCount
 
   const Consumers& consumers() const { return consumers_; }  // the consumers by name
   // FindConsumer returns the consumer of this name, or null if there is none.
@@ -74,13 +74,13 @@ class StreamGroup {  // a consumer group: what it has read, and its pending entr
   }
   // Makes the ID pending for `entry.consumer`, and no longer for another consumer. Cost: O(log n), or O(1) for an ID
   // above all pending IDs.
-  void Assign(const StreamId& id, const PendingEntry& entry);  // makes the ID pending for entry.consumer only
+  void Assign(const StreamId& id, const PendingEntry& entry);  // makes the entry pending for entry.consumer only
   // Counts one more delivery of an entry to the consumer that already has it. Requires: the entry is pending.
-  void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts one more delivery, now, to the same consumer
+  void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts another delivery to the same consumer
   // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
   bool RemovePending(const StreamId& id);  // XACK: acknowledges an entry; false: it was not pending
 
-  size_t UsedBytes() const;   // memory of the group
+  size_t UsedBytes() const;   // memory of the group in bytes
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:

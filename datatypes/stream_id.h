@@ -12,7 +12,7 @@
 
 namespace respite {
 
-struct StreamId {  // the ID of an entry: milliseconds and sequence number
+struct StreamId {  // the ID of a stream entry: milliseconds and sequence number
   uint64_t ms = 0;
   uint64_t seq = 0;
 
@@ -28,13 +28,13 @@ struct StreamId {  // the ID of an entry: milliseconds and sequence number
   std::optional<StreamId> Previous() const;  // the next lower ID; nullopt: this is Min()
 
   // Returns 16 bytes: ms, then seq, both big endian. So the bytes have the same order as the IDs.
-  std::array<char, 16> RawBytes() const;  // ms, then seq, both big endian; sorted like the IDs
+  std::array<char, 16> RawBytes() const;  // ms, then seq, both big endian; ordered like the IDs
   // Requires: 16 bytes.
-  static StreamId FromBytes(Bytes bytes);  // the ID whose RawBytes these are
+  static StreamId FromBytes(Bytes bytes);  // makes an ID from its RawBytes
 };
 
 // The text of an ID, "ms-seq", stored in the object itself. The result of View() is valid as long as the object exists.
-class StreamIdText {  // the text of an ID: "ms-seq"
+class StreamIdText {  // a stream ID as text: "ms-seq"
  public:
   // DEBUG DIGEST uses a dot as the `separator`.
   explicit StreamIdText(const StreamId& id, char separator = '-');
@@ -51,12 +51,12 @@ class StreamIdText {  // the text of an ID: "ms-seq"
 //   ms-seq   kGiven
 //   ms       kMissing: the context determines the sequence number
 //   ms-*     kAutomatic
-struct ParsedStreamId {  // an ID as a client wrote it, perhaps without the sequence number
+struct ParsedStreamId {  // a stream ID as a client wrote it, perhaps without sequence number
   enum class Sequence : uint8_t { kGiven, kMissing, kAutomatic };
   StreamId id;                           // seq is 0 unless given
-  Sequence sequence = Sequence::kGiven;  // whether the sequence number was given, missing or *
+  Sequence sequence = Sequence::kGiven;  // given, missing, or `*`
 
-  StreamId WithDefaultSequence(uint64_t seq) const {  // the ID; its sequence number is `seq` if it was missing
+  StreamId WithDefaultSequence(uint64_t seq) const {  // the ID; a missing sequence number becomes `seq`
     return sequence == Sequence::kMissing ? StreamId{id.ms, seq} : id;
   }
 };

@@ -31,10 +31,10 @@
 namespace respite {
 
 // The value type of a map that is used as a set of IDs.
-struct NoValue {};  // the value type of a StreamIdMap that is used as a set of IDs
+struct NoValue {};  // the value type of a StreamIdMap that is only a set of IDs
 
 template <class Value>
-class StreamIdMap {  // an ordered map by entry ID: a B+-tree
+class StreamIdMap {  // an ordered map (B+-tree) whose keys are stream IDs
   static_assert(std::is_trivially_copyable_v<Value> && std::is_trivially_destructible_v<Value>);
 
  private:
@@ -48,7 +48,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   };
 
   // Points to an item, or past either end (AtEnd). Any change of the map invalidates the cursor.
-  class Cursor {  // the position of an item, or past either end
+  class Cursor {  // iterates over the items; past either end, AtEnd() is true
    public:
     Cursor() = default;
     bool AtEnd() const { return leaf_ == nullptr; }  // true: the cursor is past either end
@@ -58,7 +58,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     void Next() {
       if (++index_ == leaf_->count) *this = {leaf_->next, 0};
     }
-    void Previous() {  // goes to the next lower ID; AtEnd() below the lowest
+    void Previous() {  // goes to the item before; AtEnd() becomes true before the first
       if (index_-- == 0) *this = {leaf_->previous, leaf_->previous == nullptr ? 0 : leaf_->previous->count - 1};
     }
 
@@ -67,7 +67,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     Cursor(Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
 
     Leaf* leaf_ = nullptr;  // only At changes it
-    uint32_t index_ = 0;    // index of the item on its leaf
+    uint32_t index_ = 0;    // index of the current item on its leaf
   };
 
   StreamIdMap() = default;
@@ -83,7 +83,7 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   size_t Size() const { return size_; }
   bool IsEmpty() const { return size_ == 0; }  // true: there are no items
   // Returns the memory of the map in bytes. Cost: O(leaves).
-  size_t UsedBytes() const;  // memory of all nodes
+  size_t UsedBytes() const;  // memory of the map in bytes
 
   // Cost of Find, Insert, Erase, AtOrAfter and AtOrBefore: O(log n). Insert takes O(1) amortised for an ID above all
   // others.
@@ -113,32 +113,32 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  static constexpr uint32_t kFirstLeafCapacity = 4;  // items that the first leaf can hold
-  static constexpr uint32_t kLeafMax = 62;           // maximum number of items of a leaf, which just fills a size class
+  static constexpr uint32_t kFirstLeafCapacity = 4;  // items for which the first leaf has room
+  static constexpr uint32_t kLeafMax = 62;           // maximum number of items of a leaf
   static constexpr uint32_t kInnerMax = 63;          // maximum number of children of an inner node
-  static constexpr uint32_t kSparse = kLeafMax / 4;  // a leaf with fewer items may merge
+  static constexpr uint32_t kSparse = kLeafMax / 4;  // a leaf with fewer items may merge with the next leaf
   static constexpr int kMaxHeight = 16;              // maximum number of levels of inner nodes
 
   struct Leaf {
     Leaf* previous;  // the leaf with lower IDs
     Leaf* next;
-    uint32_t count;  // items in use
+    uint32_t count;  // number of items of the leaf
     uint32_t room;
 
-    Item* items() { return reinterpret_cast<Item*>(this + 1); }  // the items, in order; `count` are in use
-    const Item* items() const { return reinterpret_cast<const Item*>(this + 1); }  // the items, in order
+    Item* items() { return reinterpret_cast<Item*>(this + 1); }                    // the items of the leaf, in order
+    const Item* items() const { return reinterpret_cast<const Item*>(this + 1); }  // the items of the leaf, in order
     uint32_t LowerBound(const StreamId& id) const {  // index of the first item not below `id`
       const Item* at = std::lower_bound(items(), items() + count, id,
                                         [](const Item& item, const StreamId& wanted) { return item.id < wanted; });
       return static_cast<uint32_t>(at - items());
     }
   };
-  struct Inner {                 // an inner node
+  struct Inner {                 // an inner node of the tree
     uint32_t count;              // number of children
-    StreamId bounds[kInnerMax];  // bounds[i] is a lower bound of the IDs below child i
-    void* children[kInnerMax];   // Leaf or Inner
+    StreamId bounds[kInnerMax];  // bounds[i]: no ID below children[i] is less
+    void* children[kInnerMax];   // child nodes, each a Leaf or an Inner
 
-    uint32_t ChildIndexFor(const StreamId& id) const {  // index of the child to which `id` belongs
+    uint32_t ChildIndexFor(const StreamId& id) const {  // index of the child below which `id` belongs
       return static_cast<uint32_t>(std::upper_bound(bounds + 1, bounds + count, id) - bounds) - 1;
     }
     void Put(uint32_t at, const StreamId& bound, void* child) {
@@ -156,8 +156,8 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   };
   // The path from the root to a leaf: the inner nodes, and the child taken at each of them.
   struct Path {
-    Inner* nodes[kMaxHeight];    // inner nodes, from the root down
-    uint32_t taken[kMaxHeight];  // index of the child taken in each node
+    Inner* nodes[kMaxHeight];    // the inner nodes on the path, from the root down
+    uint32_t taken[kMaxHeight];  // taken[i]: index of the child of nodes[i] on the path
     Leaf* leaf;
   };
 
@@ -167,16 +167,16 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
     return leaf;
   }
   static void FreeNode(void* node, int height);                // frees a node and all nodes below it
-  static bool IsNodeConsistent(const void* node, int height);  // false: a rule is violated below the node
-  Path PathTo(const StreamId& id) const;                       // the path to the leaf where `id` belongs
+  static bool IsNodeConsistent(const void* node, int height);  // false: node is damaged
+  Path PathTo(const StreamId& id) const;                       // the path from the root to the leaf where `id` belongs
   void LinkNeighboursTo(Leaf* leaf);                           // makes the neighbours of `leaf` point to it
-  void ReplaceLeaf(Path& path, Leaf* leaf);                    // puts `leaf` in the place of a leaf that was freed
-  void GrowLeaf(Path& path);                                   // doubles the capacity of the leaf
-  void SplitLeaf(Path& path, const StreamId& id);              // makes room for `id` in a full leaf
-  void PutChild(Path& path, int level, const StreamId& bound, void* child);  // inserts a child after the one taken
-  void UnlinkChild(Path& path, int level);  // removes the child taken at this level; frees nodes without children
-  void DropLeaf(Path& path);                // removes the leaf at the end of the path
-  void MergeWithNextLeaf(Path& path);       // merges a leaf with the next one, if both fit into one
+  void ReplaceLeaf(Path& path, Leaf* leaf);                    // puts `leaf` where a leaf was that is freed
+  void GrowLeaf(Path& path);                       // doubles the capacity of the leaf at the end of the path
+  void SplitLeaf(Path& path, const StreamId& id);  // makes room for `id`, as the path's leaf is full
+  void PutChild(Path& path, int level, const StreamId& bound, void* child);  // adds a node after the path
+  void UnlinkChild(Path& path, int level);  // removes the path's node at this level; frees empty parents
+  void DropLeaf(Path& path);                // removes and frees the leaf at the end of the path
+  void MergeWithNextLeaf(Path& path);       // merges the path's leaf with the next, if both fit into one
   void Swap(StreamIdMap& other) {
     std::swap(root_, other.root_);
     std::swap(first_, other.first_);
@@ -186,10 +186,10 @@ class StreamIdMap {  // an ordered map by entry ID: a B+-tree
   }
 
   void* root_ = nullptr;   // a Leaf when height_ is 0
-  Leaf* first_ = nullptr;  // leaf with the lowest IDs
+  Leaf* first_ = nullptr;  // the leaf with the lowest IDs
   Leaf* last_ = nullptr;
   size_t size_ = 0;
-  int height_ = 0;  // levels of inner nodes
+  int height_ = 0;  // number of levels of inner nodes; 0: the root is a leaf
 };
 
 }  // namespace respite

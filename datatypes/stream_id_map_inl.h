@@ -81,7 +81,7 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {  // removes an item; false:
 
 // Puts `leaf` in the place of the leaf at the end of the path. That old leaf is freed already.
 template <class Value>
-void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of a leaf that was freed
+void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` where a leaf was that is freed
   path.leaf = leaf;
   if (height_ == 0) {
     root_ = leaf;
@@ -99,7 +99,7 @@ void StreamIdMap<Value>::LinkNeighboursTo(Leaf* leaf) {  // makes the neighbours
 }
 
 template <class Value>
-void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of the leaf
+void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of the path's leaf
   const uint32_t room = std::min(path.leaf->room * 2, kLeafMax);
   Leaf* grown = static_cast<Leaf*>(ReallocateOrEnd(static_cast<void*>(path.leaf), sizeof(Leaf) + room * sizeof(Item)));
   grown->room = room;
@@ -108,7 +108,7 @@ void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of the 
 
 // Splits a full leaf to make room for `id`, and sets path.leaf to the leaf that will contain `id`.
 template <class Value>
-void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // splits a full leaf to make room
+void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // makes room beside a full leaf
   Leaf* left = path.leaf;
   const bool at_right_edge = left->next == nullptr && left->items()[left->count - 1].id < id;
   const uint32_t keep = at_right_edge ? left->count : left->count / 2;
@@ -153,7 +153,7 @@ void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, 
 
 // Removes the child that the path took at this level; also removes the node if it has no children left.
 template <class Value>
-void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes the child of this level; frees empty nodes
+void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes a node; frees empty parents
   Inner* node = path.nodes[level];
   node->Drop(path.taken[level]);
   if (node->count == 0) {  // never the root, which has at least two children
@@ -170,7 +170,7 @@ void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes the ch
 }
 
 template <class Value>
-void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes the leaf at the end of the path
+void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes and frees the path's leaf
   Leaf* leaf = path.leaf;
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf->next;
   (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf->previous;
@@ -179,7 +179,7 @@ void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes the leaf at the end 
 }
 
 template <class Value>
-void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges a leaf with the next one, if both fit into one
+void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges two if they fit in one
   Inner* parent = path.nodes[height_ - 1];
   const uint32_t at = path.taken[height_ - 1];
   if (at + 1 == parent->count) return;
@@ -212,7 +212,7 @@ void StreamIdMap<Value>::Clear() {  // removes all items
 }
 
 template <class Value>
-size_t StreamIdMap<Value>::UsedBytes() const {  // memory of all nodes
+size_t StreamIdMap<Value>::UsedBytes() const {  // memory of the map in bytes
   size_t used = 0;
   size_t leaves = 0;
   for (Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next, ++leaves) used += malloc_usable_size(leaf);
@@ -224,7 +224,7 @@ size_t StreamIdMap<Value>::UsedBytes() const {  // memory of all nodes
 }
 
 template <class Value>
-bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {  // false: a rule is violated below the node
+bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {  // false: node is damaged
   if (height == 0) return static_cast<const Leaf*>(node)->count > 0;
   const Inner* inner = static_cast<const Inner*>(node);
   for (uint32_t i = 0; i < inner->count; ++i) {

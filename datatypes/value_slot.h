@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ValueSlot final : public PackedStore {  // one collection in a database; its entry may move when edited
+class ValueSlot final : public PackedStore {  // where one collection is stored; its entry may move when edited
  public:
   ValueSlot() = default;
   // Makes a ValueSlot that is only for reading.
@@ -33,25 +33,25 @@ class ValueSlot final : public PackedStore {  // one collection in a database; i
     return *static_cast<Table*>(entry_->ObjectValue());
   }
 
-  char* Splice(size_t offset, size_t removed, size_t inserted) override;  // returns the address of the new bytes
+  char* Splice(size_t offset, size_t removed, size_t inserted) override;  // replaces bytes; returns the new ones
   // ConvertTo changes the encoding of the collection. Requires: `packed` is not part of the value that it replaces.
-  void ConvertTo(ValueForm form, Bytes packed);    // stores the collection in another encoding
-  void ConvertTo(std::unique_ptr<Object> object);  // stores the collection as this object
+  void ConvertTo(ValueForm form, Bytes packed);    // changes the encoding: the value is now these bytes
+  void ConvertTo(std::unique_ptr<Object> object);  // changes the encoding: the value is now this object
 
  private:
-  void UpdateView();  // sets data_ and size_; must be called after the entry has moved
+  void UpdateView();  // makes data_ and size_ those of the entry, after it moved
 
-  Database* database_ = nullptr;  // null: the slot is only for reading
+  Database* database_ = nullptr;  // the database of the key; null: the slot is only for reading
   Entry* entry_ = nullptr;        // null: there is no such key
 };
 
-struct CollectionContext {  // what the constructors of Hash, List, Set, SortedSet and Stream take
+struct CollectionContext {  // the arguments with which Hash, List, Set, SortedSet and Stream are made
   ValueSlot slot;
   const EncodingLimits& limits;  // the sizes up to which a collection stays packed
-  int64_t now_ms;                // Unix ms, which decides which fields are expired
+  int64_t now_ms;                // Unix ms; fields of a hash with earlier deadlines are expired
 };
 
-class Collection {  // the base of Hash, List, Set, SortedSet and Stream
+class Collection {  // the base class of Hash, List, Set, SortedSet and Stream
  public:
   static constexpr bool kStaysWhenEmpty = false;  // true: the key stays when its collection is empty
 
@@ -65,7 +65,7 @@ class Collection {  // the base of Hash, List, Set, SortedSet and Stream
 
   ValueSlot slot_;
   const EncodingLimits* limits_;  // the sizes up to which a collection stays packed
-  int64_t now_ms_;                // Unix ms, which decides which fields are expired
+  int64_t now_ms_;                // Unix ms; fields of a hash with earlier deadlines are expired
 };
 
 }  // namespace respite
