@@ -34,12 +34,12 @@ struct ChunkBlock {  // the header of a list chunk's memory block; the elements 
   uint32_t begin;    // where the first element is: offset (kOpen), symbol number (kTexts) or index (kIntegers)
   uint32_t end;      // where the last element ends, in the unit of `begin`
   ChunkForm form;
-  uint8_t unit;            // bits of a symbol (texts), or bytes of a difference (integers)
-  uint8_t width;           // number of symbols of each text, if all texts have the same number
-  uint8_t prefix;          // bytes of the prefix that all texts share (form kTexts)
-  bool has_lengths;        // false: all texts have the same length, so the block has no length bytes
-  bool has_long_elements;  // form kOpen: an element of more than 253 bytes was added; it may be gone again
-  bool is_shortest;        // true: Seal() found no shorter form for this open block, unchanged since then
+  uint8_t unit;                 // bits of a symbol (texts), or bytes of a difference (integers)
+  uint8_t width;                // number of symbols of each text, if all texts have the same number
+  uint8_t prefix;               // bytes of the prefix that all texts share (form kTexts)
+  bool has_lengths;             // false: all texts have the same length, so the block has no length bytes
+  bool may_have_long_elements;  // form kOpen: an element of more than 253 bytes was added; it may be gone again
+  bool is_shortest;             // true: Seal() found no shorter form for this open block, unchanged since then
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }

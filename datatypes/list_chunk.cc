@@ -131,7 +131,7 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   const uint32_t lengths_room = gaps.before_lengths + count_ + gaps.after_lengths;
   const size_t texts_room = size_t{gaps.before_texts} + TextBytes() + gaps.after_texts;
   ChunkBlock* block = AllocateChunkBlock(kHead + lengths_room + texts_room);
-  block->has_long_elements = old.has_long_elements;
+  block->may_have_long_elements = old.may_have_long_elements;
   block->lengths = kHead + gaps.before_lengths;
   block->body = kHead + lengths_room;
   block->begin = block->body + gaps.before_texts;
@@ -178,7 +178,7 @@ void ListChunk::PushFront(Bytes element) {
   block_->begin -= stored;
   block_->lengths -= 1;
   const uint8_t length = LengthByte(element.size());
-  if (length >= kMark16) block_->has_long_elements = true;
+  if (length >= kMark16) block_->may_have_long_elements = true;
   *block_->At(block_->lengths) = static_cast<char>(length);
   WriteElement(block_->At(block_->begin), element);
   ++count_;
@@ -190,7 +190,7 @@ void ListChunk::PushBack(Bytes element) {
   const uint32_t stored = StoredSize(element);
   EnsureCapacity(Side::kBack, stored);
   const uint8_t length = LengthByte(element.size());
-  if (length >= kMark16) block_->has_long_elements = true;
+  if (length >= kMark16) block_->may_have_long_elements = true;
   *block_->At(block_->lengths + count_) = static_cast<char>(length);
   WriteElement(block_->At(block_->end), element);
   block_->end += stored;
@@ -227,7 +227,7 @@ void ListChunk::Insert(uint32_t index, Bytes element) {
   std::memmove(length + 1, length, count_ - index);
   std::memmove(text + stored, text, block_->end - place);
   *length = static_cast<char>(LengthByte(element.size()));
-  if (stored != element.size()) block_->has_long_elements = true;
+  if (stored != element.size()) block_->may_have_long_elements = true;
   WriteElement(text, element);
   block_->end += stored;
   ++count_;
@@ -323,7 +323,7 @@ bool ListChunk::IsConsistent() const {
   for (; cursor.IsValid(); cursor.Next()) {
     entries += EntryBytes(cursor.Element());
     const bool is_long = block.form == ChunkForm::kOpen && block.Length(cursor.Index()) >= kMark16;
-    if (is_long && !block.has_long_elements) return false;
+    if (is_long && !block.may_have_long_elements) return false;
     if (ChunkCursor(*this, cursor.Index()).place_ != cursor.place_) return false;
   }
   return entries == entry_bytes_ && cursor.place_ == block.end;
@@ -352,7 +352,7 @@ uint32_t ChunkCursor::StepEndingAt(uint32_t index, uint32_t place) const {
 
 uint32_t ChunkCursor::PlaceOf(uint32_t index) const {
   if (!block_->HasLengths()) return block_->begin + index * SealedStep(index);
-  if (!block_->has_long_elements) return block_->begin + SumOfBytes(block_->At(block_->lengths), index);
+  if (!block_->may_have_long_elements) return block_->begin + SumOfBytes(block_->At(block_->lengths), index);
   uint32_t place = block_->begin;
   for (uint32_t i = 0; i < index; ++i) {
     const uint8_t length = block_->Length(i);
@@ -363,7 +363,8 @@ uint32_t ChunkCursor::PlaceOf(uint32_t index) const {
 
 uint32_t ChunkCursor::PlaceFromEnd(uint32_t index) const {
   if (!block_->HasLengths()) return block_->begin + index * SealedStep(index);
-  if (!block_->has_long_elements) return block_->end - SumOfBytes(block_->At(block_->lengths + index), count_ - index);
+  if (!block_->may_have_long_elements)
+    return block_->end - SumOfBytes(block_->At(block_->lengths + index), count_ - index);
   uint32_t place = block_->end;
   for (uint32_t i = count_; i > index; --i) place -= StepEndingAt(i - 1, place);
   return place;
