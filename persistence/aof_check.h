@@ -16,15 +16,15 @@
 
 namespace respite {
 
-struct AofCheckOptions {  // what CheckAof does to the files of an append-only file
+struct AofCheckOptions {  // whether CheckAof only reports damage, or also repairs the files
   enum class Action : uint8_t {
     kLook,                 // only reports damage
     kFix,                  // asks the user, then removes everything after the last good record of the last file
     kTruncateToTimestamp,  // removes the records written after `timestamp_s`, according to the annotations
   };
-  Action action = Action::kLook;  // what CheckAof does in addition to reporting damage
-  int64_t timestamp_s = 0;        // Unix time in seconds; used only with kTruncateToTimestamp
-  int64_t now_ms = 0;             // Unix time that decides which keys of an RDB are reported as expired
+  Action action = Action::kLook;  // kLook: only reports damage; the others also change files
+  int64_t timestamp_s = 0;        // Unix time in s; kTruncateToTimestamp removes later records
+  int64_t now_ms = 0;             // Unix time in ms; keys of an RDB with earlier deadlines count as expired
 };
 
 // Returns true if all files are good or were repaired. Cost: O(bytes).

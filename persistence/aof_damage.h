@@ -15,7 +15,7 @@
 
 namespace respite {
 
-struct LaterRecord {  // what a search found after the damage: a complete record, or none
+struct LaterRecord {  // the first complete record after the damage in an append-only file, if any
   enum class Kind : uint8_t {
     kNone,
     kFound,
@@ -23,14 +23,14 @@ struct LaterRecord {  // what a search found after the damage: a complete record
     kReadError,  // see `error`
   };
   Kind kind = Kind::kNone;   // kNone: there is no such record
-  uint64_t offset = 0;       // where the record that was found begins
-  std::string command = {};  // first argument of the record that was found
-  IoError error = kNoError;  // why reading failed, for kReadError
+  uint64_t offset = 0;       // where this record begins in the file
+  std::string command = {};  // the first argument of this record
+  IoError error = kNoError;  // why the file could not be read, for kReadError
 };
 
 // Finds the first complete record that begins at the start of a line in [from, end). Ignores a record at `from` itself.
 // Cost: O(end - from) for any content; memory for one chunk.
-LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // the first complete record after `from`
+LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // searches for a complete record after `from`
 
 // Explains the record that was found, why the file is not truncated at `offset`, and how to continue. Requires: kFound
 // or kUnclear.

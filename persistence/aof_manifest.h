@@ -34,7 +34,7 @@ struct AofManifestError {  // why the manifest of an append-only file cannot be 
   std::optional<Line> line;  // nullopt if Redis' message names no line
 };
 
-class AofManifest {  // the list of the files of an append-only file
+class AofManifest {  // lists the files that make up an append-only file: base, incrementals, history
  public:
   struct Part {        // a file that the manifest lists
     std::string name;  // without a directory
@@ -44,38 +44,38 @@ class AofManifest {  // the list of the files of an append-only file
   };
 
   // Parses a manifest. Fails in the same cases as Redis, with the messages of Redis. Cost: O(n).
-  static Result<AofManifest, AofManifestError> Parse(Bytes text);  // `text`: content of the manifest file
+  static Result<AofManifest, AofManifestError> Parse(Bytes text);  // parses the content of a manifest file
   std::string Text() const;                                        // the content of the manifest file
 
   const std::optional<Part>& base() const { return base_; }                // the data set at the last rewrite
-  const std::vector<Part>& incrementals() const { return incrementals_; }  // commands since the base; oldest first
-  const std::vector<Part>& history() const { return history_; }            // obsolete files, still to be removed
-  bool IsEmpty() const { return !base_ && incrementals_.empty(); }         // there is nothing to load
+  const std::vector<Part>& incrementals() const { return incrementals_; }  // writes after the base; oldest first
+  const std::vector<Part>& history() const { return history_; }            // obsolete files, not removed yet
+  bool IsEmpty() const { return !base_ && incrementals_.empty(); }         // true: lists no file to load
 
   // A function that returns true for names that a new file must not have, such as the name of a file left by a crash.
   // The function need not know the files in history(), because AofManifest itself avoids their names.
   using NamePredicate = std::function<bool(const std::string& name)>;
   // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old base becomes history. Returns the name of the new
   // base; the reference is valid until the manifest changes.
-  const std::string& AddBase(Bytes file_name, AofBaseFormat format,  // adds a new base file; returns its name
+  const std::string& AddBase(Bytes file_name, AofBaseFormat format,  // adds a new base file; returns the file's name
                              const NamePredicate& is_taken = nullptr);
   // Adds a new last incremental, `<file name>.<seq>.incr.aof`. The returned reference is valid until the manifest
   // changes.
-  const std::string& AddIncremental(Bytes file_name,  // adds a file; returns its name
+  const std::string& AddIncremental(Bytes file_name,  // adds a new last incremental; returns the file's name
                                     const NamePredicate& is_taken = nullptr);
-  bool HasPartNamed(Bytes name) const;      // true if a file with this name is listed
-  void RetireIncrementals(size_t kept);     // moves all but the last `kept` incrementals to the history
-  void DropHistory() { history_.clear(); }  // empties the list of obsolete files; removes no file
-  void UseOldFileAsBase(Bytes file_name);   // makes the AOF of Redis 6 or older, a single file, the base
+  bool HasPartNamed(Bytes name) const;      // true: the manifest lists a file of this name
+  void RetireIncrementals(size_t kept);     // moves all except the last `kept` incrementals to history()
+  void DropHistory() { history_.clear(); }  // forgets the obsolete files, without removing them
+  void UseOldFileAsBase(Bytes file_name);   // the only file of Redis 6 or older becomes the base
 
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }  // of the manifest
   // Returns the name under which a new manifest is written before the file is renamed to Name().
-  static std::string TemporaryName(Bytes file_name) {  // of a new manifest, until it is renamed to Name()
+  static std::string TemporaryName(Bytes file_name) {  // of a manifest, before it is renamed to Name()
     return "temp-" + Name(file_name);
   }
   // Returns the name of the incremental file that is written while the first base is created. The file is renamed when
   // the base is complete.
-  static std::string TemporaryIncrementalName(Bytes file_name) {  // of the incremental, until there is a base
+  static std::string TemporaryIncrementalName(Bytes file_name) {  // of an incremental, until there is a base
     return "temp-" + std::string(file_name) + ".incr";
   }
 
@@ -85,14 +85,14 @@ class AofManifest {  // the list of the files of an append-only file
   friend class AofManifestParser;
 
   // Returns a part named `<file name>.<number><suffix>`, with an unused number greater than `seq`.
-  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix,  // a part with an unused name
+  Part NextPart(Bytes file_name, int64_t seq, Bytes suffix,  // names a new file, whose number is above `seq`
                 const NamePredicate& is_taken) const;
 
   std::optional<Part> base_;        // the data set at the last rewrite
-  std::vector<Part> incrementals_;  // oldest first; the last one is open for writing
-  std::vector<Part> history_;       // obsolete files; new ones are added at the front
-  int64_t base_seq_ = 0;            // sequence number of the last base
-  int64_t incremental_seq_ = 0;     // sequence number of the last incremental
+  std::vector<Part> incrementals_;  // files of writes, oldest first; the last one is open for writing
+  std::vector<Part> history_;       // obsolete files, the newest at the front
+  int64_t base_seq_ = 0;            // number in the name of the newest base file
+  int64_t incremental_seq_ = 0;     // number in the name of the newest incremental file
 };
 
 }  // namespace respite

@@ -23,7 +23,7 @@
 
 namespace respite {
 
-class AofReader {  // reads the records of an append-only file as views into a buffer
+class AofReader {  // reads records (requests) of an append-only file, as views into a buffer
  public:
   enum class Status : uint8_t {
     kRecords,      // at least one record was read
@@ -33,7 +33,7 @@ class AofReader {  // reads the records of an append-only file as views into a b
     kReadError,    // see Error()
   };
 
-  struct Fault {  // why and where reading stopped; offsets are positions in the file
+  struct Fault {  // what is wrong with the file, and where; offsets count from its start
     enum class Kind : uint8_t {
       kNotARecord,  // no record or annotation begins here
       kAnnotation,  // an annotation has no end
@@ -44,10 +44,10 @@ class AofReader {  // reads the records of an append-only file as views into a b
       kMissing,     // the file lacks some of the `size` bytes or of the line end of an argument
     };
     Kind kind = Kind::kNotARecord;
-    uint64_t begin = 0;       // where the faulty line or argument begins
+    uint64_t begin = 0;       // offset of the faulty line or argument
     uint64_t at = 0;          // the first byte that is wrong or missing
     uint64_t size = 0;        // the announced size of an argument, for kSize and kMissing
-    uint64_t line_count = 0;  // number of line ends between the start of the record and `begin`
+    uint64_t line_count = 0;  // number of lines of the record before `begin`
   };
   // A function that is called with each annotation, including the line end, before Next returns the record after the
   // annotation. It may be called more than once for one annotation.
@@ -66,10 +66,10 @@ class AofReader {  // reads the records of an append-only file as views into a b
   // them. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the read.
   Status Next(RequestBatch& batch);  // reads up to 16 records into `batch`; the words are valid until the next call
 
-  uint64_t Offset() const { return offset_; }              // where the last returned record ends in the file
-  IoError Error() const { return error_; }                 // why reading failed, after kReadError
-  const Fault& LastFault() const { return fault_; }        // what is wrong, after kTruncated or kFormatError
-  void ListenToAnnotations(AnnotationListener listener) {  // `listener` gets each "#TS:…" line before its record
+  uint64_t Offset() const { return offset_; }        // where in the file the last returned record ends
+  IoError Error() const { return error_; }           // why the file could not be read, after kReadError
+  const Fault& LastFault() const { return fault_; }  // what is wrong with the file, after kTruncated or kFormatError
+  void ListenToAnnotations(AnnotationListener listener) {  // `listener` is called with each line "#TS:…"
     annotation_listener_ = std::move(listener);
   }
 
@@ -83,44 +83,44 @@ class AofReader {  // reads the records of an append-only file as views into a b
   };
 
   // A large argument of the record at begin_, in its own Blob. The other arguments of the record are in the buffer.
-  struct FetchedArgument {  // a large argument of the record at begin_
+  struct FetchedArgument {  // a large argument of the next record, read into its own Blob
     size_t at;              // where the argument belongs in the record, relative to begin_
     BlobRef blob;           // the bytes of the argument
   };
 
   // Parses the record at begin_. If it is complete, adds its words to the batch and advances begin_.
-  Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if it is complete in the buffer
+  Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if the buffer has all of it
   Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds the record's arguments
   // Skips the annotations that begin at begin_, and sets parsed_ to the start of the record after them.
-  Outcome SkipAnnotations();  // passes "#TS:…" lines to the listener; sets parsed_ after them
+  Outcome SkipAnnotations();  // passes "#TS:…" lines at begin_ to the listener; sets parsed_ after them
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
-  uint64_t FileOffset(size_t pos) const {  // the position of buffer_[pos] in the file
+  uint64_t FileOffset(size_t pos) const {  // the offset in the file of buffer_[pos]
     return offset_ + (pos - begin_) + fetched_bytes_;
   }
-  void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds a parsed record to the batch
+  void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds the parsed record to the batch
   // Reads more of the file into the buffer. Returns kRecords if the caller should parse again. `outcome` is the result
   // of the parse that ran out of bytes. At the end of the file, kNothing leads to kEnd, and any other outcome to
   // kTruncated.
-  Status ReadNextChunk(Outcome outcome);  // reads more bytes into the buffer; kRecords: parse again
-  Status FetchLargeArgument();            // reads the argument at parsed_ into its own Blob; kRecords: parse again
+  Status ReadNextChunk(Outcome outcome);  // reads more of the file into the buffer; kRecords: parse again
+  Status FetchLargeArgument();            // reads the argument at parsed_ into a Blob; kRecords: parse again
 
   File& file_;                      // the append-only file
-  const size_t chunk_;              // bytes per read
-  std::unique_ptr<char[]> buffer_;  // the bytes of the file that are being parsed
-  size_t capacity_ = 0;             // size of buffer_ in bytes
-  size_t begin_ = 0;                // position in buffer_ of the next record or of its annotations
-  size_t filled_ = 0;               // number of filled bytes in the buffer
-  bool at_end_ = false;             // the file has no more bytes
-  uint64_t file_offset_;            // position in the file up to which it was read
-  uint64_t offset_;                 // position in the file where the last returned record ends
-  IoError error_ = kNoError;        // why the last read of the file failed
+  const size_t chunk_;              // bytes per read of the file
+  std::unique_ptr<char[]> buffer_;  // holds the part of the file that is being parsed
+  size_t capacity_ = 0;             // allocated bytes of buffer_
+  size_t begin_ = 0;                // where in buffer_ the next record begins, or its annotations
+  size_t filled_ = 0;               // number of bytes of buffer_ that were read from the file
+  bool at_end_ = false;             // true: all bytes of the file have been read
+  uint64_t file_offset_;            // how many bytes of the file have been read
+  uint64_t offset_;                 // where in the file the last returned record ends
+  IoError error_ = kNoError;        // why the last read of the file failed; kNoError: it did not
 
-  std::vector<FetchedArgument> fetched_arguments_;  // large arguments of the record at begin_, in their own Blobs
-  uint64_t fetched_bytes_ = 0;                      // how many bytes of the file fetched_arguments_ take
-  size_t parsed_ = 0;                               // position in buffer_ where the last parse of a record stopped
-  uint64_t large_size_ = 0;                         // after kLargeArgument, the size of the argument at parsed_
-  Fault fault_;                                     // describes the last outcome other than kWhole
-  AnnotationListener annotation_listener_;          // gets the "#TS:…" lines; null: none does
+  std::vector<FetchedArgument> fetched_arguments_;  // large arguments of the next record, each in its own Blob
+  uint64_t fetched_bytes_ = 0;                      // bytes of the file that fetched_arguments_ took, and buffer_ lacks
+  size_t parsed_ = 0;                               // where in buffer_ parsing stopped
+  uint64_t large_size_ = 0;                         // size of the large argument at parsed_, after kLargeArgument
+  Fault fault_;                                     // what LastFault returns
+  AnnotationListener annotation_listener_;          // called with the lines "#TS:…"; null: nobody is called
 };
 
 }  // namespace respite

@@ -18,14 +18,14 @@
 
 namespace respite {
 
-struct AofBaseOptions {                               // how WriteAofBase writes a base that consists of commands
+struct AofBaseOptions {                               // how WriteAofBase writes the data set as commands
   GradualSync sync = GradualSync::kIncremental;       // whether WriteAofBase also syncs step by step
-  std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time for the first line of the file; nullopt: no such line
-  Bytes prologue = {};                                // requests that are written before all others
-  uint64_t keys_per_report = 1024;                    // after this many keys WriteAofBase calls `told`
+  std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time in s for a first line "#TS:…"; nullopt: no line
+  Bytes prologue = {};                                // bytes of requests to write before all others
+  uint64_t keys_per_report = 1024;                    // after each this many keys WriteAofBase calls `told`
 };
 
-struct AofBaseSaveResult {  // what WriteAofBase has written
+struct AofBaseSaveResult {  // how much WriteAofBase has written
   uint64_t bytes;           // number of bytes written to the file
   uint64_t keys;            // number of keys written
 };
@@ -33,7 +33,7 @@ struct AofBaseSaveResult {  // what WriteAofBase has written
 // Appends the data set to the file. After an error, some of the output may have been written. `libraries` are the
 // source codes of function libraries. `told` (may be null) is called after each `keys_per_report` keys with the number
 // of keys so far; `told` may sleep. Cost: O(data set), in 64 KB of memory.
-Result<AofBaseSaveResult, IoError> WriteAofBase(File& file, const Keyspace& keyspace,  // appends the data set
+Result<AofBaseSaveResult, IoError> WriteAofBase(File& file, const Keyspace& keyspace,  // writes all as commands
                                                 std::span<const Bytes> libraries, const AofBaseOptions& options,
                                                 const std::function<void(uint64_t keys)>& told);
 

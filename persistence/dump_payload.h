@@ -12,15 +12,15 @@
 namespace respite {
 
 // Cost: O(size of the value).
-std::string DumpPayload(const Entry& entry, RdbCompression compression);  // the value of `entry`, as DUMP returns it
+std::string DumpPayload(const Entry& entry, RdbCompression compression);  // what DUMP replies for this key
 
-std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // appends version and checksum; returns the payload
+std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // adds RDB version and CRC-64; returns the text
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 
 // Returns the part of the payload before version and checksum. Returns nullopt if the payload is too short, if its
 // version is newer than this server can read, or if the checksum is wrong.
-std::optional<Bytes> VerifyPayload(Bytes payload,  // checks and removes version and checksum; nullopt: invalid
+std::optional<Bytes> VerifyPayload(Bytes payload,  // the payload without version and CRC-64; nullopt: wrong
                                    PayloadCheck check);
 
 }  // namespace respite

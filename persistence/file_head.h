@@ -10,7 +10,7 @@
 
 namespace respite {
 
-struct FileFormat {  // what kind of file it is, judged by its first bytes
+struct FileFormat {  // whether a file is an RDB or append-only file, by its first bytes
   enum class Kind : uint8_t {
     kEmpty,
     kRdb,      // "REDIS"
@@ -23,6 +23,6 @@ struct FileFormat {  // what kind of file it is, judged by its first bytes
 };
 
 // Cost: one read of a few bytes.
-Result<FileFormat, IoError> DetectFileFormat(File& file);  // determines the kind of a file from its first bytes
+Result<FileFormat, IoError> DetectFileFormat(File& file);  // reads the first bytes of a file, which tell the format
 
 }  // namespace respite

@@ -14,17 +14,17 @@
 namespace respite {
 
 // Writes the code of one library, for a payload or an RDB file.
-void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // writes one library as in RDB files and in FUNCTION DUMP
+void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // writes one library, for RDB files and FUNCTION DUMP
 
 // Cost: O(total size of the codes).
-std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);  // what FUNCTION DUMP returns
+std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);  // what FUNCTION DUMP replies
 
 enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated, kTooLarge };
 
 // Returns the source codes of the libraries in a payload. `libraries` is the result of VerifyPayload. Fails with
 // kTooLarge before the codes take more than `max_bytes` of memory. A compressed code can be about 88 times as long as
 // its bytes in the payload.
-Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries,  // the code of each library
+Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries,  // for FUNCTION RESTORE
                                                                            uint64_t max_bytes);
 
 }  // namespace respite

@@ -13,21 +13,21 @@ namespace respite {
 // (kIncremental).
 enum class GradualSync : uint8_t { kAtEnd, kIncremental };
 
-class GradualWriter {  // appends to a large file; with kIncremental also syncs it every 32 MB
+class GradualWriter {  // appends to a large file; with kIncremental also syncs after every 32 MB
  public:
   // Borrows the file, which must outlive this object.
   GradualWriter(File& file, GradualSync sync) : file_(file), sync_(sync) {}
 
   // Appends the bytes to the file. Does nothing after an error.
-  void Write(Bytes bytes) {  // appends the bytes; does nothing after an error
+  void Write(Bytes bytes) {  // appends the bytes, unless an error has occurred before
     if (error_ != kNoError) return;
     error_ = file_.Write(bytes).error;
     bytes_ += bytes.size();
     if (error_ == kNoError && sync_ == GradualSync::kIncremental) SyncIfDue();
   }
 
-  IoError error() const { return error_; }   // the first error; kNoError: none
-  uint64_t bytes() const { return bytes_; }  // number of bytes passed to the file
+  IoError error() const { return error_; }   // the first error of the file; kNoError: none
+  uint64_t bytes() const { return bytes_; }  // number of bytes given to Write
 
  private:
   static constexpr uint64_t kWriteback = uint64_t{4} * 1024 * 1024;  // bytes between two starts of writeback
@@ -35,7 +35,7 @@ class GradualWriter {  // appends to a large file; with kIncremental also syncs 
 
   // Starts writeback often, and waits for a sync less often. Without the syncs, a slow disk would fall behind the
   // writer.
-  void SyncIfDue() {  // every 32 MB waits for a sync, every 4 MB starts writing to the disk
+  void SyncIfDue() {  // after 32 MB waits for a sync; after 4 MB starts writing to the disk
     if (bytes_ - synced_bytes_ >= kSync) {
       error_ = file_.Sync();
       synced_bytes_ = writeback_begun_bytes_ = bytes_;
@@ -47,10 +47,10 @@ class GradualWriter {  // appends to a large file; with kIncremental also syncs 
 
   File& file_;                          // the file to append to
   const GradualSync sync_;              // kAtEnd: does not sync, so the caller must
-  IoError error_ = kNoError;            // the first error; nothing is written after it
-  uint64_t bytes_ = 0;                  // number of bytes passed to the file
-  uint64_t writeback_begun_bytes_ = 0;  // length of the part that the system was asked to write
-  uint64_t synced_bytes_ = 0;           // length of the part that was synced
+  IoError error_ = kNoError;            // the first error; nothing is written after an error
+  uint64_t bytes_ = 0;                  // number of bytes given to Write
+  uint64_t writeback_begun_bytes_ = 0;  // up to where the kernel was asked to write to the disk
+  uint64_t synced_bytes_ = 0;           // up to where the file was synced
 };
 
 }  // namespace respite

@@ -27,36 +27,36 @@ namespace respite {
 using PackedElements = std::vector<PackedElement>;
 
 // Each of these functions returns all elements of a packed value. Cost: O(n).
-std::optional<PackedElements> ListpackElements(Bytes bytes);  // all elements of a listpack; nullopt: invalid
-std::optional<PackedElements> ZiplistElements(Bytes bytes);   // all elements of a ziplist; nullopt: invalid
-std::optional<PackedElements> ZipmapElements(Bytes bytes);    // fields and values alternately; nullopt: invalid
-std::optional<PackedElements> IntsetElements(Bytes bytes);    // all integers of an intset; nullopt: invalid
+std::optional<PackedElements> ListpackElements(Bytes bytes);  // decodes a listpack; nullopt: malformed
+std::optional<PackedElements> ZiplistElements(Bytes bytes);   // decodes an old ziplist; nullopt: malformed
+std::optional<PackedElements> ZipmapElements(Bytes bytes);    // decodes fields and values; nullopt: malformed
+std::optional<PackedElements> IntsetElements(Bytes bytes);    // decodes an intset; nullopt: malformed
 
 // Reads the elements of a listpack in order. After an error, Failed() returns true, and Next() returns empty elements.
-class ListpackReader {  // reads and checks a listpack element by element
+class ListpackReader {  // reads an untrusted listpack element by element
  public:
   explicit ListpackReader(Bytes bytes);
 
   bool Failed() const { return failed_; }     // true: a malformed element was met, or Fail was called
   void Fail() { failed_ = true; }             // makes Failed true, for callers that find an error themselves
-  bool AtEnd() const { return at_ == end_; }  // no element is left, or reading failed
+  bool AtEnd() const { return at_ == end_; }  // true: no element is left to read
   // Returns the number of unread bytes. Each element takes at least two bytes.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }  // number of unread bytes
   // Returns the next element. Fails if there is none.
   PackedElement Next();     // reads the next element; sets Failed if there is none
-  bool IsComplete() const;  // true: everything was read, and the number of elements matches the header
+  bool IsComplete() const;  // true: all elements were read, and they are as many as the header says
 
  private:
   const char* at_ = nullptr;   // the next unread byte
   const char* end_ = nullptr;  // the end of the listpack, without its end byte
-  size_t count_ = 0;           // number of elements read
-  size_t stored_count_ = 0;    // number of elements according to the header
-  bool failed_ = true;         // the listpack is malformed
+  size_t count_ = 0;           // number of elements read so far
+  size_t stored_count_ = 0;    // number of elements that the header announces
+  bool failed_ = true;         // true: the listpack is malformed
 };
 
 // Returns true if two of the elements 0, stride, 2*stride … have the same text. A temporary hash table uses `hash_key`.
 // Cost: O(n).
-bool HasEqualElements(std::span<const PackedElement> elements,  // true: of the elements 0, stride …, two are equal
+bool HasEqualElements(std::span<const PackedElement> elements,  // true: two of elements 0, stride … are equal
                       size_t stride, const HashKey& hash_key);
 
 // Checks whether a listpack is canonical, that is, has the bytes that our own code would write: well formed, each
@@ -67,18 +67,18 @@ class CanonicalListpack {  // checks whether a listpack has the bytes that our o
   explicit CanonicalListpack(Bytes bytes);
 
   // Call the other functions of this class only if this returns true.
-  bool IsCanonical() const { return is_canonical_; }  // true: well formed, each element in its smallest encoding
+  bool IsCanonical() const { return is_canonical_; }  // true: has the very bytes that this server would write
   size_t Count() const { return count_; }             // number of elements
   PackedElement At(size_t i) const {                  // the element with this index, decoded
     return Listpack(bytes_).At(static_cast<size_t>(RawBytes(i).data() - bytes_.data()));
   }
   // Compares the elements 0, stride, 2*stride …, like the function HasEqualElements outside this class.
-  bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true: two fields or members are equal
+  bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true: elements 0, stride … are not distinct
 
  private:
   // Returns an element without its trailing size.
-  Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }  // one encoded element
-  void Append(Bytes bytes) {  // records where the next element of the checked listpack is; copies nothing
+  Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }  // element as stored
+  void Append(Bytes bytes) {  // remembers where the next element of the listpack is
     if (count_ < few_.size()) {
       few_[count_] = bytes;
     } else {
@@ -91,24 +91,24 @@ class CanonicalListpack {  // checks whether a listpack has the bytes that our o
   std::array<Bytes, 64> few_;  // the first elements
   std::vector<Bytes> more_;    // the other elements
   size_t count_ = 0;           // number of elements
-  bool is_canonical_ = false;  // the result of IsCanonical
+  bool is_canonical_ = false;  // what IsCanonical returns
 };
 
 // Builds a listpack: appends elements, each in its smallest encoding.
-class ListpackMaker {  // builds a listpack, each element in its smallest encoding
+class ListpackMaker {  // builds a listpack from elements, in the smallest encoding of each
  public:
   ListpackMaker() : bytes_(kInitialCapacity, '\0') {}
 
-  void Append(const EncodedElement& element);  // copies an element that is already encoded
-  void AppendText(Bytes text);                 // appends a text, as an integer if it looks like one
+  void Append(const EncodedElement& element);  // appends an element that is already encoded
+  void AppendText(Bytes text);                 // appends a text; stores it as an integer if it looks like one
   void AppendInteger(int64_t integer);         // appends an integer in its smallest encoding
-  void Append(const PackedElement& element) {  // a text or an integer
+  void Append(const PackedElement& element) {  // appends a text or an integer
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }
   // Finish completes the listpack, which stays in this object. Clear then begins another listpack in the same memory.
   // Take completes the listpack and moves it out.
-  Bytes Finish();  // completes the header and returns the listpack
-  void Clear() {   // begins another listpack in the same memory
+  Bytes Finish();  // writes the header, and returns the listpack
+  void Clear() {   // empties the listpack, but keeps the memory for the next
     size_ = Listpack::kHeader;
     count_ = 0;
   }
@@ -119,21 +119,21 @@ class ListpackMaker {  // builds a listpack, each element in its smallest encodi
   }
 
  private:
-  static constexpr size_t kInitialCapacity = 256;  // size of bytes_ at the start
+  static constexpr size_t kInitialCapacity = 256;  // bytes that bytes_ has at the start
 
   // Returns memory for `bytes` more bytes plus the end byte.
   char* Room(size_t bytes);  // memory for this many more bytes after the content
 
-  std::string bytes_;                // the first size_ bytes are in use
+  std::string bytes_;                // the listpack; the first size_ bytes are in use
   size_t size_ = Listpack::kHeader;  // used bytes of bytes_, without the end byte
   size_t count_ = 0;                 // number of elements
 };
 
 // Builds a listpack of `elements`, each in its smallest encoding.
-std::string MakeListpack(std::span<const PackedElement> elements);  // a listpack of these elements
+std::string MakeListpack(std::span<const PackedElement> elements);  // builds a listpack of these elements
 
 // Builds an intset whose integers have the smallest possible width. Requires: the integers are in ascending order, and
 // no two are equal.
-std::string MakeIntset(std::span<const int64_t> integers);  // an intset of these ascending, distinct integers
+std::string MakeIntset(std::span<const int64_t> integers);  // builds an intset; requires: ascending, no two equal
 
 }  // namespace respite

@@ -15,7 +15,7 @@
 namespace respite {
 
 // The terminal that CheckRdb and CheckAof write to, as an interface.
-class CheckConsole {  // an interface: prints what the file checks report, and asks the user
+class CheckConsole {  // an interface: the terminal where file checks print, and ask the user
  public:
   virtual ~CheckConsole() = default;
 
@@ -26,7 +26,7 @@ class CheckConsole {  // an interface: prints what the file checks report, and a
 
 // Checks the RDB at the start of a file. `now_ms` determines which keys have expired. Cost: O(bytes); memory for the
 // longest value.
-std::optional<uint64_t> CheckRdb(File& file, const std::string& name,  // returns the end of the RDB; nullopt: damaged
+std::optional<uint64_t> CheckRdb(File& file, const std::string& name,  // checks an RDB; returns its end; nullopt: bad
                                  int64_t now_ms, CheckConsole& console);
 
 }  // namespace respite

@@ -17,7 +17,7 @@
 namespace respite {
 
 // Returns the offset after the RDB; an AOF may continue there. Cost: O(bytes); memory for 512 KB and the longest value.
-Result<uint64_t, RdbFailure> ReadRdb(File& file, uint64_t offset,  // reads an RDB into `sink`; returns its end
+Result<uint64_t, RdbFailure> ReadRdb(File& file, uint64_t offset,  // reads an RDB into a sink; returns where it ends
                                      const RdbReadOptions& options, RdbSink& sink);
 
 }  // namespace respite

@@ -23,7 +23,7 @@ namespace respite {
 
 struct RdbContent {                                      // what WriteRdb writes; keyspace and libraries are borrowed
   const Keyspace& keyspace;                              // the data set to save
-  std::vector<Bytes> libraries;                          // source codes of the function libraries to save
+  std::vector<Bytes> libraries;                          // the source code of each function library
   std::vector<std::pair<std::string, std::string>> aux;  // redis-ver, ctime …, in this order
   enum class Keys : uint8_t { kAll, kNone };
   Keys keys = Keys::kAll;  // kNone: the file contains no keys, only aux fields and libraries
@@ -37,26 +37,26 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   using Sync = GradualSync;
 
   RdbCompression compression = RdbCompression::kOn;  // whether texts are compressed (rdbcompression)
-  RdbDialect dialect = RdbDialect::k72;              // the Redis version that can read the file
-  Checksum checksum = Checksum::kCrc64;              // kZero: none, as with `rdbchecksum no`
+  RdbDialect dialect = RdbDialect::k72;              // the oldest Redis version that can read the file: 7.0 or 7.2
+  Checksum checksum = Checksum::kCrc64;              // kZero: no checksum, as with `rdbchecksum no`
   Sync sync = Sync::kIncremental;                    // kIncremental: WriteRdb also syncs step by step
-  RdbUsage usage = RdbUsage::kNone;                  // whether to write the LRU or LFU data of the keys
+  RdbUsage usage = RdbUsage::kNone;                  // which eviction data of keys to write: none, LRU or LFU
   // A function that returns seconds (if `usage` is kIdleSeconds) or a counter up to 255 (if kFrequency). Not called if
   // `usage` is kNone.
-  std::function<uint64_t(uint32_t access)> compute_usage =  // computes the value for `usage` from Entry::Access
+  std::function<uint64_t(uint32_t access)> compute_usage =  // converts Entry::Access to the data `usage`
       nullptr;
-  uint64_t keys_per_report = 1024;  // after this many keys WriteRdb calls `told`
+  uint64_t keys_per_report = 1024;  // after each this many keys WriteRdb calls `told`
 };
 
-struct RdbSaveResult {  // what WriteRdb has written
-  uint64_t bytes;       // number of bytes written
+struct RdbSaveResult {  // how much WriteRdb has written
+  uint64_t bytes;       // number of bytes written to the file
   uint64_t keys;        // number of keys written
 };
 
 // Appends the RDB to the file. After an error, some of the output may have been written. `told` (may be null) is called
 // after each `keys_per_report` keys with the number of keys so far; `told` may sleep. Cost: O(data set), in 256 KB of
 // memory plus the longest compressed text.
-Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source,  // appends the data set as an RDB
+Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source,  // writes the data set as an RDB
                                         const RdbSaveOptions& options, const std::function<void(uint64_t keys)>& told);
 
 }  // namespace respite

@@ -24,25 +24,25 @@
 
 namespace respite {
 
-class RdbText {  // a text read from an RDB: a view of the input or of decoded memory
+class RdbText {  // a text from an RDB; refers to memory of the input, or is a printed integer
  public:
   RdbText() = default;
   explicit RdbText(Bytes view) : view_(view) {}
-  static RdbText Integer(int32_t integer);  // makes the text of an integer
+  static RdbText Integer(int32_t integer);  // prints an integer as text
 
   Bytes View() const { return digit_count_ == 0 ? view_ : Bytes(digits_.data(), digit_count_); }  // the text
-  std::optional<int64_t> AsInteger() const {  // the value; nullopt: not stored as an integer
+  std::optional<int64_t> AsInteger() const {  // the number; nullopt: the text was not stored as an integer
     return digit_count_ == 0 ? std::nullopt : std::optional<int64_t>(integer_);
   }
 
  private:
   Bytes view_;                   // the text, if it was not stored as an integer
-  int32_t integer_ = 0;          // the value, if digit_count_ is not 0
-  std::array<char, 11> digits_;  // the text of integer_: "-2147483648"
-  uint8_t digit_count_ = 0;      // 0: the text is view_, not an integer
+  int32_t integer_ = 0;          // the number, if the text was stored as an integer
+  std::array<char, 11> digits_;  // the printed integer; the longest is "-2147483648"
+  uint8_t digit_count_ = 0;      // number of digits_ in use; 0: the text is view_
 };
 
-class RdbSupply {  // gives an RdbInput its bytes, piece by piece
+class RdbSupply {  // an interface from which an RdbInput gets its bytes, piece by piece
  public:
   virtual ~RdbSupply() = default;
   // Returns the number of bytes that Next has not returned yet.
@@ -50,44 +50,44 @@ class RdbSupply {  // gives an RdbInput its bytes, piece by piece
   // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the unread end of
   // the previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
   virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;  // `rest` and more, `wanted` bytes at least; empty: failed
-  virtual void FreeOldPieces() = 0;                     // frees all pieces that Next returned, except the last
-  virtual IoError error() const { return kNoError; }    // why Next failed; kNoError: it did not
+  virtual void FreeOldPieces() = 0;                     // frees all pieces that Next has returned, except the last
+  virtual IoError error() const { return kNoError; }    // why Next failed; kNoError: Next has not failed
 };
 
-class RdbScratch {  // memory for decoded texts, which are valid until Clear
+class RdbScratch {  // memory for texts that had to be decompressed; freed by Clear
  public:
   char* Take(size_t bytes);  // memory for one text, valid until Clear
-  void Clear();              // frees all texts
+  void Clear();              // frees all texts that Take has given memory
 
  private:
-  struct Block {                     // an allocation that holds several texts
-    std::unique_ptr<char[]> memory;  // the bytes of the block
+  struct Block {                     // memory for several texts
+    std::unique_ptr<char[]> memory;  // the memory of the block
     size_t size;                     // capacity of the block in bytes
   };
 
-  std::vector<Block> blocks_;  // new texts are added to the last block
+  std::vector<Block> blocks_;  // blocks of texts; new texts go to the last one
   size_t used_ = 0;            // used bytes of the last block
 };
 
-class RdbInput {  // reads the numbers and texts of the RDB format from untrusted bytes
+class RdbInput {  // reads numbers and texts of the RDB format, from untrusted bytes
  public:
   // The first constructor borrows the bytes, the second borrows the supply.
   explicit RdbInput(Bytes bytes) : rest_(bytes), end_offset_(bytes.size()) {}
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
-  bool Failed() const { return failed_; }   // a read has failed or Fail was called: all later reads give zero or empty
-  bool RanOut() const { return ran_out_; }  // true: a read failed because bytes are missing
-  uint64_t MissingBytes() const { return missing_; }  // minimum number of missing bytes, if RanOut
-  IoError SupplyError() const {                       // why the supply could not read more bytes; kNoError: it could
+  bool Failed() const { return failed_; }   // true: a read failed, or Fail was called; later reads return zero or empty
+  bool RanOut() const { return ran_out_; }  // true: a read failed since the input has too few bytes
+  uint64_t MissingBytes() const { return missing_; }  // after RanOut: at least so many bytes are missing
+  IoError SupplyError() const {                       // why the supply could not deliver bytes; kNoError: no I/O error
     return supply_ == nullptr ? kNoError : supply_->error();
   }
   // Makes the input fail, for readers that find an error in the data.
   void Fail();  // makes the input fail, for readers that find an error in the data
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
-  uint64_t Offset() const { return end_offset_ - rest_.size(); }  // number of bytes read before any failure
+  uint64_t Offset() const { return end_offset_ - rest_.size(); }  // number of bytes read so far
   // Returns the unread part of the current piece.
   Bytes Rest() const { return rest_; }  // the unread part of the current piece
-  void Forget() {                       // invalidates all texts that were read, and frees their memory
+  void Forget() {                       // frees the memory of all texts that were read, which become invalid
     if (!has_nothing_to_free_) FreeTextsAndPieces();
   }
 
@@ -113,11 +113,11 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
   }
   // Limits the size of a compressed text after decompression. A longer text makes the input fail before memory is
   // allocated. IsTextTooLong then returns true.
-  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // limits a compressed text after decompression
-  bool IsTextTooLong() const { return is_text_too_long_; }           // a compressed text exceeded SetMaxTextBytes
-  uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number
-  uint32_t Little32() { return Little<uint32_t>(); }                 // reads a little-endian number
-  uint64_t Little64() { return Little<uint64_t>(); }                 // reads a little-endian number
+  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // maximum size of a decompressed text
+  bool IsTextTooLong() const { return is_text_too_long_; }           // true: a compressed text exceeded SetMaxTextBytes
+  uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number of 2 bytes
+  uint32_t Little32() { return Little<uint32_t>(); }                 // reads a little-endian number of 4 bytes
+  uint64_t Little64() { return Little<uint64_t>(); }                 // reads a little-endian number of 8 bytes
   int64_t Millis() { return static_cast<int64_t>(Little64()); }      // reads a Unix time in milliseconds
   float Float();                                                     // reads an IEEE 754 number of 4 bytes
   double Double();                                                   // reads an IEEE 754 number of 8 bytes
@@ -129,23 +129,23 @@ class RdbInput {  // reads the numbers and texts of the RDB format from untruste
     const Bytes bytes = RawBytes(sizeof(Number));
     return bytes.empty() ? Number{0} : LoadLittle<Number>(bytes.data());
   }
-  uint64_t LengthAfterFirstByte(uint8_t first_byte);  // reads the rest of a length after its first byte
-  RdbText TextAfterFirstByte(uint8_t first_byte);     // reads the rest of any text after its first byte
-  RdbText CompressedText();                           // reads and decompresses an LZF text after its first byte
-  bool FetchMore(uint64_t bytes);             // makes rest_ contain at least `bytes` bytes; false: there are fewer
-  void RecordMissingBytes(uint64_t missing);  // the first time, sets ran_out_ and missing_
-  void FreeTextsAndPieces();                  // frees the decoded texts, and all pieces but the current one
+  uint64_t LengthAfterFirstByte(uint8_t first_byte);  // reads the rest of a length of several bytes
+  RdbText TextAfterFirstByte(uint8_t first_byte);     // reads the rest of a text
+  RdbText CompressedText();                           // reads and decompresses an LZF text
+  bool FetchMore(uint64_t bytes);                     // gets input until rest_ has `bytes` bytes; false: cannot
+  void RecordMissingBytes(uint64_t missing);          // sets ran_out_ and missing_, unless they are set already
+  void FreeTextsAndPieces();                          // frees decoded texts, and all pieces of input but the current
 
   Bytes rest_;                            // the unread part of the current piece
-  uint64_t end_offset_ = 0;               // position in the input where rest_ ends
-  RdbSupply* supply_ = nullptr;           // null: all bytes are in memory
-  uint64_t max_text_bytes_ = UINT64_MAX;  // maximum decompressed size of a compressed text
-  bool is_text_too_long_ = false;         // the input failed because of max_text_bytes_
-  RdbScratch scratch_;                    // decoded texts
-  bool has_nothing_to_free_ = true;       // no text or piece waits to be freed
-  bool failed_ = false;                   // a read has failed, or Fail was called
-  bool ran_out_ = false;                  // the input failed because bytes are missing
-  uint64_t missing_ = 0;                  // minimum number of missing bytes, if ran_out_
+  uint64_t end_offset_ = 0;               // offset in the input of the end of rest_
+  RdbSupply* supply_ = nullptr;           // delivers more bytes; null: all bytes are in rest_
+  uint64_t max_text_bytes_ = UINT64_MAX;  // maximum size of a compressed text, after decompression
+  bool is_text_too_long_ = false;         // true: a compressed text exceeded max_text_bytes_
+  RdbScratch scratch_;                    // holds texts that had to be decompressed
+  bool has_nothing_to_free_ = true;       // true: there are no decoded texts and no old pieces
+  bool failed_ = false;                   // true: a read failed, or Fail was called
+  bool ran_out_ = false;                  // true: a read failed since the input has too few bytes
+  uint64_t missing_ = 0;                  // after ran_out_: at least so many bytes are missing
 };
 
 }  // namespace respite

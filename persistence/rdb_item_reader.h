@@ -20,14 +20,14 @@ namespace respite {
 
 struct RdbValueFault;
 
-class RdbInputOwner {  // an interface to the owner of the input of an RdbItemReader
+class RdbInputOwner {  // an interface: what RdbItemReader must ask the owner of its input
  public:
   virtual ~RdbInputOwner() = default;
-  virtual uint64_t Checksum(Bytes rest) = 0;   // CRC-64 of all bytes before `rest`, the unread part
-  virtual uint64_t MaxBytesAhead() const = 0;  // upper limit of the bytes that follow, to limit announced key counts
+  virtual uint64_t Checksum(Bytes rest) = 0;   // CRC-64 of all bytes of the RDB before `rest`
+  virtual uint64_t MaxBytesAhead() const = 0;  // at most so many bytes follow, which limits announced numbers of keys
 };
 
-class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fields, checksum
+class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary field …), for a sink
  public:
   RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbInputOwner& source, uint64_t offset);
 
@@ -39,11 +39,11 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   // Reads one item. Returns false if the RDB is bad (HasFailed is then true) or the input ran out. Requires: Use was
   // called, and !IsDone().
   bool Next();  // reads one item; false: the RDB is bad (HasFailed), or the input lacks bytes
-  bool IsDone() const { return stage_ == Stage::kDone; }   // the whole RDB was read
-  bool HasFailed() const { return failure_.has_value(); }  // the RDB is bad
-  RdbFailure TakeFailure();  // moves out why reading failed; "Unexpected EOF" if nothing was recorded
-  uint64_t Offset() const { return begin_ + input_->Offset(); }  // position in the RDB or file
-  bool ReportProgress(uint64_t at);  // calls the sink's OnProgress if it is due; false: the sink wants to stop
+  bool IsDone() const { return stage_ == Stage::kDone; }   // true: the whole RDB was read
+  bool HasFailed() const { return failure_.has_value(); }  // true: the RDB is bad
+  RdbFailure TakeFailure();  // moves out why reading failed; without a reason: "Unexpected EOF"
+  uint64_t Offset() const { return begin_ + input_->Offset(); }  // how far the RDB or file has been read
+  bool ReportProgress(uint64_t at);  // calls the sink's OnProgress if due; false: the sink refused
 
  private:
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
@@ -51,42 +51,42 @@ class RdbItemReader {  // reads an RDB item by item: header, keys, auxiliary fie
   // Records a failure, and returns false.
   bool Fail(RdbFailure::Kind kind, std::string text);  // records the failure; returns false
   // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
-  bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input has failed
-  bool CheckSinkResult(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // false: sink failed
+  bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input failed
+  bool CheckSinkResult(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // false: it failed
   bool ReadHeader();                  // reads signature and version; false: bad, or too few bytes
-  bool ReadItem();                    // reads a key, or any other item by its opcode; false: bad, or too few bytes
-  bool ReadRareItem(uint8_t opcode);  // reads any item but a key and its attributes; false: bad, or too few bytes
-  bool ReadDatabase();         // reads opcode SELECTDB, the database of the next keys; false: bad, or too few bytes
-  bool ReadResizeDb();         // reads opcode RESIZEDB, the numbers of keys; false: bad, or too few bytes
-  bool ReadAux();              // reads a property of the file, such as redis-ver; false: bad, or too few bytes
-  bool ReadLibrary();          // reads the code of a function library; false: bad, or too few bytes
-  bool ReadModuleAux();        // reads past data that a module stores outside keys; false: bad, or too few bytes
-  bool SkipModuleParts();      // reads past the data of a module; false: bad, or too few bytes
-  bool ReadKey(uint8_t type);  // reads the key and its value; false: bad, or too few bytes
-  bool ReadModuleValue();      // reads past a value that belongs to a module; false: bad, or too few bytes
-  bool FailOrSkip(const RdbValueFault& fault);  // skips an empty collection (true), or fails (false)
-  void ForgetAttributes();                      // resets deadline, idle time and LFU counter, for the next key
-  bool PassBatchToSink();                       // gives the keys of batch_ to the sink; false: the sink refused them
+  bool ReadItem();                    // reads a key or another item; false: bad, or too few bytes
+  bool ReadRareItem(uint8_t opcode);  // reads an item that is not about a key; false: bad, or too few bytes
+  bool ReadDatabase();                // reads SELECTDB: the database of the next keys; false: bad, or too few bytes
+  bool ReadResizeDb();                // reads RESIZEDB: how many keys follow; false: bad, or too few bytes
+  bool ReadAux();                     // reads an auxiliary field, such as redis-ver; false: bad, or too few bytes
+  bool ReadLibrary();                 // reads the code of a function library; false: bad, or too few bytes
+  bool ReadModuleAux();               // skips what a module stored outside keys; false: bad, or too few bytes
+  bool SkipModuleParts();             // skips the parts of a module's data; false: bad, or too few bytes
+  bool ReadKey(uint8_t type);         // reads a key and its value; false: bad, or too few bytes
+  bool ReadModuleValue();             // skips a value that belongs to a module; false: bad, or too few bytes
+  bool FailOrSkip(const RdbValueFault& fault);  // true: the collection is empty, skip the key; false: fails
+  void ForgetAttributes();                      // resets deadline, idle time and LFU counter, before the next key
+  bool PassBatchToSink();                       // calls OnEntries with batch_; false: the sink refused
   bool ReadChecksum();                          // reads the CRC-64 at the end; false: wrong, or too few bytes
 
   const RdbReadOptions& options_;                    // how to read the RDB
   RdbSink& sink_;                                    // gets the content
-  RdbInputOwner& source_;                            // the owner of the input
-  RdbInput* input_ = nullptr;                        // the input of the next reads
-  uint64_t begin_;                                   // position in the RDB or file where input_ begins
-  uint64_t next_progress_;                           // offset at which OnProgress is called next
-  Stage stage_ = Stage::kHead;                       // which part of the RDB comes next
-  int version_ = 0;                                  // version of the RDB format
+  RdbInputOwner& source_;                            // the owner of input_, which knows checksum and length
+  RdbInput* input_ = nullptr;                        // where the next item is read from
+  uint64_t begin_;                                   // offset in the RDB or file of the start of input_
+  uint64_t next_progress_;                           // offset at which OnProgress is called the next time
+  Stage stage_ = Stage::kHead;                       // what comes next: header, items or checksum
+  int version_ = 0;                                  // the RDB version of the file
   int db_ = 0;                                       // database of the next key
   RdbFailure::Step step_ = RdbFailure::Step::kHead;  // what is being read, for failures
   uint8_t type_ = 0;                                 // RDB type of the value of key_
-  uint64_t announced_keys_ = 0;                      // keys that were announced to the sink and have not been read yet
+  uint64_t announced_keys_ = 0;                      // how many keys RESIZEDB has announced that were not read yet
   std::string key_;                                  // the key that is being read
-  int64_t deadline_ms_ = kNoDeadline;                // Unix time at which the next key expires
-  std::optional<uint64_t> idle_s_;                   // seconds since the last use of the next key
-  std::optional<uint8_t> frequency_;                 // LFU counter of the next key
-  std::vector<RdbEntry> batch_;                      // keys for the next call of OnEntries
-  std::optional<RdbFailure> failure_;                // empty: no error; the input may have run out
+  int64_t deadline_ms_ = kNoDeadline;                // deadline of the next key, Unix ms or kNoDeadline
+  std::optional<uint64_t> idle_s_;                   // how long the next key was not used, in s; nullopt: unknown
+  std::optional<uint8_t> frequency_;                 // LFU counter of the next key; nullopt: unknown
+  std::vector<RdbEntry> batch_;                      // keys that were read, for the next call of OnEntries
+  std::optional<RdbFailure> failure_;                // why the RDB is bad; nullopt: it is not (so far)
 };
 
 }  // namespace respite

@@ -19,35 +19,35 @@ enum class RdbCompression : uint8_t { kOff, kOn };
 // k70 is the format that Redis 7.0 reads: it has no listpacks of sets and no times at which consumers were active.
 enum class RdbDialect : uint8_t { k70, k72 };
 
-class RdbDrain {  // an interface that receives the output of an RdbOutput piece by piece, in order
+class RdbDrain {  // an interface: where an RdbOutput sends its full buffers
  public:
   virtual ~RdbDrain() = default;
-  virtual void Drain(Bytes bytes) = 0;  // takes the next bytes of the output
+  virtual void Drain(Bytes bytes) = 0;  // receives the next bytes of the output
 };
 
-class RdbOutput {  // writes the numbers and texts of the RDB format into a buffer
+class RdbOutput {  // writes numbers and texts of the RDB format, through a buffer
  public:
   explicit RdbOutput(RdbCompression compression) : compression_(compression) {}
   // Borrows the drain. The caller must call Flush after the last write.
   RdbOutput(RdbCompression compression, RdbDrain& drain, size_t capacity)
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
-  Bytes BufferedOutput() const { return {buffer_.data(), size_}; }  // the output that the drain has not received yet
+  Bytes BufferedOutput() const { return {buffer_.data(), size_}; }  // output that is still in the buffer
   // Sets the dialect. Must be called before the first value is written.
-  void SetDialect(RdbDialect dialect) { dialect_ = dialect; }  // sets which Redis version must read the output
-  RdbDialect dialect() const { return dialect_; }              // k70: writes what Redis 7.0 can read
+  void SetDialect(RdbDialect dialect) { dialect_ = dialect; }  // sets the Redis version that must read the output
+  RdbDialect dialect() const { return dialect_; }              // k70: Redis 7.0 must be able to read the output
   // Moves the output out of this object. Requires: it was made without an RdbDrain, so the buffer has all output.
-  std::string TakeBuffer() {  // moves out the whole output; only without a drain
+  std::string TakeBuffer() {  // moves out the whole output; requires: there is no drain
     buffer_.resize(size_);
     return std::move(buffer_);
   }
-  void Flush();  // gives the buffered output to the drain, and empties the buffer
+  void Flush();  // sends the buffer to the drain, and empties the buffer
 
   void Byte(uint8_t byte) {  // writes one byte
     *Room(1) = static_cast<char>(byte);
     ++size_;
   }
-  void RawBytes(Bytes bytes) {  // writes the bytes verbatim
+  void RawBytes(Bytes bytes) {  // writes these bytes unchanged
     if (bytes.size() >= kLongTextBytes) return WriteLongBytes(bytes);
     std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
     size_ += bytes.size();
@@ -56,14 +56,14 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
   void Length(uint64_t length);                                    // writes a length in the RDB's variable encoding
   // Writes the first form that applies: as an integer, compressed (with rdbcompression), or verbatim.
   void Text(Bytes text);          // writes a text: as an integer, compressed, or verbatim
-  void Integer(int64_t integer);  // writes the decimal text of an integer, in its shortest form
-  void Little16(uint16_t number) { WriteLittleEndian(number); }               // writes a little-endian number
-  void Little64(uint64_t number) { WriteLittleEndian(number); }               // writes a little-endian number
+  void Integer(int64_t integer);  // writes an integer's text, in the shortest form of RDB
+  void Little16(uint16_t number) { WriteLittleEndian(number); }               // writes 2 bytes, little endian
+  void Little64(uint64_t number) { WriteLittleEndian(number); }               // writes 8 bytes, little endian
   void Millis(int64_t unix_ms) { Little64(static_cast<uint64_t>(unix_ms)); }  // writes a Unix time in ms
   void Double(double number);                                                 // writes an IEEE 754 number of 8 bytes
 
  private:
-  static constexpr size_t kLongTextBytes = 32 * 1024;  // texts of at least this size go to the drain directly
+  static constexpr size_t kLongTextBytes = 32 * 1024;  // bytes; longer texts bypass the buffer
 
   // Returns memory for `bytes` more bytes after the output so far.
   char* Room(size_t bytes) {  // memory for `bytes` more bytes
@@ -71,19 +71,19 @@ class RdbOutput {  // writes the numbers and texts of the RDB format into a buff
     return buffer_.data() + size_;
   }
   template <class Number>
-  void WriteLittleEndian(Number number) {  // writes all bytes of the number, little endian
+  void WriteLittleEndian(Number number) {  // writes all bytes of a number, lowest first
     StoreLittle<Number>(Room(sizeof number), number);
     size_ += sizeof number;
   }
-  void MakeRoom(size_t bytes);            // flushes or grows the buffer
-  void WriteLongBytes(Bytes bytes);       // writes a long text: bypasses the buffer if there is a drain
-  bool TryShortInteger(int64_t integer);  // writes an integer of up to 4 bytes; false: it is longer
-  bool TryCompressed(Bytes text);         // writes a text compressed; false: wrote nothing, as it saves too little
+  void MakeRoom(size_t bytes);            // sends the buffer to the drain, or enlarges the buffer
+  void WriteLongBytes(Bytes bytes);       // writes bytes that bypass the buffer if there is a drain
+  bool TryShortInteger(int64_t integer);  // writes an integer of up to 4 bytes; false: too large
+  bool TryCompressed(Bytes text);         // writes a text with LZF; false: not written, saves too little
 
-  RdbCompression compression_;            // whether Text compresses long texts
-  RdbDialect dialect_ = RdbDialect::k72;  // k70: writes what Redis 7.0 can read
-  RdbDrain* drain_ = nullptr;             // gets the full buffers; null: the buffer grows
-  std::string buffer_;                    // the first size_ bytes are in use
+  RdbCompression compression_;            // whether long texts are compressed (rdbcompression)
+  RdbDialect dialect_ = RdbDialect::k72;  // k70: Redis 7.0 must be able to read the output
+  RdbDrain* drain_ = nullptr;             // gets each full buffer; null: the buffer grows instead
+  std::string buffer_;                    // output; the first size_ bytes are in use
   size_t size_ = 0;                       // used bytes of buffer_
 };
 

@@ -18,7 +18,7 @@
 
 namespace respite {
 
-class RdbReceiver final : private RdbInputOwner {  // reads an RDB that arrives in pieces
+class RdbReceiver final : private RdbInputOwner {  // reads an RDB whose bytes arrive in pieces
  public:
   // `total` is the length of the RDB, if known.
   RdbReceiver(const RdbReadOptions& options, RdbSink& sink, std::optional<uint64_t> total);
@@ -26,25 +26,25 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB that arrives 
   enum class Status : uint8_t { kMore, kDone, kFailed };
   // Takes the next bytes. Ignores bytes after the RDB. Cost: O(bytes).
   Status Take(Bytes bytes);  // reads the next bytes of the RDB; ignores bytes after its end
-  Status Finish();           // ends the input; kDone if the RDB is complete, else kFailed
+  Status Finish();           // no more bytes come: kDone if the RDB is complete, else kFailed
   // Returns why reading failed. Requires: Take or Finish returned kFailed.
-  RdbFailure TakeFailure() { return items_.TakeFailure(); }  // why reading failed, after kFailed
-  uint64_t Offset() const { return base_; }                  // number of bytes of complete items so far
+  RdbFailure TakeFailure() { return items_.TakeFailure(); }  // why reading failed
+  uint64_t Offset() const { return base_; }                  // up to where complete items were read
 
  private:
   Status Read(Bytes bytes);                 // reads the items that are complete in these bytes
-  uint64_t Checksum(Bytes rest) override;   // CRC-64 of all bytes before `rest`, the unread part
-  uint64_t MaxBytesAhead() const override;  // maximum number of bytes that may follow
+  uint64_t Checksum(Bytes rest) override;   // CRC-64 of all bytes of the RDB before `rest`
+  uint64_t MaxBytesAhead() const override;  // at most so many bytes of the RDB follow
 
   const RdbReadOptions options_;         // how to read the RDB
-  const std::optional<uint64_t> total_;  // length of the RDB, if known
+  const std::optional<uint64_t> total_;  // length of the whole RDB; nullopt: unknown
   RdbItemReader items_;                  // reads the complete items
-  RdbInput input_{Bytes()};              // the bytes that are read now
+  RdbInput input_{Bytes()};              // the bytes that are being parsed
   std::string kept_;                     // received bytes of an incomplete item
-  uint64_t retry_at_bytes_ = 0;          // when kept_ has this size, its item is read again
+  uint64_t retry_at_bytes_ = 0;          // how large kept_ must be to try again to read the item
   uint64_t base_ = 0;                    // position of kept_ in the RDB
-  uint64_t checksum_ = 0;                // checksum of the bytes before base_
-  Bytes current_;                        // the argument of Read, while Read runs
+  uint64_t checksum_ = 0;                // CRC-64 of the bytes of the RDB before base_
+  Bytes current_;                        // the argument of Read, during its call
 };
 
 }  // namespace respite

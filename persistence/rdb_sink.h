@@ -16,57 +16,57 @@
 namespace respite {
 
 // A key with its value and deadline. The deadline may already have passed.
-struct RdbEntry {                    // a key read from an RDB, with value and deadline
-  EntryPtr entry;                    // the key with its value and deadline, which may have passed
-  std::optional<uint64_t> idle_s;    // seconds since the last use; nullopt: not in the file
-  std::optional<uint8_t> frequency;  // LFU counter; nullopt: not in the file
+struct RdbEntry {                    // a key that was read from an RDB
+  EntryPtr entry;                    // key, value and deadline, which may be over already
+  std::optional<uint64_t> idle_s;    // how long the key was not used, in seconds; nullopt: unknown
+  std::optional<uint8_t> frequency;  // the key's LFU counter; nullopt: unknown
 };
 
 // All `Bytes` arguments are valid only during the call. If a function returns a Failure, reading stops, and the
 // RdbFailure has the text of that Failure.
-class RdbSink {  // an interface that receives the content of an RDB, in order
+class RdbSink {  // an interface: receives the content of an RDB in order
  public:
   virtual ~RdbSink() = default;
 
   // In OnAux and OnDatabase, `offset` is the position in the file where the item ends.
-  virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // called with a property, such as redis-ver
+  virtual void OnAux(Bytes name, Bytes value, uint64_t offset) = 0;  // gets an auxiliary field, such as redis-ver
   virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // called before the keys of a database
   // Called with the announced number of keys of a database, for Database::Reserve. The numbers are only a hint. They
   // are limited to what the rest of the input could contain if each key took 16 bytes.
-  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // announced numbers of keys
+  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // how many keys follow
   // Called with up to `RdbReadOptions::batch` keys of one database, which the sink takes over. Inserting into a large
   // keyspace mostly waits for memory, so prefetch the buckets of all keys before inserting the first. The reader does
   // not check for duplicate keys.
-  virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // some keys, which the sink takes over
+  virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // gets keys, and owns them
   // Called for a key whose value is an empty collection, as some old servers wrote. The reader does not pass such a key
   // to OnEntries.
-  virtual void OnEmptyCollection(int db, Bytes key) = 0;  // called for an empty collection; Redis skips such keys
-  virtual Result<Done> OnLibrary(Bytes code) = 0;         // called with the code of a function library
+  virtual void OnEmptyCollection(int db, Bytes key) = 0;  // called for an empty collection, whose key is skipped
+  virtual Result<Done> OnLibrary(Bytes code) = 0;         // gets the code of a function library
   // Called for data that a module stored outside keys. Return Done to skip the data. This default implementation fails,
   // as Redis does.
-  virtual Result<Done> OnModuleAux(Bytes module);  // called for data of a module; by default refuses the RDB
+  virtual Result<Done> OnModuleAux(Bytes module);  // called for data of a module; default: refuses the RDB
   // Called if the value of a key belongs to a module. Return Done to skip the key. This default implementation fails,
   // as Redis does.
-  virtual Result<Done> OnModuleValue(Bytes module);  // called for a value of a module; by default refuses the RDB
+  virtual Result<Done> OnModuleValue(Bytes module);  // called for a module's value; default: refuses the RDB
   // Called if the file seems good but has no checksum, and the checksum should have been verified.
-  virtual void OnMissingChecksum() {}  // called if checksums are verified, but the RDB has none
+  virtual void OnMissingChecksum() {}  // called if a checksum should be verified, but the RDB has none
   // Called about every `progress_interval` bytes, possibly in the middle of a long value.
-  virtual Result<Done> OnProgress(uint64_t offset) = 0;  // called about every `progress_interval` bytes
+  virtual Result<Done> OnProgress(uint64_t offset) = 0;  // called after about every `progress_interval` bytes
 };
 
-struct RdbReadOptions {  // how the readers read an RDB
+struct RdbReadOptions {  // how to read an RDB
   enum class Checksum : uint8_t { kIgnore, kVerify };
   enum class Versions : uint8_t { kKnown, kAll };
 
-  const EncodingLimits& limits;                  // collections up to these limits are packed
-  HashKey hash_key{};                            // secret key for the hash tables of large collections
-  uint32_t access = 0;                           // Entry::Access (LRU or LFU data) of the new entries
-  int databases = 16;                            // number of databases; a higher index in the file is an error
-  Checksum checksum = Checksum::kVerify;         // whether the CRC-64 at the end must be right
-  Versions versions = Versions::kKnown;          // kAll also reads newer versions, if they use only known types
-  uint64_t progress_interval = 2 * 1024 * 1024;  // about this many bytes between two calls of OnProgress
-  size_t batch = 16;                             // maximum number of entries per call of the sink
-  size_t piece_bytes = 256 << 10;                // bytes per read of the file, unless a value needs more; at least 1
+  const EncodingLimits& limits;                  // collections up to these sizes are stored packed
+  HashKey hash_key{};                            // the secret hash key of the database, for large collections
+  uint32_t access = 0;                           // access time or frequency (Entry::Access) that new keys get
+  int databases = 16;                            // number of databases of the server; a key of another is an error
+  Checksum checksum = Checksum::kVerify;         // kVerify: the CRC-64 at the end must be right
+  Versions versions = Versions::kKnown;          // kAll: also later RDB versions, if they use only known types
+  uint64_t progress_interval = 2 * 1024 * 1024;  // bytes between two calls of OnProgress, about
+  size_t batch = 16;                             // maximum number of keys per call of OnEntries
+  size_t piece_bytes = 256 << 10;                // bytes per read of the file; more for a longer value
 };
 
 struct RdbFailure {  // why and where reading an RDB failed
@@ -96,7 +96,7 @@ struct RdbFailure {  // why and where reading an RDB failed
   };
   Kind kind;                                      // what kind of failure it is
   std::string text;                               // Redis' log text, if it has one
-  uint64_t offset;                                // position in the file where the error was detected
+  uint64_t offset;                                // where in the file the error was found
   Step step = Step::kHead;                        // which part of the RDB was being read
   std::optional<uint8_t> type = std::nullopt;     // RDB type of the value, for steps kKey, kValue
   std::optional<std::string> key = std::nullopt;  // the key, for step kValue
@@ -104,12 +104,12 @@ struct RdbFailure {  // why and where reading an RDB failed
 
 // The size of the signature and the version at the start of an RDB.
 inline constexpr size_t kRdbHeaderBytes = 9;
-struct RdbHeader {                        // the signature and version at the start of an RDB
-  int version = 0;                        // 0 if the bytes contain no version
-  std::optional<RdbFailure::Kind> fault;  // why the RDB cannot be read: kSignature or kVersion; nullopt: it can
+struct RdbHeader {                        // signature and version, the first 9 bytes of an RDB
+  int version = 0;                        // the RDB version; 0: there is none
+  std::optional<RdbFailure::Kind> fault;  // why the RDB cannot be read: kSignature or kVersion; nullopt: no fault
   std::string text;                       // of the fault
 };
 // Requires: bytes.size() == kRdbHeaderBytes.
-RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions);  // parses the first bytes of an RDB
+RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions);  // checks the first 9 bytes of an RDB
 
 }  // namespace respite

@@ -14,7 +14,7 @@ namespace respite {
 
 enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
-class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with their checksum
+class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput, and computes the checksum
  public:
   // Reads `piece_bytes` bytes at a time, or more for longer values. `told` is called with an offset in the file
   // whenever a piece is used up. If `told` returns false, Next fails.
@@ -29,33 +29,33 @@ class RdbFileSupply final : public RdbSupply {  // the bytes of a file, with the
 
   // Reads the size of the file. Must be called before the other functions.
   IoError Open();                 // reads the size of the file; must be called first
-  uint64_t Checksum(Bytes rest);  // CRC-64 of all bytes before `rest`, the unread end
+  uint64_t Checksum(Bytes rest);  // CRC-64 of all bytes before `rest`, which is unread
 
   uint64_t Left() const override { return end_ - next_; }  // bytes that Next has not returned yet
   Bytes Next(Bytes rest, uint64_t wanted) override;        // `rest` and more from the file; empty: failed
-  void FreeOldPieces() override;                           // frees all pieces that Next returned, except the last
-  IoError error() const override { return error_; }        // why the last read failed; kNoError: it did not
+  void FreeOldPieces() override;                           // frees all pieces that Next has returned, except the last
+  IoError error() const override { return error_; }        // why the last read failed; kNoError: success
 
  private:
-  struct Piece {                     // a buffer with some bytes of the file
-    std::unique_ptr<char[]> memory;  // the buffer
+  struct Piece {                     // a buffer with bytes that were read from the file
+    std::unique_ptr<char[]> memory;  // the allocated memory of the buffer
     size_t room = 0;                 // capacity of the buffer in bytes
   };
 
-  Piece TakePiece(size_t capacity);  // returns the spare buffer if it is large enough, otherwise a new one
+  Piece TakePiece(size_t capacity);  // returns spare_ if that is large enough, otherwise a new buffer
 
   File& file_;                                       // the file to read
-  const size_t piece_bytes_;                         // minimum bytes per read
+  const size_t piece_bytes_;                         // minimum number of bytes per read of the file
   uint64_t next_;                                    // offset of the first unread byte
   uint64_t end_;                                     // size of the file
-  const bool computes_checksum_;                     // whether checksum_ is computed
+  const bool computes_checksum_;                     // false: checksum_ stays 0
   const std::function<bool(uint64_t offset)> told_;  // called after each piece; false: Next fails
-  Piece piece_;                                      // the piece that the input is reading
-  Piece spare_;                                      // a freed buffer, for the next piece
+  Piece piece_;                                      // the last piece, which the input is reading
+  Piece spare_;                                      // a buffer that is free for the next piece
   std::vector<Piece> used_;                          // earlier pieces, which texts may refer to, until FreeOldPieces
-  const char* unchecked_ = nullptr;                  // the position in piece_ where the checksum continues
+  const char* unchecked_ = nullptr;                  // where in piece_ the bytes begin that are not in checksum_ yet
   uint64_t checksum_ = 0;                            // CRC-64 of the bytes before unchecked_
-  IoError error_ = kNoError;                         // why the last read failed
+  IoError error_ = kNoError;                         // why the last read of the file failed; kNoError: it did not
 };
 
 }  // namespace respite

@@ -18,15 +18,15 @@
 
 namespace respite {
 
-struct RdbEntryProperties {           // what a reader of a value needs to create its entry: key, deadline, limits …
+struct RdbEntryProperties {           // what to know to make a key of a value that is read: name, deadline, limits …
   Bytes key;                          // the name of the key
-  uint32_t access;                    // Entry::Access (LRU or LFU data)
-  const EncodingLimits& limits;       // collections up to these limits are packed
-  HashKey hash_key;                   // secret key for the hash tables of large collections
-  int64_t deadline_ms = kNoDeadline;  // Unix time at which the key expires
+  uint32_t access;                    // access time or frequency (Entry::Access) of the key
+  const EncodingLimits& limits;       // collections up to these sizes are stored packed
+  HashKey hash_key;                   // the secret hash key of the database, for large collections
+  int64_t deadline_ms = kNoDeadline;  // when the key expires (Unix ms), or kNoDeadline
 };
 
-struct RdbValueFault {  // why a value could not be read
+struct RdbValueFault {  // why a value in an RDB cannot be read
   enum class Kind : uint8_t {
     kBad,
     kEmpty,  // an empty collection, which is valid but cannot be the value of a key
@@ -51,31 +51,31 @@ void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);  // writes the sorte
 void WriteRdbHash(RdbOutput& out, const Entry& entry);       // writes the hash without its type byte
 void WriteRdbStream(RdbOutput& out, const Entry& entry);     // writes the stream without its type byte
 
-inline Failure<RdbValueFault> BadValue(const char* why) {  // makes the failure "the value is wrong"
+inline Failure<RdbValueFault> BadValue(const char* why) {  // makes the error result for a malformed value
   return Failure(RdbValueFault{RdbValueFault::Kind::kBad, why});
 }
-inline Failure<RdbValueFault> EmptyValue() {  // makes the failure "the collection is empty"; such keys are skipped
+inline Failure<RdbValueFault> EmptyValue() {  // makes the error result for an empty collection, whose key is skipped
   return Failure(RdbValueFault{RdbValueFault::Kind::kEmpty, "the collection is empty"});
 }
 
-inline EntryPtr MakePackedEntry(const RdbEntryProperties& target, ValueType type,  // makes an entry of a packed value
+inline EntryPtr MakePackedEntry(const RdbEntryProperties& target, ValueType type,  // makes a key with a packed value
                                 ValueForm form, Bytes packed) {
   return EntryPtr(Entry::CreatePacked(target.key, type, form, packed, 0, target.access));
 }
 // Makes an entry that owns `object`. Does not set the deadline of `target`; ReadRdbValue does so afterwards.
-inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type,  // makes an entry that owns `object`
+inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type,  // makes a key that owns `object`
                                 std::unique_ptr<Object> object) {
   return EntryPtr(Entry::CreateWithObject(target.key, type, std::move(object), target.access));
 }
 
 // Reads `count` texts, or fewer if the input fails. Use this only for small collections, because all texts are in
 // memory together.
-std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);  // reads texts; fewer if the input fails
-PackedElements ElementsOf(const std::vector<RdbText>& texts);     // views of the texts as elements
+std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);  // reads `count` texts; fewer if the input fails
+PackedElements ElementsOf(const std::vector<RdbText>& texts);     // the texts as elements, which are views of them
 // Returns true if a packed collection can be stored unchanged: it is canonical, has at most `max_items` items of
 // `stride` elements each, and the first elements of the items are distinct.
 bool MayStoreUnchanged(const CanonicalListpack& listpack, size_t stride, uint64_t max_items,  // true: needs no rebuild
                        const RdbEntryProperties& target);
-bool HasLongElement(const PackedElements& elements, uint64_t max);  // true: an element has more than `max` bytes
+bool HasLongElement(const PackedElements& elements, uint64_t max);  // true: an element is longer than `max` bytes
 
 }  // namespace respite

@@ -16,23 +16,23 @@
 
 namespace respite {
 
-struct ReplyPart {  // one header, number or text of a reply
+struct ReplyPart {  // one part of a reply: a header, number or text
   char kind;
-  int64_t value;  // number, count of elements or length of text, according to `kind`
+  int64_t value;  // a number, a count of elements or the length of `text`, as `kind` says
   Bytes text;
 
   double Number() const { return std::bit_cast<double>(value); }  // the double, if the kind is ','
 };
 
-class BinaryReplyReader {  // reads a reply in the binary form for readers in this process
+class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which is for scripts
  public:
   // `reply` must stay valid while its parts are used.
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
-  bool AtEnd() const { return rest_.empty(); }  // true: nothing is left, also after a failure
+  bool AtEnd() const { return rest_.empty(); }  // true: no part is left, or the reply is malformed
   // Returns true if a part announced more than the reply contains, or if Next found no part. Next returns nulls from
   // then on.
-  bool Failed() const { return failed_; }  // true: Next found less than announced, or no part
+  bool Failed() const { return failed_; }  // true: malformed, as a part is missing or cut
   // Returns the next part. Guarantees that the rest of the reply can hold the elements or bytes that the part
   // announces. So the caller may reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
@@ -50,11 +50,11 @@ class BinaryReplyReader {  // reads a reply in the binary form for readers in th
   }
 
  private:
-  static constexpr size_t kMinPartBytes = 1 + sizeof(int64_t);  // minimum size of a part
+  static constexpr size_t kMinPartBytes = 1 + sizeof(int64_t);  // size of a part without a text
 
   // Returns the minimum number of bytes that follow a part for each unit of its `value`: for each byte of a text, or
   // for each element. Returns 0 if nothing follows parts of this kind.
-  static size_t BytesPerUnit(char kind) {  // minimum bytes that follow the part for each unit of `value`
+  static size_t BytesPerUnit(char kind) {  // what follows a part at least: bytes per unit of its `value`
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kMinPartBytes;
     return kind == '%' || kind == '|' ? 2 * kMinPartBytes : 0;
@@ -66,7 +66,7 @@ class BinaryReplyReader {  // reads a reply in the binary form for readers in th
   }
 
   Bytes rest_;
-  bool failed_ = false;  // true: the reply had less than a part announced, or no part left
+  bool failed_ = false;  // true: malformed, as a part was missing or cut
 };
 
 }  // namespace respite

@@ -15,16 +15,16 @@ inline constexpr std::string_view kRedisVersion = "7.2.4";
 inline constexpr int kRedisVersionNumber = 0x070204;  // one byte per component
 
 // A version such as 7.2.4. The texts "7.2" and "7" stand for 7.2.0 and 7.0.0.
-struct Version {  // a version of Redis
-  int major = 0;  // 7 in 7.2.4
-  int minor = 0;  // 2 in 7.2.4
-  int patch = 0;  // 4 in 7.2.4
+struct Version {  // a version of Redis in three numbers, such as 7.2.4
+  int major = 0;  // the first number: 7 in 7.2.4
+  int minor = 0;  // the second number: 2 in 7.2.4
+  int patch = 0;  // the third number: 4 in 7.2.4
 
   auto operator<=>(const Version&) const = default;  // NOLINT(modernize-use-nullptr): generated
   std::string Text() const;
 };
 
 // Returns nullopt if the text is not a version. Each part is at most 999.
-std::optional<Version> ParseVersion(Bytes text);  // reads "7.2.4", "7.2" or "7"; nullopt: not a version
+std::optional<Version> ParseVersion(Bytes text);  // reads "7.2.4", "7.2" or "7"; nullopt: invalid
 
 }  // namespace respite

@@ -18,7 +18,7 @@ enum class RespVersion : uint8_t { kResp2 = 2, kResp3 = 3 };
 // The form of a reply: RESP for a peer, or binary numbers for a reader in this process (BinaryReplyReader).
 enum class ReplyForm : uint8_t { kWire, kBinary };
 
-class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a ReplyBuffer
+class Reply {  // writes a command's reply, in RESP2 or RESP3, to a ReplyBuffer
  public:
   Reply(ReplyBuffer& out, RespVersion version, ReplyForm form = ReplyForm::kWire)
       : out_(&out), version_(version), form_(form) {}
@@ -28,10 +28,10 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   size_t Size() const { return out_->Size(); }
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
-  void Simple(Bytes text);  // writes a simple string
+  void Simple(Bytes text);  // writes a simple string ("+…")
   // Writes an error. `text` is the line after the '-': "ERR syntax error". As in Redis, line ends in `text` become
   // spaces.
-  void Error(Bytes text);        // writes an error; `text`: the line after the '-'
+  void Error(Bytes text);        // writes an error; `text` is the line after "-"
   void Integer(int64_t value) {  // writes an integer
     if (value >= 0 && value <= 9 && !IsBinary()) {
       char digit[4] = {':', static_cast<char>('0' + value), '\r', '\n'};
@@ -43,14 +43,14 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   void Bulk(Bytes text);  // writes a bulk string
   // Writes a bulk string. A large Blob is sent without a copy.
   void Bulk(const BlobRef& blob);
-  void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }  // writes an integer as a bulk string
+  void BulkInteger(int64_t value) { Bulk(IntegerText(value)); }  // writes an integer as bulk string
   // Writes the null for a missing value. Use NullArray where Redis sends `*-1` under RESP2.
   void Null() { NullAs("$-1\r\n"); }
-  void NullArray() { NullAs("*-1\r\n"); }  // writes null, as `*-1` under RESP2
+  void NullArray() { NullAs("*-1\r\n"); }  // writes null; under RESP2 as a null array
   // Writes `#t` or `#f` under RESP3, 1 or 0 under RESP2.
   void Bool(bool value);
   void Double(double value);                // writes a double; under RESP2 a bulk string
-  void LongDouble(long double value);       // writes a double with the digits of a long double, for coordinates
+  void LongDouble(long double value);       // writes a double with more digits, for coordinates
   void Verbatim(Bytes text, Bytes format);  // writes a verbatim string; `format`: "txt" or "mkd"
   void BigNumber(Bytes digits);             // writes a big number, given as decimal digits
   // Array, Map, Set and Push write headers: `count` elements (or `pairs` of elements) must follow.
@@ -61,7 +61,7 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   void Set(size_t count) { Header(IsResp3() ? '~' : '*', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
   // Writes the header of an attribute. Requires: IsResp3().
-  void Attribute(size_t pairs) {  // writes the header of an attribute; `pairs` pairs must follow
+  void Attribute(size_t pairs) {  // writes an attribute's header; `pairs` pairs must follow
     Header('|', static_cast<int64_t>(pairs));
   }
   void BulkArray(const auto& texts) {  // writes an array of bulk strings
@@ -70,16 +70,16 @@ class Reply {  // writes the replies of commands, in RESP2 or RESP3, into a Repl
   }
 
  private:
-  void Header(char kind, int64_t value);  // writes the kind, the number and a line end
-  void DoubleDigits(Bytes text);          // writes a double that has these digits
-  void NullAs(Bytes resp2) {              // writes null; `resp2` is its form under RESP2
+  void Header(char kind, int64_t value);  // writes "<kind><value>\r\n", such as "*3"
+  void DoubleDigits(Bytes text);          // writes a double whose digits are known
+  void NullAs(Bytes resp2) {              // writes null; `resp2` are the bytes for RESP2
     if (IsBinary()) return Header('_', IsResp3() ? 3 : 2);
     out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);
   }
-  bool IsBinary() const { return form_ == ReplyForm::kBinary; }  // true: the reply is for a reader in this process
-  void Binary(char kind, int64_t value);   // writes a header or number as BinaryReplyReader reads it: kind, 8 bytes
-  void BinaryText(char kind, Bytes text);  // writes a text in the binary form
-  void ShortBulk(Bytes text);              // writes a bulk string of less than 64 bytes
+  bool IsBinary() const { return form_ == ReplyForm::kBinary; }  // true: not RESP, but for a script
+  void Binary(char kind, int64_t value);   // writes kind and 8 bytes of value, for BinaryReplyReader
+  void BinaryText(char kind, Bytes text);  // writes kind, size and text, for BinaryReplyReader
+  void ShortBulk(Bytes text);              // writes a bulk string of fewer than 64 bytes
 
   ReplyBuffer* out_;
   RespVersion version_;  // RESP2, or RESP3 if the client has chosen it

@@ -20,25 +20,25 @@ namespace respite {
 
 // Keeps free blocks of kBlockBytes for reuse, because the allocator would map and unmap pages for each block of this
 // size. Trim frees blocks that were not needed lately. Not thread safe; must outlive every ReplyBuffer that uses it.
-class BlockPool {  // keeps free blocks of kBlockBytes for all reply buffers
+class BlockPool {  // keeps free blocks of 16 KB, which all reply buffers reuse
  public:
-  static constexpr size_t kBlockBytes = 16 * 1024;  // size of each block
-  static constexpr size_t kMaxFreeBlocks = 1024;    // maximum number of free blocks, enough after a busy turn
+  static constexpr size_t kBlockBytes = 16 * 1024;  // size of each block in bytes
+  static constexpr size_t kMaxFreeBlocks = 1024;    // maximum number of free blocks in the pool
 
   std::unique_ptr<char[]> Take();
-  void Return(std::unique_ptr<char[]> block);  // keeps a block for reuse, or frees it if there are too many
+  void Return(std::unique_ptr<char[]> block);  // keeps a block for reuse; frees it if the pool has enough
   // Frees half of the blocks that were not used since the last Trim. Must be called periodically.
   void Trim();
   // Frees all blocks that no buffer uses. Useful when memory is short.
-  void Clear();                                           // frees all free blocks
+  void Clear();                                           // frees all blocks of the pool
   size_t FreeBlockCount() const { return free_.size(); }  // number of free blocks
 
  private:
   std::vector<std::unique_ptr<char[]>> free_;
-  size_t min_free_blocks_ = 0;  // minimum number of free blocks since the last Trim
+  size_t min_free_blocks_ = 0;  // lowest number of free blocks since the last Trim
 };
 
-class ReplyBuffer {  // the bytes that wait to be sent to one client
+class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and shared Blobs
  public:
   static constexpr size_t kMinSharedBytes = BlockPool::kBlockBytes;  // a Blob of this size or more is not copied
 
@@ -50,29 +50,29 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   bool IsEmpty() const { return size_ == 0; }  // true: nothing waits to be sent
   // Returns the number of bytes that wait to be sent.
   size_t Size() const { return size_; }
-  size_t SegmentCount() const { return segments_.size() - head_; }  // number of blocks and Blob references
-  size_t HeldBytes() const { return held_bytes_; }                  // memory of the blocks and Blobs in the queue
-  size_t BlockBytes() const { return block_bytes_; }                // memory of the blocks in the queue, without Blobs
+  size_t SegmentCount() const { return segments_.size() - head_; }  // number of unsent blocks and Blob parts
+  size_t HeldBytes() const { return held_bytes_; }                  // memory of the unsent blocks and Blobs
+  size_t BlockBytes() const { return block_bytes_; }                // memory of the unsent blocks, without Blobs
   size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the queue itself
 
   // Requires: n <= BlockPool::kBlockBytes.
-  char* Reserve(size_t n) {  // room for `n` bytes at the end; Commit then says how many were written
+  char* Reserve(size_t n) {  // returns where to write `n` bytes; Commit then appends them
     if (n > room_) AddBlock();
     return end_;
   }
-  void Commit(size_t n) {  // adds the `n` bytes that the caller wrote after Reserve
+  void Commit(size_t n) {  // appends the `n` bytes that were written after Reserve
     end_ += n;
     room_ -= n;
     size_ += n;
   }
-  void Append(Bytes bytes) {  // adds a copy of these bytes
+  void Append(Bytes bytes) {  // appends a copy of these bytes
     if (bytes.size() > room_) return AppendSlowly(bytes);
     Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, accepts an empty view with a null pointer
   }
-  void AppendShared(BlobRef blob);  // adds the bytes of a Blob by reference, without a copy
+  void AppendShared(BlobRef blob);  // appends a Blob without a copy
   // Appends a message that other clients also receive, as a reference if that is cheaper than a copy. Uses no block
   // while there are only a few such messages, or while they are adjacent in their SharedLog.
-  void AppendPart(const BlobPart& part) {  // adds a message that other clients also get, by reference if cheaper
+  void AppendPart(const BlobPart& part) {  // appends a message that other clients get, too; maybe without a copy
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
       held_bytes_ += part.size;
@@ -83,11 +83,11 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
   }
 
   // Requires: none of the removed bytes has been sent.
-  void RollBack(size_t size);  // removes what was appended after Size() was `size`
-  void Clear();                // removes everything, and returns the blocks to the pool
+  void RollBack(size_t size);  // removes what was appended since Size() was `size`
+  void Clear();                // removes all bytes, and returns the blocks to the pool
   // Clears the buffer, but keeps its block. Useful for code in this process that reads many replies one after the
   // other.
-  void Rewind() {  // clears the buffer, but keeps its block for immediate reuse
+  void Rewind() {  // removes all bytes, but keeps one block for reuse
     if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0) return Clear();
     end_ -= size_;
     room_ += size_;
@@ -96,51 +96,51 @@ class ReplyBuffer {  // the bytes that wait to be sent to one client
 
   // Calls `visit(Bytes)` for each of the first `max` blocks and Blob parts that wait to be sent.
   template <class Visit>
-  void VisitFront(size_t max, Visit&& visit) const {  // calls `visit(Bytes)` for the first unsent pieces
+  void VisitFront(size_t max, Visit&& visit) const {  // calls visit(Bytes) for up to `max` unsent segments
     for (size_t i = head_; i < segments_.size() && i - head_ < max; ++i) {
       Bytes view = View(i);
       visit(i == head_ ? view.substr(front_sent_) : view);
     }
   }
-  void Consume(size_t n);  // removes the first `n` bytes, which were sent
+  void Consume(size_t n);  // removes the first `n` bytes, because they were sent
   // Returns the content after the first `skipped` bytes as one string. Cost: O(n).
   std::string Text(size_t skipped = 0) const;
 
  private:
   struct Segment {                  // a block, or a reference to part of a Blob
-    std::unique_ptr<char[]> block;  // null if the bytes are in `blob`
+    std::unique_ptr<char[]> block;  // the memory of a block; null: the bytes are in `blob`
     BlobRef blob;
-    size_t offset = 0;  // in `blob`
+    size_t offset = 0;  // where the bytes begin in `blob`
     size_t size = 0;  // of the part of `blob` or of a closed block; the open block is the last segment and ends at end_
 
-    bool IsContinuedBy(const BlobPart& part) const {  // true: `part` begins where this segment ends
+    bool IsContinuedBy(const BlobPart& part) const {  // true: `part` begins where this part ends
       return blob.Is(part.blob) && offset + size == part.offset;
     }
   };
   // If the buffer has this many segments, it copies further short messages into a block instead of referring to them.
   // Only the first message of a log is still referenced.
-  static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, further short messages are copied
+  static constexpr size_t kMaxScatteredParts = 4;  // with so many segments, short messages are copied
 
-  bool IsOpen(size_t index) const {  // true: this segment is a block that can still grow
+  bool IsOpen(size_t index) const {  // true: this segment is a block to which bytes can be appended
     return end_ != nullptr && index + 1 == segments_.size();
   }
   Bytes View(size_t index) const;
-  void AddBlock();                              // begins a new block at the end
-  void CloseBlock();                            // ends the last block, which then does not grow any more
-  void AppendSlowly(Bytes bytes);               // appends bytes if the open block has not enough space
-  void AppendPartSlowly(const BlobPart& part);  // appends a part that does not continue the last segment
-  void AppendReference(BlobRef blob, size_t offset, size_t size);  // appends a segment that refers to these bytes
-  void Release(Segment& segment);                                  // frees the block or Blob reference of the segment
+  void AddBlock();                              // appends an empty block, which becomes the open one
+  void CloseBlock();                            // closes the open block: no bytes are appended to it any more
+  void AppendSlowly(Bytes bytes);               // appends bytes for which the open block has no room
+  void AppendPartSlowly(const BlobPart& part);  // appends a part that does not continue the last one
+  void AppendReference(BlobRef blob, size_t offset, size_t size);  // appends part of a Blob, without a copy
+  void Release(Segment& segment);                                  // frees what the segment holds
 
   BlockPool* pool_;
-  std::vector<Segment> segments_;  // blocks and Blob references; those before head_ are already sent
+  std::vector<Segment> segments_;  // blocks and Blob parts; those before head_ are sent
   size_t head_ = 0;                // index of the first unsent segment
-  size_t front_sent_ = 0;          // bytes of the first unsent segment that are already sent
+  size_t front_sent_ = 0;          // how many bytes of the first unsent segment are sent
   char* end_ = nullptr;            // where the next byte is written in the open block; null if no block is open
   size_t room_ = 0;                // unused bytes of the open block
   size_t size_ = 0;                // number of bytes that wait to be sent
-  size_t held_bytes_ = 0;          // memory of the blocks and Blobs in the queue
-  size_t block_bytes_ = 0;         // memory of the blocks in the queue
+  size_t held_bytes_ = 0;          // memory of the unsent blocks and Blobs
+  size_t block_bytes_ = 0;         // memory of the unsent blocks, without Blobs
 };
 
 }  // namespace respite

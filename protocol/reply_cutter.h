@@ -8,36 +8,36 @@
 
 namespace respite {
 
-class ReplyCutter {  // finds the elements of a reply without decoding them
+class ReplyCutter {  // splits a reply into its elements, without decoding them
  public:
   // `reply` was written by Reply, and must stay valid while its parts are used.
   ReplyCutter(Bytes reply, ReplyForm form) : reply_(reply), is_binary_(form == ReplyForm::kBinary) {}
 
-  struct Header {   // the header of an element
+  struct Header {   // the start of an element: kind and size
     char kind;      // the letter that RESP uses; 0 at the end of the reply
-    int64_t value;  // elements of an aggregate (pairs of a map), or bytes of a text; negative for null
+    int64_t value;  // number of elements (pairs of a map) or bytes of a text; negative: null
 
     bool IsAggregate() const {  // true: an array, set, push or map
       return kind == '*' || kind == '~' || kind == '>' || kind == '%';
     }
     // Returns the number of elements that follow the header and belong to it.
-    int64_t ElementCount() const {  // number of elements that belong to this header
+    int64_t ElementCount() const {  // number of elements that follow as part of this one
       return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value;
     }
   };
-  Header TakeHeader();  // reads the next header, and moves after it; kind 0: the reply has ended
-  Bytes TakeElement();  // reads a whole element with all that it contains
+  Header TakeHeader();  // reads the next header; kind 0: the reply has ended
+  Bytes TakeElement();  // reads the next element, with all elements inside
   // TakenPart and Rest return the parts of the reply before and after the current position.
-  Bytes TakenPart() const { return reply_.substr(0, at_); }  // the part of the reply that was taken
+  Bytes TakenPart() const { return reply_.substr(0, at_); }  // the bytes that were read so far
   Bytes Rest() const { return reply_.substr(at_); }
 
  private:
-  Header TakeBinaryHeader();            // TakeHeader, for a reply in the binary form
-  Header TakeWireHeader();              // TakeHeader, for a RESP reply
-  void SkipText(const Header& header);  // skips the text after this header, if there is one
+  Header TakeBinaryHeader();            // does TakeHeader for ReplyForm::kBinary
+  Header TakeWireHeader();              // does TakeHeader for RESP
+  void SkipText(const Header& header);  // moves past the text of this header, if any
 
-  const Bytes reply_;     // the whole reply
-  const bool is_binary_;  // true: the reply is in the binary form, not RESP
+  const Bytes reply_;     // the bytes of the whole reply
+  const bool is_binary_;  // true: ReplyForm::kBinary; false: RESP
   size_t at_ = 0;
 };
 

@@ -35,61 +35,61 @@ enum class ReplyKind : uint8_t {
   kPush,       // >
 };
 
-struct ReplyTree {  // a reply of a server, parsed
+struct ReplyTree {  // a parsed reply of another server, with its elements as children
   ReplyKind kind = ReplyKind::kNull;
   std::string text =
       {};  // of a simple string, error, bulk string, bulk error, verbatim (without format), double or big number
-  std::string format = {};                 // format of a verbatim text, three letters
+  std::string format = {};                 // format of a verbatim string: three letters such as txt
   int64_t integer = 0;                     // value of an integer; 0 or 1 for a bool
   double number = 0;                       // value of a double
   std::vector<ReplyTree> children = {};    // elements; for a map: key, value, key, value …
-  std::vector<ReplyTree> attributes = {};  // key, value … of the attribute before this reply
+  std::vector<ReplyTree> attributes = {};  // of the attribute before this reply: key, value, key, value …
 
   bool IsError() const { return kind == ReplyKind::kError || kind == ReplyKind::kBulkError; }  // true: an error
-  bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }  // true: a null of any form
+  bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }    // true: any null
   std::string ReadableText() const;  // the reply on one line, such as [1, "two", nil, -ERR no, {"k": 3}]
 
   bool operator==(const ReplyTree&) const = default;
 };
 
-class ReplyTreeParser {  // builds trees from the bytes of replies, as they arrive
+class ReplyTreeParser {  // parses replies of another server, whose bytes arrive in pieces
  public:
-  static constexpr size_t kMaxDepth = 128;  // maximum nesting of aggregates
+  static constexpr size_t kMaxDepth = 128;  // maximum depth of nested arrays, maps, sets
 
   void Feed(Bytes bytes) { buffer_.append(bytes); }
   // Returns the next complete reply, or nullopt if more bytes are needed or the input is malformed.
   std::optional<ReplyTree> Next();
 
-  bool Failed() const { return !error_.empty(); }  // true: the input is malformed, and nothing more is read
+  bool Failed() const { return !error_.empty(); }  // true: the input is malformed, and the parser has stopped
   // Returns why the input is malformed. After an error the parser accepts nothing more.
-  const std::string& Error() const { return error_; }                    // why the input is malformed; empty: it is not
-  size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // bytes after the last complete reply
+  const std::string& Error() const { return error_; }                    // why the input is malformed; empty: no error
+  size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // received bytes of an incomplete reply
 
  private:
   // An aggregate whose elements have not all arrived.
   struct Open {
     ReplyTree node;
     size_t left;
-    bool is_attribute;  // its elements are attributes of the next reply
+    bool is_attribute;  // true: the elements belong to the attribute before a reply
   };
   enum class Step : uint8_t { kElement, kOpened, kIncomplete, kFailed };
 
-  Step ReadElement();                    // reads one header, number or text
-  Step ReadLine(char kind, Bytes line);  // reads an element without a text after the line, such as an integer
-  Step ReadText(char kind, Bytes line, size_t text_begin);  // reads an element with a text after the line
-  Step OpenAggregate(char kind, Bytes line);                // begins an array, map, set, push or attribute
+  Step ReadElement();                                       // reads the next header, number or text
+  Step ReadLine(char kind, Bytes line);                     // reads an element that is one line, such as an integer
+  Step ReadText(char kind, Bytes line, size_t text_begin);  // reads an element that is a line and a text
+  Step OpenAggregate(char kind, Bytes line);                // starts an array, map, set, push or attribute
   Step Fail(std::string what);                              // sets error_
-  void Place(ReplyTree node);  // adds the node to the innermost open aggregate, or makes it the reply
+  void Place(ReplyTree node);  // puts a complete element into the innermost aggregate, or makes it the reply
 
-  std::string buffer_;                 // the received bytes
-  size_t reply_begin_ = 0;             // start of the current reply
+  std::string buffer_;                 // received bytes, from before the current reply
+  size_t reply_begin_ = 0;             // where in buffer_ the current reply begins
   size_t pos_ = 0;                     // end of the parsed bytes
-  size_t searched_ = 0;                // there is no line end before this position
+  size_t searched_ = 0;                // buffer_ has no line end before this position
   std::vector<Open> open_;             // aggregates with missing elements, the innermost last
   ReplyTree node_;                     // the last element read
-  std::vector<ReplyTree> attributes_;  // elements of an attribute whose reply has not been read
+  std::vector<ReplyTree> attributes_;  // an attribute whose reply is not complete yet
   std::optional<ReplyTree> done_;      // the complete reply
-  std::string error_;                  // empty: no error
+  std::string error_;                  // why the input is malformed; empty: no error
 };
 
 }  // namespace respite

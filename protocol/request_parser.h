@@ -28,22 +28,22 @@
 namespace respite {
 
 // A batch is reused for each read, so it soon stops allocating. Memory that one huge request took is freed.
-struct RequestBatch {   // requests that are parsed but not yet executed
-  struct Request {      // a command with its arguments
-    size_t first_word;  // index of the command name in RequestBatch::words
-    size_t words;       // number of arguments, including the command name
-    size_t offset;      // start of the request in the input, for Unread
+struct RequestBatch {   // requests of one client that are parsed, but not executed yet
+  struct Request {      // one command with its arguments
+    size_t first_word;  // index in RequestBatch::words of the command's name
+    size_t words;       // number of words: the command's name and arguments
+    size_t offset;      // where the request begins in the input, for Unread
   };
 
-  std::vector<Bytes> words;              // the arguments of all requests, one after the other
+  std::vector<Bytes> words;              // command names and arguments of all requests, one after the other
   std::vector<Request> requests;         // the parsed requests, in order
   std::vector<BlobRef> blobs;            // owns the big arguments among `words`
-  std::deque<std::string> inline_words;  // owns the words of inline commands
+  std::deque<std::string> inline_words;  // owns the words of inline commands (lines without RESP)
 
-  std::span<const Bytes> Words(const Request& request) const {  // the command name and arguments of one request
+  std::span<const Bytes> Words(const Request& request) const {  // command name and arguments of a request
     return {&words[request.first_word], request.words};
   }
-  void Clear() {  // removes all requests
+  void Clear() {  // removes all requests from the batch
     constexpr size_t kKeptWords = 16 * 1024;
     words.clear();
     if (words.capacity() > kKeptWords) words.shrink_to_fit();
@@ -53,44 +53,44 @@ struct RequestBatch {   // requests that are parsed but not yet executed
   }
 };
 
-struct RequestLimits {                   // what a request may contain; beyond that, ParseInto returns kError
+struct RequestLimits {                   // how large a request may be; ParseInto fails for larger ones
   int64_t max_bulk_bytes = 512ll << 20;  // maximum size of an argument: proto-max-bulk-len
-  bool authenticated = true;             // false: the server accepts at most 10 arguments of 16 KB
+  bool authenticated = true;             // false: at most 10 arguments of 16 KB are accepted
 };
 
-class RequestParser {  // turns the bytes of one client into requests
+class RequestParser {  // parses the bytes that one client sends into requests
  public:
   struct NumberKind;  // describes a count or a size, with the error texts of Redis
   enum class Status { kRequest, kIncomplete, kError };
 
-  static constexpr size_t kMinBigArgumentBytes = 32 * 1024;  // arguments of this size or more arrive in their own Blob
-  static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // a larger argument's Blob grows as bytes arrive
-  static constexpr size_t kMaxInlineBytes = 64 * 1024;          // maximum bytes of a line whose end has not arrived
+  static constexpr size_t kMinBigArgumentBytes = 32 * 1024;     // arguments of this size or more arrive in a Blob
+  static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // the Blob of a larger argument grows as bytes arrive
+  static constexpr size_t kMaxInlineBytes = 64 * 1024;  // maximum bytes of an inline command before its line end
 
   // Returns memory for at least one byte: the unused part of `scratch`, or memory of the parser. `scratch` must stay
   // valid and unchanged from this call until SaveRest, except for the bytes that the caller reads into it.
-  std::span<char> ReadTarget(std::span<char> scratch);  // where the caller must read the next bytes
-  void Received(size_t n);                              // `n` bytes were read into the last ReadTarget
+  std::span<char> ReadTarget(std::span<char> scratch);  // returns where the caller must read the next bytes
+  void Received(size_t n);  // tells the parser that `n` bytes were read into the last ReadTarget
   // Parses the next complete request and appends it to the batch. After kError, Error() is Redis' text and the caller
   // must disconnect the client.
-  Status ParseInto(RequestBatch& batch, const RequestLimits& limits);  // appends the next complete request
+  Status ParseInto(RequestBatch& batch, const RequestLimits& limits);  // appends the next complete request to the batch
   // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
   // bytes per read.
-  void SaveRest();  // ends a read: keeps the unparsed bytes and frees unused memory
+  void SaveRest();  // after a read was parsed: saves the incomplete rest, frees unused memory
   // Requires: SaveRest was not called since these requests were parsed, and none of them began in an earlier read. So
   // all of their bytes are still in the buffer that is being parsed.
   void Unread(const RequestBatch& batch, size_t index);  // the requests from `index` on will be parsed again
 
   // Frees buffers that a stalled client does not need. Call this between reads. Cost: O(bytes that have arrived).
-  void Shrink();  // frees unused memory of a client that has sent nothing for long
+  void Shrink();  // frees unused memory; for a client that has sent nothing for long
 
-  const std::string& Error() const { return error_; }  // the error text, to be sent after "-ERR "
+  const std::string& Error() const { return error_; }  // the error that the client gets, without "-ERR "
   // Returns the number of bytes that were received and are not yet part of a complete request.
-  size_t PendingBytes() const {  // received bytes that are not yet part of a whole request
+  size_t PendingBytes() const {  // received bytes of an incomplete request
     return size_ - begin_ + big_filled_ - big_in_window_;
   }
   // Requires: what Unread requires.
-  size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // what PendingBytes would be after Unread
+  size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // PendingBytes after Unread(batch, index)
     return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
   }
   // Returns the size of Redis' query buffer: PendingBytes without the parsed part of an incomplete request, plus, while
@@ -98,77 +98,77 @@ class RequestParser {  // turns the bytes of one client into requests
   size_t BufferedBytes() const {  // size of what Redis calls the client's query buffer
     return size_ - saved_parsed_bytes_ + big_filled_ - big_in_window_;
   }
-  size_t PendingArgumentBytes() const;  // bytes of an incomplete request's arguments that have arrived whole
+  size_t PendingArgumentBytes() const;  // bytes of those arguments of an incomplete request that are complete
   // Returns the bytes of the incomplete request, without its big arguments. The view is valid until the next non-const
   // call.
-  Bytes PendingRequest() const {  // the bytes of an incomplete request, without big arguments
+  Bytes PendingRequest() const {  // what has arrived of an incomplete request, without big arguments
     return {data_ + begin_, size_ - begin_};
   }
   // Returns the input that was not parsed. After kError the view begins with the text that caused the error. It is
   // valid until the next non-const call.
-  Bytes UnparsedInput() const { return {data_ + pos_, size_ - pos_}; }  // the received bytes that were not parsed yet
-  size_t HeldBytes() const;                                             // memory of the parser's buffers
+  Bytes UnparsedInput() const { return {data_ + pos_, size_ - pos_}; }  // received bytes that are not parsed yet
+  size_t HeldBytes() const;                                             // memory of the parser's buffers, in bytes
 
  private:
   // A complete argument of an incomplete request. The bytes of the argument are in the buffer that is being parsed or,
   // for a big argument, in a Blob.
-  struct Argument {  // a complete argument of an incomplete request, between two reads
-    size_t offset;   // where the argument begins in the request, or its index in blobs_
+  struct Argument {  // a complete argument of an incomplete request
+    size_t offset;   // where the argument begins in the request; a Blob's index in blobs_
     size_t size;
-    bool is_blob;  // its bytes are in blobs_
+    bool is_blob;  // true: the argument is in blobs_
   };
-  struct Number {   // what TakeNumber has read
-    Status status;  // kRequest if a number was read
-    int64_t value;  // valid if the status is kRequest
+  struct Number {   // the result of TakeNumber
+    Status status;  // kRequest: a number was read
+    int64_t value;  // the number, if the status is kRequest
   };
 
-  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds one request; nothing if it is empty
+  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds a request; not if empty
   Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // parses a RESP array
   Status ParseInline(RequestBatch& batch);                                  // parses a line of words
   Status ParseCount(const RequestLimits& limits);                           // reads "*3", the number of arguments
   Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // reads one argument, a bulk string
   Status ParseBulkSize(const RequestLimits& limits);                        // reads "$5", the size of an argument
-  void MoveToScratch();     // moves the incomplete request to the caller's buffer, before the new bytes
-  void StartBigArgument();  // creates a Blob for the argument, and copies what has arrived into it
+  void MoveToScratch();     // moves the start of an incomplete request in front of the bytes read now
+  void StartBigArgument();  // creates a Blob for an argument, with what has arrived
   // Returns the size of the arriving argument including its line end.
-  size_t BigArgumentBytes() const {  // size of the arriving big argument and its line end
+  size_t BigArgumentBytes() const {  // size of the big argument, with its line end
     return static_cast<size_t>(bulk_size_) + 2;
   }
   // Returns a Blob with room for the arriving argument, of which `arrived` bytes have arrived. For a large argument,
   // that number limits the room.
-  BlobRef NewBigArgumentBlob(size_t arrived) const;  // allocates room for the arriving argument
-  void GrowBigArgument();                            // replaces the argument's full Blob by a larger one
-  Status FinishBigArgument(RequestBatch& batch);     // adds the argument to the batch if all of it has arrived
-  void RestoreBigArgument();                         // gives the argument a Blob again after Shrink
+  BlobRef NewBigArgumentBlob(size_t arrived) const;  // allocates memory for the big argument
+  void GrowBigArgument();                            // moves the big argument to a larger Blob
+  Status FinishBigArgument(RequestBatch& batch);     // adds the big argument to the batch, once complete
+  void RestoreBigArgument();                         // after Shrink: puts the big argument into a Blob again
   // Stores the words of an incomplete request as offsets between two reads, because the buffer may move.
   void Save(RequestBatch& batch, size_t first_word);
-  void Restore(RequestBatch& batch);  // appends the saved arguments to the batch
+  void Restore(RequestBatch& batch);  // appends saved_arguments_ to the batch
   Status Fail(std::string text);
-  Number TakeNumber(const NumberKind& kind);        // reads "<kind><number>\r\n" at pos_ and advances
-  Number TakeNumberSlowly(const NumberKind& kind);  // as TakeNumber; also for long, incomplete and wrong numbers
+  Number TakeNumber(const NumberKind& kind);        // reads "<kind><number>\r\n" at pos_, such as "$5"
+  Number TakeNumberSlowly(const NumberKind& kind);  // does TakeNumber for long, incomplete and wrong numbers
 
   const char* data_ = nullptr;     // the window: scratch_ or own_
   size_t size_ = 0;                // number of bytes in the window
-  size_t begin_ = 0;               // start of the current request
+  size_t begin_ = 0;               // where in data_ the request begins that is being parsed
   size_t pos_ = 0;                 // end of the parsed bytes
-  size_t saved_parsed_bytes_ = 0;  // bytes at the front of data_ that were already parsed at the last SaveRest
-  bool in_scratch_ = false;        // data_ is in the caller's scratch buffer, not in own_
-  char* scratch_ = nullptr;        // the last ReadTarget, if it was in the caller's scratch buffer; otherwise null
-  bool reading_big_ = false;       // the last ReadTarget was in the Blob of a big argument
+  size_t saved_parsed_bytes_ = 0;  // bytes at the front of data_ that SaveRest found parsed; not in BufferedBytes
+  bool in_scratch_ = false;        // true: data_ is in the caller's buffer; false: in own_
+  char* scratch_ = nullptr;        // where the last ReadTarget is in the caller's buffer; null: elsewhere
+  bool reading_big_ = false;       // true: the last ReadTarget was in a big argument's Blob
 
-  int64_t arguments_left_ = -1;            // arguments still to parse; -1: their count was not read
-  int64_t bulk_size_ = -1;                 // size of the next argument; -1: it was not read
-  std::vector<Argument> saved_arguments_;  // complete arguments of the incomplete request
-  size_t saved_blob_count_ = 0;            // number of Blobs among saved_arguments_
+  int64_t arguments_left_ = -1;            // how many arguments of the request are not parsed yet; -1: unknown
+  int64_t bulk_size_ = -1;                 // size of the next argument; -1: unknown
+  std::vector<Argument> saved_arguments_;  // complete arguments of an incomplete request, between reads
+  size_t saved_blob_count_ = 0;            // how many of saved_arguments_ are Blobs
   std::vector<BlobRef> blobs_;             // big arguments of the incomplete request; the last may be arriving
-  std::vector<char> big_saved_bytes_;      // the bytes of the last Blob that have arrived, while big_shrunk_
-  bool big_shrunk_ = false;                // Shrink freed the last Blob; its bytes are in big_saved_bytes_
-  bool big_open_ = false;                  // the last of blobs_ is still arriving
-  size_t big_filled_ = 0;                  // number of bytes of the last Blob that have arrived
-  size_t big_in_window_ = 0;               // bytes of the last Blob that are also at the end of data_, until SaveRest
+  std::vector<char> big_saved_bytes_;      // after Shrink: what has arrived of the last Blob
+  bool big_shrunk_ = false;                // true: Shrink moved the last Blob to big_saved_bytes_
+  bool big_open_ = false;                  // true: the last of blobs_ has not arrived completely
+  size_t big_filled_ = 0;                  // how many bytes of the last Blob have arrived
+  size_t big_in_window_ = 0;               // until SaveRest: bytes of the last Blob that are also in data_
 
   std::vector<char> own_;  // the parser's own buffer
-  std::string error_;      // empty: no error
+  std::string error_;      // what Error() returns; empty: no error
 };
 
 }  // namespace respite

@@ -17,7 +17,7 @@ namespace respite {
 
 // The request is complete when the writer is destroyed. Short words are collected first, so that `out` grows in few
 // steps. Cost: O(bytes), about 15 ns for a short word.
-class RequestWriter {  // appends one request to a string
+class RequestWriter {  // appends one request, in RESP, to a string
  public:
   // Requires: the caller writes exactly `words` words afterwards.
   RequestWriter(std::string& out, size_t words) : out_(out) { Head('*', words); }
@@ -26,32 +26,32 @@ class RequestWriter {  // appends one request to a string
   ~RequestWriter() { Flush(); }
 
   RequestWriter& Word(Bytes word);
-  RequestWriter& Integer(int64_t number);  // adds an argument, as decimal text
+  RequestWriter& Integer(int64_t number);  // adds an argument: a number as decimal text
 
  private:
-  static constexpr size_t kGatheredCapacity = 512;  // bytes that are gathered before they are appended to `out`
+  static constexpr size_t kGatheredCapacity = 512;  // bytes that are collected before `out` grows
 
   // Writes "<mark><number>\r\n". Requires: gathered_ has room for it.
   void Head(char mark, size_t number);
-  void Flush();  // moves the content of gathered_ to out_
+  void Flush();  // appends gathered_ to out_
 
   std::string& out_;
   size_t used_ = 0;                               // bytes of gathered_
-  std::array<char, kGatheredCapacity> gathered_;  // bytes that are not yet in out_
+  std::array<char, kGatheredCapacity> gathered_;  // collected bytes that are not in out_ yet
 };
 
 // Appends all words of a request; Words is a range whose elements convert to Bytes.
 template <typename Words>
-void AppendRequest(std::string& out, const Words& words) {  // appends a request as RESP text
+void AppendRequest(std::string& out, const Words& words) {  // appends a request in RESP to `out`
   RequestWriter writer(out, std::size(words));
   for (const auto& word : words) writer.Word(word);
 }
-inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {  // appends a request as RESP text
+inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {  // appends it in RESP
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
 
 // Cost: O(words).
-size_t RequestBytes(std::span<const Bytes> words);  // length of the request as RESP text
+size_t RequestBytes(std::span<const Bytes> words);  // the size of this request in RESP
 
 // Writes many requests of any size. Collects them in a buffer, and passes each full buffer to the virtual function
 // Take. Words longer than the buffer are not copied.
@@ -60,7 +60,7 @@ size_t RequestBytes(std::span<const Bytes> words);  // length of the request as 
 //   out.Word("INCRBY");
 //   out.Word(key);
 //   out.Integer(by);
-class RequestOutput {  // writes many requests through a buffer, for example to a file
+class RequestOutput {  // writes many requests in RESP, through a buffer, for example to a file
  public:
   RequestOutput() : buffer_(new char[kBuffer]) {}
   RequestOutput(const RequestOutput&) = delete;
@@ -68,12 +68,12 @@ class RequestOutput {  // writes many requests through a buffer, for example to 
   virtual ~RequestOutput() = default;
 
   // Requires: the previous request is complete, and the caller then writes exactly `words` words.
-  void Begin(size_t words);  // begins a request; `words` calls of Word or Integer must follow
+  void Begin(size_t words);  // starts a request; `words` calls of Word or Integer must follow
   void Word(Bytes word);
-  void Integer(int64_t number);  // writes an argument as decimal text
+  void Integer(int64_t number);  // writes an argument: a number as decimal text
   // Writes text that is not part of a request.
   void Text(Bytes text);
-  void Flush();  // passes the content of the buffer to Take
+  void Flush();  // passes the buffered bytes to Take
 
  protected:
   virtual void Take(Bytes piece) = 0;
@@ -83,7 +83,7 @@ class RequestOutput {  // writes many requests through a buffer, for example to 
 
   void Head(char mark, size_t number);
 
-  std::unique_ptr<char[]> buffer_;  // the first used_ bytes wait for Take
+  std::unique_ptr<char[]> buffer_;  // requests; the first used_ bytes are not passed to Take yet
   size_t used_ = 0;
 };
 

@@ -13,26 +13,26 @@
 
 namespace respite {
 
-struct BlobPart {  // a range of bytes in a Blob
+struct BlobPart {  // a range of bytes of a Blob, and a reference to the Blob
   BlobRef blob;
-  size_t offset = 0;  // where the range begins in the Blob
+  size_t offset = 0;  // where in the Blob the range begins
   size_t size = 0;
 
   Bytes View() const { return {blob.ConstData() + offset, size}; }
 };
 
-class SharedLog {  // stores a message that many clients receive, once for all of them
+class SharedLog {  // stores each message that many clients receive only once, in a Blob
  public:
-  static constexpr size_t kLogBytes = 16 * 1024 - 24;         // size of one log; 16 KB with the Blob's header
-  static constexpr size_t kMaxLoggedMessageBytes = 4 * 1024;  // a longer message gets its own Blob
+  static constexpr size_t kLogBytes = 16 * 1024 - 24;         // size of the Blob for messages; 16 KB with its header
+  static constexpr size_t kMaxLoggedMessageBytes = 4 * 1024;  // a longer message gets a Blob of its own
 
   // Appends all pieces as one message. Cost: one copy. There is an allocation for each kLogBytes, and for each message
   // over kMaxLoggedMessageBytes.
-  BlobPart Append(Bytes first, std::span<const Bytes> others);  // stores the pieces as one message; returns its place
+  BlobPart Append(Bytes first, std::span<const Bytes> others);  // stores the pieces as one message; returns where
 
  private:
   BlobRef log_;
-  size_t used_bytes_ = 0;  // the first bytes of log_ contain messages
+  size_t used_bytes_ = 0;  // how many bytes of log_ have messages
 };
 
 }  // namespace respite
