@@ -81,7 +81,7 @@ AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin
   return outcome;
 }
 
-AofReader::Outcome AofReader::SkipAnnotations() {
+AofReader::Outcome AofReader::TakeAnnotations() {
   parsed_ = begin_;
   while (parsed_ < filled_ && buffer_[parsed_] == '#') {
     const size_t most = std::min(filled_ - parsed_, kLongestAnnotation);
@@ -98,7 +98,7 @@ AofReader::Outcome AofReader::SkipAnnotations() {
 }
 
 AofReader::Outcome AofReader::ParseRecord(RequestBatch& batch) {
-  if (const Outcome outcome = SkipAnnotations(); outcome != Outcome::kWhole) return outcome;
+  if (const Outcome outcome = TakeAnnotations(); outcome != Outcome::kWhole) return outcome;
   const NumberLine count = TakeNumber(&buffer_[parsed_], &buffer_[filled_], '*');
   const bool is_zero = count.value == 0 && count.end > &buffer_[parsed_] + 1;
   if (count.state != NumberState::kWhole || is_zero || count.value > INT_MAX) {

@@ -92,7 +92,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if the buffer has all of it
   Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds the record's arguments
   // Skips the annotations that begin at begin_, and sets parsed_ to the start of the record after them.
-  Outcome SkipAnnotations();  // passes "#TS:…" lines at begin_ to the listener; sets parsed_ after them
+  Outcome TakeAnnotations();  // passes "#TS:…" lines at begin_ to the listener; sets parsed_ after them
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
   uint64_t FileOffset(size_t pos) const {  // the offset in the file of buffer_[pos]
     return offset_ + (pos - begin_) + fetched_bytes_;
