@@ -26,12 +26,12 @@ namespace respite {
 
 struct ScriptFailure {      // the error with which a script, function or library ended
   std::string text;         // in the form for Reply::Error
-  bool is_counted = false;  // true: a command's error, already counted in the statistics
+  bool is_counted = false;  // true: a command failed, and this error is in the statistics already
 };
 
-class ScriptEngine final : private ThreadObserver {  // one Lua state that runs the scripts of clients
+class ScriptEngine final : private ThreadObserver {  // a Lua state that runs the scripts (or the functions) of clients
  public:
-  static constexpr size_t kMemoryLimit = kScriptMemoryLimit;  // bytes that scripts may hold by default
+  static constexpr size_t kMemoryLimit = kScriptMemoryLimit;  // bytes that the Lua state may allocate, by default
 
   // A reference to a Lua function, as an index in Lua's registry.
   using Function = int;
@@ -49,12 +49,12 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
   // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is the text of Lua's error, or names the
   // limit that ended the compiler. Requires: no script runs in this engine.
-  Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);  // compiles a text to a function
+  Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);  // compiles source text named `chunk`
   // Stores the function on top of Lua's stack, and pops it. May raise a Lua error.
   Function Keep();                  // pops the function on top of Lua's stack, and returns a reference
-  void Release(Function function);  // frees the compiled function that Compile or Keep returned
+  void Release(Function function);  // frees a function that Compile or Keep returned
 
-  struct Invocation {             // the input of one EVAL or FCALL
+  struct Invocation {             // what to run, and with which keys and arguments (EVAL, FCALL)
     Function function;            // the compiled script or function
     Bytes name;                   // for errors: the script's SHA-1 or the function's name
     std::span<const Bytes> keys;  // KEYS
@@ -65,22 +65,22 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   // FCALL: calls the function with keys and arguments. Writes the reply unless the function fails.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);  // runs FCALL; nullopt: success
   // Sets the deadline for compiling and running libraries to `timeout_ms` milliseconds from now.
-  void SetLoadDeadline(int64_t timeout_ms) {  // sets the deadline for compiling and running libraries
+  void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be loaded within this time from now
     load_until_ms_ = host_.MonotonicMs() + timeout_ms;
   }
   // Sets how much memory scripts may hold; the initial value is kMemoryLimit.
-  void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }  // how many bytes scripts may hold from now on
+  void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }  // bytes that the Lua state may allocate
   // FUNCTION LOAD: runs the code of a library, without a reply, at most until the deadline of SetLoadDeadline.
   std::optional<ScriptFailure> RunLibrary(Function function);  // runs FUNCTION LOAD; nullopt: success
-  bool IsRunning() const {  // true while a script or function runs; false while a library is loaded
+  bool IsRunning() const {  // true: a script or function runs now; false also while a library is loaded
     return phase_ == Phase::kRun;
   }
 
-  void CollectGarbage() {  // between scripts: runs one step of Lua's collector if there is enough garbage
+  void CollectGarbage() {  // between scripts: runs a step of Lua's collector if there is enough garbage
     if (used_bytes_ > collector_threshold_bytes_) CollectSome();
   }
   // Starts the collector for the rest of the running script, if the Lua state uses a lot of memory.
-  void RelieveMemory() {  // lets the collector run until the script's end if Lua uses over 64 MB
+  void RelieveMemory() {  // if Lua uses over 64 MB: lets its collector run until the script ends
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }
   size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated
@@ -88,7 +88,7 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   // Returns the engine that owns a Lua state, for C++ functions that Lua calls.
   static ScriptEngine& Of(lua_State* lua) { return **static_cast<ScriptEngine**>(lua_getextraspace(lua)); }
   ScriptHost& host() { return host_; }       // the server, as scripts use it
-  CallArguments& words() { return words_; }  // arguments of the command that redis.call runs
+  CallArguments& words() { return words_; }  // the arguments of the command that redis.call is running
   lua_State* lua() { return lua_; }          // the Lua state of this engine
 
  private:
@@ -99,46 +99,46 @@ class ScriptEngine final : private ThreadObserver {  // one Lua state that runs 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
   static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile
 
-  static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);  // lua_Alloc with the limit
-  static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook in long scripts; calls Check
-  void Check(lua_State* lua);                       // raises an error if the script was killed or its time has passed
-  void CheckIfDue(lua_State* lua);                  // calls Check if it is time (ScriptWatch::IsCheckDue)
-  void BeforeResume(lua_State* lua) override;       // calls CheckIfDue before a coroutine is resumed
-  void OnSwitch(lua_State* thread) noexcept override {  // this thread (a coroutine or its resumer) begins to run
+  static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);  // Lua's allocator
+  static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook, called in long scripts; calls Check
+  void Check(lua_State* lua);       // raises an error if the script was killed, or a library has no time left
+  void CheckIfDue(lua_State* lua);  // calls Check if ScriptWatch::IsCheckDue says so
+  void BeforeResume(lua_State* lua) override;           // called before a coroutine is resumed; calls CheckIfDue
+  void OnSwitch(lua_State* thread) noexcept override {  // this Lua thread (a coroutine or its resumer) runs now
     watch_.Switch(thread);
   }
-  bool MustEnd(lua_State* lua) noexcept override;  // true: the script was ended, so every instruction raises the error
-  const char* StopReason();                        // the error that must end the running script; null: none
+  bool MustEnd(lua_State* lua) noexcept override;  // true: the script was ended, so no code may catch its error
+  const char* StopReason();                        // the error with which the script must end; null: it may continue
   // The argument that Protect passes to `work`: none, or a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
   // Calls `work` with Lua errors caught and memory limited. Moves the results of `work` to the top of this engine's
   // stack, and returns the result of lua_pcall.
   template <typename Work>
-  int Protect(Work& work, Argument argument = Argument::kNone);  // calls `work`; returns the status of lua_pcall
-  int ProtectedRun(int arguments, int results);                  // lua_pcall with limited memory; returns the status
+  int Protect(Work& work, Argument argument = Argument::kNone);  // calls `work`, catching errors; returns a Lua status
+  int ProtectedRun(int arguments, int results);                  // lua_pcall with the memory limit; returns its status
   template <typename Prepare>
   std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);  // runs any script
-  std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply or returns the failure
-  ScriptFailure DescribeFailure(Bytes name);         // describes the error on top of Lua's stack; `name`: the script's
-  ScriptFailure DescribeFailureBriefly(Bytes name);  // as DescribeFailure, without allocating in Lua
-  ScriptFailure TakeFailure(Bytes name);             // does the work of DescribeFailure; may raise a Lua error
+  std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply, or returns the error
+  ScriptFailure DescribeFailure(Bytes name);         // turns the error on Lua's stack into text; `name`: the script's
+  ScriptFailure DescribeFailureBriefly(Bytes name);  // the same, if Lua has no memory left
+  ScriptFailure TakeFailure(Bytes name);             // does DescribeFailure's work; may raise another Lua error
   void ClearArguments();                             // removes the globals KEYS and ARGV of the last script
-  void PushTexts(std::span<const Bytes> texts);      // pushes the texts as one Lua table
-  void CollectSome();                                // runs one step of Lua's collector
-  void StartCollector();                             // lets the collector run for the rest of the running script
+  void PushTexts(std::span<const Bytes> texts);      // pushes the texts as a Lua table, such as KEYS
+  void CollectSome();                                // runs one step of Lua's garbage collector
+  void StartCollector();                             // lets Lua's garbage collector run until the script ends
 
   ScriptHost& host_;                                         // the server, as scripts use it
-  CallArguments words_;                                      // arguments of the command that redis.call runs
-  size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated, as size classes
-  size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // used bytes above which the collector runs steps
-  bool is_memory_limited_ = false;                           // memory_limit_ applies; only while Lua catches the error
-  Phase phase_ = Phase::kIdle;          // kRun: a script or function; kLoad: a library; kIdle: neither
-  const char* stop_reason_ = nullptr;   // why the running script has been ended; null: it has not
-  size_t memory_limit_ = kMemoryLimit;  // bytes that scripts may hold
-  int64_t load_until_ms_ = 0;           // host_.MonotonicMs() at which loading must end
-  bool collector_runs_ = false;         // the running script has used much memory, so Lua's collector runs
-  ScriptWatch watch_;                   // calls OnCount regularly in long scripts
-  Function globals_ = 0;                // reference to the real table behind the read-only globals
+  CallArguments words_;                                      // the arguments of the command that redis.call is running
+  size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated
+  size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // CollectGarbage does nothing while fewer bytes are used
+  bool is_memory_limited_ = false;                           // true: memory_limit_ applies, as Lua can catch the error
+  Phase phase_ = Phase::kIdle;          // what runs now: kRun a script or function, kLoad a library, kIdle nothing
+  const char* stop_reason_ = nullptr;   // the error with which the running script was ended; null: it was not
+  size_t memory_limit_ = kMemoryLimit;  // bytes that the Lua state may allocate
+  int64_t load_until_ms_ = 0;           // when loading a library must end (real time, host_.MonotonicMs())
+  bool collector_runs_ = false;         // true: StartCollector was called for the running script
+  ScriptWatch watch_;                   // makes Lua call OnCount regularly in long scripts
+  Function globals_ = 0;                // registry index of the real table of globals, behind the read-only proxy
   lua_State* lua_;                      // the Lua state of this engine
 };
 

@@ -11,11 +11,11 @@
 
 namespace respite {
 
-void OpenFunctionApi(lua_State* lua);  // adds the globals that library code sees while it is loaded
+void OpenFunctionApi(lua_State* lua);  // adds the globals that the code of libraries sees during FUNCTION LOAD
 
 // Runs the code of a library until the deadline of SetLoadDeadline. The code adds its functions to `library`. Requires:
 // `engine` was created with OpenFunctionApi.
-std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine,  // runs the code of a library; nullopt: success
+std::optional<ScriptFailure> RegisterFunctions(ScriptEngine& engine,  // runs a library's code; nullopt: success
                                                ScriptEngine::Function code, FunctionLibrary& library);
 
 }  // namespace respite

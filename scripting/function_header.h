@@ -8,15 +8,15 @@
 
 namespace respite {
 
-struct FunctionHeader {  // the first line of a library: `#!lua name=mylib`
+struct FunctionHeader {  // the parsed first line of a library, such as `#!lua name=mylib`
   std::string name;      // the name of the library
   size_t size;           // size of the line without its end; the code begins there, so that line numbers stay correct
 };
 // Reads the header line of a library. The error is the text for the client, without "ERR".
-Result<FunctionHeader> ReadFunctionHeader(Bytes code);  // reads the first line of a library
+Result<FunctionHeader> ReadFunctionHeader(Bytes code);  // parses the first line of a library
 
 inline constexpr char kBadFunctionName[] =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
-bool IsFunctionName(Bytes name);  // valid for a library or function: letters, digits, underscores
+bool IsFunctionName(Bytes name);  // true: only letters, digits and underscores
 
 }  // namespace respite

@@ -29,34 +29,34 @@ namespace respite {
 
 struct FunctionLibrary;
 
-struct ScriptFunction {                      // one function that a library has registered, for FCALL
+struct ScriptFunction {                      // a function that FCALL can call, registered by a library
   std::string name;                          // as registered
-  std::optional<std::string> description;    // as registered; nullopt: none
-  uint32_t flags = 0;                        // ScriptFlag bits
-  ScriptEngine::Function function = 0;       // reference to the compiled code
-  const FunctionLibrary* library = nullptr;  // the library that has registered the function
+  std::optional<std::string> description;    // text that the library gave; nullopt: none
+  uint32_t flags = 0;                        // a bit for each ScriptFlag
+  ScriptEngine::Function function = 0;       // the compiled code, in the Lua state
+  const FunctionLibrary* library = nullptr;  // the library to which the function belongs
 };
 
-struct SameName {  // compares function names case-insensitively
+struct SameName {  // tests whether function names are equal, ignoring case
   bool operator()(std::string_view a, std::string_view b) const { return EqualsIgnoreCase(a, b); }
 };
-struct NameHash {  // hashes function names case-insensitively
+struct NameHash {  // hashes function names, ignoring case
   HashKey key;     // secret key of the hash
   size_t operator()(std::string_view name) const;
 };
 
-struct FunctionLibrary {  // what FUNCTION LOAD adds: one text that registers functions
+struct FunctionLibrary {  // a library of FUNCTION LOAD: its code, and the functions that it registers
   std::string name;
   std::string code;                                        // the whole text, with the header line
-  std::vector<std::unique_ptr<ScriptFunction>> functions;  // the functions, in order of registration
+  std::vector<std::unique_ptr<ScriptFunction>> functions;  // the registered functions, in this order
 
-  size_t UsedBytes() const;  // memory of this object: the texts and the functions' descriptions
+  size_t UsedBytes() const;  // memory of code, names and descriptions, without compiled code
 };
 
 class FunctionLibraries {  // all libraries of this server, and the Lua state that they share
  public:
   // The time limit for loading a library that a client sends. Redis has the same limit (LOAD_TIMEOUT_MS).
-  static constexpr int64_t kLoadTimeoutMs = 500;  // time limit for loading a client's library
+  static constexpr int64_t kLoadTimeoutMs = 500;  // maximum time to load a client's library
   // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before. A
   // kAccepted library gets ten times the time of kClient, because the machine may be slower now or may have paused the
   // process. A kAccepted library also gets twice the memory: files order libraries by name, so other libraries may now
@@ -64,22 +64,22 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;
-  struct Collection {  // some libraries, and the index of their functions
+  struct Collection {  // some libraries by name, and their functions by name
     explicit Collection(const HashKey& key) : functions(0, NameHash{key}) {}
 
-    ByName libraries;                                                                           // ordered by name
+    ByName libraries;                                                                           // the libraries by name
     std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // all functions by name
     size_t used_bytes = 0;  // memory of the libraries, without compiled code
 
     const FunctionLibrary* Find(Bytes name) const;                            // null if there is no such library
-    const ScriptFunction* FindFunction(Bytes name) const;                     // null if there is no such function
+    const ScriptFunction* FindFunction(Bytes name) const;                     // the function; null: no such
     const FunctionLibrary& Link(std::unique_ptr<FunctionLibrary> library);    // adds a library with its functions
-    std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);  // removes it with its functions
+    std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);  // removes a library; returns it
   };
-  struct Contents {  // all libraries with the Lua state that has their code
+  struct Contents {  // all libraries, together with the Lua state that has their compiled code
     explicit Contents(const HashKey& key) : loaded(key) {}
 
-    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null until it is first needed
+    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null: no library needed it yet
     Collection loaded;                     // the loaded libraries
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
@@ -93,7 +93,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   FunctionLibraries(ScriptHost& host, const HashKey& hash_key)
       : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  FunctionLibraries MakeEmpty() const {  // a new object with the same settings and no libraries
+  FunctionLibraries MakeEmpty() const {  // makes an object with equal settings, but without libraries
     return FunctionLibraries(host_, hash_key_);
   }
 
@@ -101,52 +101,52 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   // of the code), plus running the code.
   Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing,  // adds a library, or changes nothing
                                       Origin origin = Origin::kClient);
-  int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // time spent in Load so far, failures included
+  int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // how long all calls of Load took together
   // Adds all libraries or none. The server serves no other client during the call, so libraries from a client should
   // share one time limit.
   Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,  // adds all or none
                        Origin origin = Origin::kClient);
-  bool Delete(Bytes library_name);  // removes a library; false: there is none of this name
+  bool Delete(Bytes library_name);  // removes a library; false: no library has this name
   // Moves out all libraries and their Lua state, which another thread may then free.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all libraries out
-  void PutBack(Contents contents) {  // replaces all libraries with those that Take moved out, here or elsewhere
+  void PutBack(Contents contents) {  // replaces all libraries by what Take returned, here or elsewhere
     contents_ = std::move(contents);
   }
 
   // Returns null if there is no such function. Cost: O(1).
-  const ScriptFunction* FindFunction(Bytes name) const {  // the function of this name, in any library; null: none
+  const ScriptFunction* FindFunction(Bytes name) const {  // the function of any library; null: no such function
     return contents_.loaded.FindFunction(name);
   }
   // Returns the libraries ordered by name. Persistence writes the `code` of each.
-  const ByName& All() const { return contents_.loaded.libraries; }  // the libraries by name
-  const Collection& Loaded() const { return contents_.loaded; }     // all libraries, with the index of their functions
-  size_t FunctionCount() const { return contents_.loaded.functions.size(); }  // number of functions of all libraries
+  const ByName& All() const { return contents_.loaded.libraries; }            // the libraries by name
+  const Collection& Loaded() const { return contents_.loaded; }               // all libraries, and all functions
+  size_t FunctionCount() const { return contents_.loaded.functions.size(); }  // functions of all libraries
 
   ScriptEngine& engine();  // the Lua state of all libraries, created if there is none
-  void CollectGarbage() {  // between functions: runs one step of Lua's collector if there is enough garbage
+  void CollectGarbage() {  // between functions: runs a step of Lua's collector if there is enough garbage
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
   // EngineBytes returns the memory of the Lua state, and UsedBytes the memory of the texts and their index.
-  size_t EngineBytes() const {  // memory of the Lua state; 0: there is none yet
+  size_t EngineBytes() const {  // memory of the Lua state; 0: there is none
     return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes();
   }
-  size_t UsedBytes() const { return contents_.loaded.used_bytes; }  // memory of texts and functions
+  size_t UsedBytes() const { return contents_.loaded.used_bytes; }  // memory of code and names
 
  private:
-  static int64_t TimeoutMs(Origin origin) {  // time limit for loading one library
+  static int64_t TimeoutMs(Origin origin) {  // how long loading one library may take
     return origin == Origin::kClient ? kLoadTimeoutMs : 10 * kLoadTimeoutMs;
   }
-  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs the code, and adds the library
+  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs a library's code, and adds it
                                           OnExisting on_existing);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs its code; returns the error
   Result<Done> Join(Collection added, RestorePolicy policy);  // adds libraries to the loaded ones, as FUNCTION RESTORE
-  void Release(const FunctionLibrary& library);               // frees the compiled code of its functions
-  void Release(const Collection& collection);                 // frees the compiled code of all its functions
+  void Release(const FunctionLibrary& library);               // frees the compiled code of a library
+  void Release(const Collection& collection);                 // frees the compiled code of these libraries
 
   ScriptHost& host_;                // the server, as functions use it
-  HashKey hash_key_;                // secret key for the hash of names, so that clients cannot choose collisions
-  Contents contents_;               // the loaded libraries and their Lua state
-  int64_t total_load_time_ms_ = 0;  // time spent in Load so far, failures included
+  HashKey hash_key_;                // secret key to hash function names, so that clients cannot choose collisions
+  Contents contents_;               // all libraries and their Lua state
+  int64_t total_load_time_ms_ = 0;  // how long all calls of Load took together, in ms
 };
 
 }  // namespace respite

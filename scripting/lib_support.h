@@ -18,19 +18,19 @@ inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
 
 // Converts a number as x86-64 does: towards zero. A number that does not fit into 64 bits becomes the smallest integer.
 // Redis leaves these conversions to the compiler, so its scripts see the same results on x86-64.
-int64_t TruncatedInteger(double value);  // cuts off the fraction; INT64_MIN if it does not fit
+int64_t TruncatedInteger(double value);  // removes the fraction; INT64_MIN: does not fit
 // Converts a number as x86-64 does for unsigned integers. Negative values become their two's complement, and 2^64 or
 // more becomes 0. A value below -2^63 becomes 2^63.
-uint64_t TruncatedUnsigned(double value);  // cuts off the fraction; negative: two's complement
+uint64_t TruncatedUnsigned(double value);  // removes the fraction; negative: two's complement
 
 // Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for any other
 // argument.
-int64_t IntegerArgument(lua_State* lua, int index);  // a number without its fraction; raises an error for other types
-int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  // a number, or `otherwise` if absent
+int64_t IntegerArgument(lua_State* lua, int index);  // a number without fraction; an error for other types
+int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  // `otherwise` if absent
 
 // Calls the hook of the script, if one is set, as Lua does while it runs a script's instructions. Long C++ functions
 // call this, so that a script can be ended inside them. The hook may raise the error that ends the script.
-inline void CallHook(lua_State* lua) {  // calls the script's hook, which may raise the error that ends it
+inline void CallHook(lua_State* lua) {  // lets the script end here: calls its hook, which may raise an error
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;
   lua_Debug nothing{};
@@ -40,14 +40,14 @@ inline void CallHook(lua_State* lua) {  // calls the script's hook, which may ra
 // Calls the script's hook regularly in a loop, and soon after ScriptWatch requests a check. The request matters because
 // one step may take long, such as lua_next in a table with millions of empty slots. Cost of a step: an increment; every
 // sixteenth step also tests for a request.
-class WorkCount {  // counts the steps of a long C++ loop, so that the script's hook is called in it
+class WorkCount {  // in a long C++ loop: counts steps, and regularly calls the script's hook
  public:
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
 
   void Step() {  // counts one step
     if (++steps_ % kStepsPerRequestPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);
   }
-  void AddSteps(size_t count) {  // counts many steps, such as the bytes of a text
+  void AddSteps(size_t count) {  // counts `count` steps at once, such as the bytes of a text
     steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerHookCall));
     if (steps_ < kStepsPerHookCall) return;
     steps_ = 0;
@@ -55,23 +55,23 @@ class WorkCount {  // counts the steps of a long C++ loop, so that the script's 
   }
 
  private:
-  static constexpr uint32_t kStepsPerHookCall = 16384;  // steps between two hook calls: some hundred microseconds
-  static constexpr uint32_t kStepsPerRequestPoll = 16;  // steps between two tests of IsCheckRequested
+  static constexpr uint32_t kStepsPerHookCall = 16384;  // steps after which the hook is called: some hundred µs
+  static constexpr uint32_t kStepsPerRequestPoll = 16;  // steps after which IsCheckRequested is asked
 
-  bool IsCheckRequested() const {  // true: ScriptWatch requests a hook call, by a hook count of 1
+  bool IsCheckRequested() const {  // true: ScriptWatch requests a call of the hook (has set its count to 1)
     return lua_gethookcount(lua_) == 1;
   }
 
   lua_State* lua_;
-  uint32_t steps_ = 0;  // steps since the last hook call
+  uint32_t steps_ = 0;  // number of steps since the last call of the hook
 };
 
 // Returns the lowest address to which recursion may grow this thread's native stack, for recursion whose depth a script
 // controls. The stack below that address is reserved for functions that do not recurse. The creator of a thread chooses
 // its stack size; for the main thread, `ulimit -s` does at the start. Cost: the first call on a thread asks the system.
-uintptr_t StackFloor();  // lowest address to which recursion may grow this thread's native stack
+uintptr_t StackFloor();  // the address in this thread's native stack below which recursion must not grow
 
-inline bool HasStackSpace() {  // false: the native stack is nearly used up, so recursion must stop
+inline bool HasStackSpace() {  // false: the native stack is nearly full, so recursion must stop
   return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) > StackFloor();
 }
 
@@ -85,17 +85,17 @@ void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes
 // Requires: 1 <= precision <= 14.
 //
 // Cost: about 10 ns for integers, 60 ns for numbers with few digits, 200 ns for others.
-class PrintedNumber {  // a number as text, like printf's "%.14g"
+class PrintedNumber {  // a number as Lua prints it, by printf's "%.14g"
  public:
   explicit PrintedNumber(double number, int precision = 14);
 
   operator Bytes() const { return {text_, size_}; }  // NOLINT(google-explicit-constructor): it is a text
 
  private:
-  static constexpr size_t kLongest = 32;  // bytes of the longest text
+  static constexpr size_t kLongest = 32;  // bytes of the longest printed number
 
-  bool PrintInteger(double number, int precision);  // prints an integer; false: it is none, nothing was printed
-  bool PrintShort(double number, int precision);    // prints a number with few digits; false: it has more
+  bool PrintInteger(double number, int precision);  // prints a whole number; false: it has a fraction, or is too large
+  bool PrintShort(double number, int precision);    // prints a number of few digits; false: it has many
 
   char text_[kLongest];
   size_t size_ = 0;
@@ -105,39 +105,39 @@ class PrintedNumber {  // a number as text, like printf's "%.14g"
 // appending raises Lua's error "not enough memory".
 //
 // Cost: amortised O(1) per byte; no allocation up to kInlineSize bytes.
-class LuaBuffer {  // a growing text in the memory of the Lua state
+class LuaBuffer {  // a growing text whose memory counts as that of the Lua state
  public:
   explicit LuaBuffer(lua_State* lua) : lua_(lua) {}
   ~LuaBuffer();
   LuaBuffer(const LuaBuffer&) = delete;
   LuaBuffer& operator=(const LuaBuffer&) = delete;
 
-  void Append(char byte) {  // appends one byte
+  void Append(char byte) {  // appends one byte to the text
     if (size_ == capacity_) Grow(1);
     data_[size_++] = byte;
   }
-  void Append(Bytes text);         // appends a text; raises Lua's error if it has no memory
+  void Append(Bytes text);         // appends bytes; raises Lua's error if there is no memory
   void AppendZeros(size_t count);  // appends `count` zero bytes
 
   // Returns room for `count` bytes after the text. Commit() then appends the bytes that the caller wrote into that
   // room.
-  char* Reserve(size_t count) {  // space for `count` bytes after the text, for the caller to fill; then Commit
+  char* Reserve(size_t count) {  // memory after the text for the caller to fill; then call Commit
     if (capacity_ - size_ < count) Grow(count);
     return data_ + size_;
   }
-  void Commit(size_t count) { size_ += count; }  // appends what the caller wrote into the reserved space
+  void Commit(size_t count) { size_ += count; }  // appends what was written after Reserve
 
   void Clear() { size_ = 0; }                    // makes the text empty
   Bytes View() const { return {data_, size_}; }  // the text so far
 
  private:
-  static constexpr size_t kInlineSize = 1024;  // bytes stored without an allocation
+  static constexpr size_t kInlineSize = 1024;  // bytes of a text that needs no allocation
 
   void Grow(size_t count);  // makes room for this many more bytes
 
   lua_State* lua_;
   size_t size_ = 0;
-  size_t capacity_ = kInlineSize;             // size of the memory at data_, in bytes
+  size_t capacity_ = kInlineSize;             // bytes that data_ has room for
   char* data_ = inline_;                      // the text: inline_, or an allocation
   alignas(size_t) char inline_[kInlineSize];  // the text, up to this size
 };

@@ -15,30 +15,30 @@ namespace respite {
 
 // Opens base, table, string, math and coroutine as in 5.1, in the table of globals. Omits functions that read files,
 // print, or produce bytecode.
-void OpenLua51(lua_State* lua);  // sets the globals and libraries of Lua 5.1
+void OpenLua51(lua_State* lua);  // adds the standard libraries, as in Lua 5.1
 
 // Seeds the sequence of math.random, as math.randomseed does. The server does not call this: as in Redis 7.2, all
 // scripts share one sequence.
-void SeedRandom(lua_State* lua, int32_t seed);  // starts math.random's sequence
+void SeedRandom(lua_State* lua, int32_t seed);  // makes math.random start with this seed
 
 // An interface that the owner of a Lua state implements if it may end scripts that run in the state.
-class ThreadObserver {  // an interface that is told when a script switches between coroutines
+class ThreadObserver {  // an interface that is told when a script changes to another coroutine
  public:
   virtual ~ThreadObserver() = default;
-  virtual void BeforeResume(lua_State* lua) = 0;  // this thread is about to resume a coroutine; may raise an error
+  virtual void BeforeResume(lua_State* lua) = 0;  // called before a coroutine is resumed; may raise an error
   // Called when `thread` begins to run. It is a coroutine that was resumed, or the thread that had resumed the last
   // coroutine.
-  virtual void OnSwitch(lua_State* thread) noexcept = 0;  // `thread` (a coroutine or its resumer) begins to run
+  virtual void OnSwitch(lua_State* thread) noexcept = 0;  // called when `thread` (coroutine or resumer) starts to run
   // Returns true if the script has been ended. Then code that catches any error must raise it again.
-  virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so its errors must not be caught
+  virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so no code may catch its error
 };
 
-void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // sets the observer; null: none; must outlive the state
+void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // sets who is told of coroutine switches, or null
 
 // Lua 5.1 source text, changed so that 5.4 reads it as 5.1 does. Unknown escape sequences become the character after
 // the backslash, a function with `...` that uses the table `arg` gets one, and bytecode is read as text. Line numbers
 // stay the same. While a long text is adapted, the hook of the script is called and may end the script.
-class AdaptedSource {  // Lua 5.1 source text, changed so that Lua 5.4 reads it as 5.1 does
+class AdaptedSource {  // source text of Lua 5.1, rewritten so that Lua 5.4 reads it as 5.1 does
  public:
   // `source` must outlive the AdaptedSource. Raises an error if the memory limit does not allow a copy. Cost: O(n);
   // copies nothing if no change is necessary.
@@ -47,51 +47,51 @@ class AdaptedSource {  // Lua 5.1 source text, changed so that Lua 5.4 reads it 
 
  private:
   LuaBuffer text_;             // the changed text; empty: no change was necessary
-  LuaBuffer with_arg_tables_;  // text_ with a table `arg` in each function that uses one; empty: no function does
+  LuaBuffer with_arg_tables_;  // text_ with the table `arg` added to functions that use it; empty: none do
   Bytes view_;                 // the text for the compiler
 };
 
 // Loads source text of 5.1 as lua_load does, but refuses bytecode. May call the hook of the script, which may end the
 // script.
-int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // lua_load for 5.1 text; `chunk`: its name
+int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // compiles source text of Lua 5.1; `chunk`: its name
 
 // Functions for the files that implement the libraries of 5.1 (lua51_*.cc): the argument rules of 5.1, and the parts of
 // which OpenLua51 consists. A Lua error is raised as a C++ exception of Lua.
 namespace lua51 {
 
 // Returns an argument as a C int. As in 5.1, a value that does not fit loses its upper bits.
-inline int CheckInt(lua_State* lua, int argument) {  // a numeric argument as an int; may lose its upper bits
+inline int CheckInt(lua_State* lua, int argument) {  // a number argument as an int; loses the bits above the 32nd
   return static_cast<int>(luaL_checkinteger(lua, argument));
 }
 
-inline int OptionalInt(lua_State* lua, int argument, int otherwise) {  // as CheckInt, or `otherwise` if absent
+inline int OptionalInt(lua_State* lua, int argument, int otherwise) {  // an int argument, or `otherwise` if absent
   return lua_isnoneornil(lua, argument) ? otherwise : CheckInt(lua, argument);
 }
 
-inline Bytes CheckBytes(lua_State* lua, int argument) {  // the text of an argument; an error unless string or number
+inline Bytes CheckBytes(lua_State* lua, int argument) {  // a string or number argument as text; other types: error
   size_t size = 0;
   const char* text = luaL_checklstring(lua, argument, &size);
   return {text, size};
 }
 
-inline int RawSize(lua_State* lua, int index) {  // number of elements of a sequence, without metamethods
+inline int RawSize(lua_State* lua, int index) {  // length of a table, ignoring its metatable
   return static_cast<int>(lua_rawlen(lua, index));
 }
 
-ThreadObserver* ObserverOf(lua_State* lua);  // what ObserveThreads has set; null: none
-void ReraiseIfScriptEnded(lua_State* lua);   // after catching an error: raises it again if the script has been ended
+ThreadObserver* ObserverOf(lua_State* lua);  // the observer that ObserveThreads has set, or null
+void ReraiseIfScriptEnded(lua_State* lua);   // raises a caught error again if the script was ended
 
-int GetEnvironment(lua_State* lua);  // the global getfenv
-int SetEnvironment(lua_State* lua);  // the global setfenv
+int GetEnvironment(lua_State* lua);  // implements the global function getfenv
+int SetEnvironment(lua_State* lua);  // implements the global function setfenv
 
-int Format(lua_State* lua);  // the function string.format
+int Format(lua_State* lua);  // implements string.format
 
 // Each function adds one library: OpenBase to the table of globals, the others as a global table.
-void OpenBase(lua_State* lua);       // sets pcall, tonumber … as globals
-void OpenCoroutine(lua_State* lua);  // sets the global table `coroutine`
-void OpenString(lua_State* lua);     // sets the global table `string`
-void OpenTable(lua_State* lua);      // sets the global table `table`
-void OpenMath(lua_State* lua);       // sets the global table `math`
+void OpenBase(lua_State* lua);       // adds pcall, tonumber … to the globals
+void OpenCoroutine(lua_State* lua);  // adds the global table `coroutine`
+void OpenString(lua_State* lua);     // adds the global table `string`
+void OpenTable(lua_State* lua);      // adds the global table `table`
+void OpenMath(lua_State* lua);       // adds the global table `math`
 
 }  // namespace lua51
 

@@ -25,11 +25,11 @@ static_assert(sizeof(lua_Integer) == 8 && sizeof(lua_Number) == 8);
 #define RESPITE_LUA_TO_INTEGER "lua_tointegerx"
 #endif
 
-struct Value {  // a Lua value as Lua 5.4 stores it in a register or table (TValue)
+struct Value {  // a value in Lua 5.4's own memory layout (TValue)
   union {
-    void* object;         // a string, table, function …
-    lua_Integer integer;  // only where scripts cannot see it
-    lua_Number number;    // a double
+    void* object;         // the value if it is a string, table, function …
+    lua_Integer integer;  // the value if it is an integer, which scripts never see
+    lua_Number number;    // the value if it is a double
   };
   uint8_t tag;
 };
@@ -45,7 +45,7 @@ inline constexpr uint8_t kLongStringTag = kShortStringTag | 1 << 4;
 // The offset of the text in a string object. The text ends with a NUL.
 inline constexpr size_t kStringTextOffset = 24;
 
-struct ObjectHeader {  // the first fields of every object of Lua that is garbage-collected
+struct ObjectHeader {  // how each string, table or function of Lua 5.4 begins in memory
   void* next;          // the next object in Lua's list of all objects
   uint8_t tag;
 };
@@ -62,11 +62,11 @@ inline constexpr int kDivisionEvent = kFirstArithmeticEvent + LUA_OPDIV;
 
 extern "C" {
 // Creates or interns a string.
-void* NewString(lua_State* lua, const char* text, size_t size)  // creates or interns a string object
+void* NewString(lua_State* lua, const char* text, size_t size)  // Lua's function that makes a string object
     asm("_Z12luaS_newlstrP9lua_StatePKcm");
-int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");  // 0: not a number
+int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");  // 0: not numeric
 }
 
-double Remainder(double a, double b);  // the operator % of Lua 5.1
+double Remainder(double a, double b);  // computes a % b as Lua 5.1 does
 
 }  // namespace respite::lua51

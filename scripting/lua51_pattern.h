@@ -13,63 +13,63 @@ namespace respite::lua51 {
 // Matches one pattern at positions of one subject; borrows the pattern and the subject. A malformed pattern raises a
 // Lua error. A long match calls the hook of the script periodically, so that the script can be ended. Cost of a match:
 // with n quantifiers, up to O(size^n).
-class PatternMatcher {  // matches one Lua pattern at positions of one subject
+class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a text
  public:
   PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern);
 
   // Returns the end of the match that starts at `start`, or null. Stores the captures for PushCapture.
-  const char* MatchAt(const char* start);  // returns the end of the match, or null: none
+  const char* MatchAt(const char* start);  // matches from `start` on; returns the end of the match, or null
 
   // Pushes the capture with this index, counted from 0. In a pattern without captures, capture 0 is the whole match.
-  void PushCapture(int index, const char* start, const char* end);  // pushes the capture `index`, counted from 0
-  int PushCaptures(const char* start, const char* end);  // pushes all captures, or the whole match; returns how many
-  int PushOwnCaptures();                                 // pushes all captures; returns how many, which may be 0
+  void PushCapture(int index, const char* start, const char* end);  // pushes capture `index`, counted from 0
+  int PushCaptures(const char* start, const char* end);  // pushes all captures, else the match; returns how many
+  int PushOwnCaptures();  // pushes all captures; returns how many: 0 if the pattern has none
 
  private:
-  static constexpr int kMaxCaptures = 32;                // more captures in a pattern are an error
-  static constexpr int kMaxDepth = 1000;                 // maximum depth of Match's recursion
-  static constexpr size_t kWorkPerHookCall = 4'000'000;  // bytes compared between two hook calls: a few ms
-  static constexpr size_t kWorkPerMatchCall = 16;        // each call of Match counts as this many bytes of work
-  static constexpr ptrdiff_t kUnfinished = -1;           // Capture::size until its `)` is reached
-  static constexpr ptrdiff_t kPosition = -2;             // Capture::size of "()", which captures a position
+  static constexpr int kMaxCaptures = 32;                // maximum number of captures in a pattern; more are an error
+  static constexpr int kMaxDepth = 1000;                 // maximum depth of recursion of Match; more is an error
+  static constexpr size_t kWorkPerHookCall = 4'000'000;  // bytes of work until the hook is called: a few ms
+  static constexpr size_t kWorkPerMatchCall = 16;        // bytes of work as which a call of Match counts
+  static constexpr ptrdiff_t kUnfinished = -1;           // as Capture::size: its `)` is not reached yet
+  static constexpr ptrdiff_t kPosition = -2;             // as Capture::size: "()", which captures a position
 
-  struct Capture {      // what one bracketed part of the pattern has matched
-    const char* start;  // where the captured text begins in the subject
+  struct Capture {      // what a part of the pattern in brackets has matched
+    const char* start;  // where in the text the capture begins
     ptrdiff_t size;     // its length, or kUnfinished or kPosition
   };
 
-  const char* Match(const char* at, const char* item);  // matches the pattern from `item` on; returns the end or null
-  const char* MatchItems(const char* at, const char* item);   // does the work of Match, one level deeper
-  const char* MatchEscape(const char* at, const char* item);  // %b, %f, or a back reference %1 to %9
-  const char* MatchQuantified(const char* at, const char* item, const char* item_end);  // an item before ? * + or -
-  const char* MatchGreedy(const char* at, const char* item, const char* item_end);      // `*`: as often as possible
-  const char* MatchLazy(const char* at, const char* item, const char* item_end);        // `-`: as rarely as possible
-  const char* MatchBalanced(const char* at, const char* item);                          // %b(): returns the end or null
-  const char* MatchFrontier(const char* at, const char* item);                 // %f[set]: returns the end or null
-  const char* MatchBackReference(const char* at, const char* item);            // %1 to %9: returns the end or null
-  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);  // `(`; `size`: kUnfinished or kPosition
-  const char* EndCapture(const char* at, const char* item);  // `)`: ends the last open capture, then matches on
+  const char* Match(const char* at, const char* item);  // matches the pattern from `item` on; returns the end, or null
+  const char* MatchItems(const char* at, const char* item);   // does the work of Match, which counts the depth
+  const char* MatchEscape(const char* at, const char* item);  // matches %b, %f or %1 to %9, then the rest
+  const char* MatchQuantified(const char* at, const char* item, const char* item_end);  // `item` with ? * + or -
+  const char* MatchGreedy(const char* at, const char* item, const char* item_end);      // item*: as often as possible
+  const char* MatchLazy(const char* at, const char* item, const char* item_end);        // item-: as rarely as possible
+  const char* MatchBalanced(const char* at, const char* item);                          // matches %b(), then the rest
+  const char* MatchFrontier(const char* at, const char* item);                 // matches %f[set], then the rest
+  const char* MatchBackReference(const char* at, const char* item);            // matches %1 to %9, then the rest
+  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);  // at `(`; `size`: kUnfinished, kPosition
+  const char* EndCapture(const char* at, const char* item);  // at `)`: ends the capture, then matches the rest
 
   char At(const char* place) const { return place < pattern_end_ ? *place : '\0'; }
-  const char* FindItemEnd(const char* item);  // the end of the class, set or character at `item`
-  const char* FindSetEnd(const char* set);    // the end of the [set] in the pattern
-  bool MatchesOne(const char* at, const char* item, const char* item_end);  // true: the character at `at` matches
-  void AddWork(size_t work) {  // counts bytes of work, and calls the script's hook after every 4 million
+  const char* FindItemEnd(const char* item);  // where the pattern's character, class or set at `item` ends
+  const char* FindSetEnd(const char* set);    // where the pattern's [set] ends
+  bool MatchesOne(const char* at, const char* item, const char* item_end);  // true: `item` matches the character
+  void AddWork(size_t work) {  // counts bytes of work; after each 4 million calls the script's hook
     work_ += work;
     if (work_ >= kWorkPerHookCall) CallScriptHook();
   }
-  void CallScriptHook();  // calls the script's hook, which may end the script
-  bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // true: `c` is in the [set]
-  Capture& FinishedCapture(int index);  // the capture `index`; raises an error if it is unfinished
+  void CallScriptHook();  // calls the script's hook, which may raise an error to end it
+  bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // true: the pattern's [set] has `c`
+  Capture& FinishedCapture(int index);  // the capture `index`; an error if its `)` is not reached
 
   lua_State* lua_;                             // for errors and captures
-  Bytes subject_;                              // the text to search
-  const char* pattern_;                        // the start of the pattern
-  const char* pattern_end_;                    // the end of the pattern, or its first zero byte
-  int depth_ = 0;                              // depth of Match's recursion
-  int capture_count_ = 0;                      // number of valid elements of capture_
+  Bytes subject_;                              // the text in which the pattern is searched
+  const char* pattern_;                        // where the pattern begins
+  const char* pattern_end_;                    // where the pattern ends: also at its first zero byte
+  int depth_ = 0;                              // current depth of recursion of Match
+  int capture_count_ = 0;                      // number of captures so far
   size_t work_ = 0;                            // work since the last call of the hook
-  std::array<Capture, kMaxCaptures> capture_;  // the captures of the match so far
+  std::array<Capture, kMaxCaptures> capture_;  // the captures so far
 };
 
 }  // namespace respite::lua51

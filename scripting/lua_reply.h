@@ -21,10 +21,10 @@ namespace respite {
 
 // Pushes a reply in the format of BinaryReplyReader as one value. An error becomes a table with `err` that is marked as
 // already counted in the statistics.
-bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a Lua value; true: it is an error
+bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a Lua value; true: an error
 
 // Pushes a table {err=text}. The text already contains its error code.
-void PushErrorTable(lua_State* lua, Bytes text);  // pushes a Lua table {err=text}
+void PushErrorTable(lua_State* lua, Bytes text);  // pushes the table {err=text}
 
 // Writes the value on top of the stack as a reply and pops it. A value nested deeper than the stack of Redis allows is
 // replaced by an error. Reports errors within the reply to `host`.
@@ -32,13 +32,13 @@ void PushErrorTable(lua_State* lua, Bytes text);  // pushes a Lua table {err=tex
 // A small value can contain an endless reply, since a table may contain itself. So WriteReply calls the hook of the
 // script, which may end the script. Raises an error if Lua has no memory left, or if the reply exceeds the memory limit
 // of a script. Stops early, with an incomplete reply, if the host says that the reply is unwanted.
-void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);  // converts and pops the value on top
+void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);  // pops a Lua value, and writes it as reply
 
-inline Bytes TextBeforeNul(Bytes text) {  // the part before the first zero byte, where C strings end
+inline Bytes TextBeforeNul(Bytes text) {  // cuts the text at its first zero byte, where C strings end
   return text.substr(0, text.find('\0'));
 }
 
-inline Bytes TextAt(lua_State* lua, int index) {  // a view of the string or number at this index of Lua's stack
+inline Bytes TextAt(lua_State* lua, int index) {  // the string or number at this index of Lua's stack, as text
   size_t size = 0;
   const char* text = lua_tolstring(lua, index, &size);
   return {text, size};

@@ -11,25 +11,25 @@
 namespace respite {
 
 // Raises the error for a change that is not an assignment. As in Redis, this error has no line number.
-int RefuseRawChange(lua_State* lua);  // raises the error for changing a read-only table (rawset)
+int RefuseRawChange(lua_State* lua);  // raises the error of rawset for a read-only table
 
-void MakeReadOnly(lua_State* lua);  // replaces the table on top of Lua's stack by a read-only proxy
+void MakeReadOnly(lua_State* lua);  // replaces the table on top of Lua's stack by a read-only proxy of it
 
 // Returns true if the value is a read-only proxy. Functions that change tables without metamethods must check this.
-bool IsReadOnly(lua_State* lua, int index);  // true: the value at `index` is a read-only proxy
+bool IsReadOnly(lua_State* lua, int index);  // true: a read-only proxy is at this index of Lua's stack
 
-bool PushReal(lua_State* lua, int index);  // pushes the real table of a read-only proxy; false: no proxy
+bool PushReal(lua_State* lua, int index);  // pushes the table behind a read-only proxy; false: not a proxy
 
 // Finishes the globals. Every library among them becomes read-only, and reading a name that does not exist becomes an
 // error. Scripts now see a read-only proxy as their globals. Call this once, after all libraries are open. Returns the
 // registry reference of the real table; fields set there (KEYS, ARGV) are visible to scripts.
-int ProtectGlobals(lua_State* lua);  // makes the globals read-only; returns a reference to the real table
+int ProtectGlobals(lua_State* lua);  // makes all globals read-only; returns the registry index of the real table
 
-void RefuseUnknownNames(lua_State* lua);  // makes reading a missing name of the table on top an error
+void RefuseUnknownNames(lua_State* lua);  // makes reading a missing field of the top table an error
 
 // ShowInsteadOfGlobals makes global names refer to the table on top of the stack, and pops it. ShowGlobals reverts
 // this, also for functions created since then. Requires: ProtectGlobals was called.
-void ShowInsteadOfGlobals(lua_State* lua);  // pops a table, which scripts now see as their globals
-void ShowGlobals(lua_State* lua);           // ends ShowInsteadOfGlobals: scripts see the globals again
+void ShowInsteadOfGlobals(lua_State* lua);  // pops a table, which scripts now see instead of the globals
+void ShowGlobals(lua_State* lua);           // ends ShowInsteadOfGlobals: scripts see the globals
 
 }  // namespace respite

@@ -10,10 +10,10 @@ namespace respite {
 
 // Sets the globals `redis` and, if the emulated version has it, `server`. Also replaces pcall: if it catches an error
 // table, the script gets the text of the error. Requires: the state of a ScriptEngine.
-void OpenScriptApi(lua_State* lua);  // sets the globals `redis`, `server` (if the version has it) and `pcall`
+void OpenScriptApi(lua_State* lua);  // adds the globals `redis`, `server` (if the version has it), `pcall`
 
-std::string PrefixTableName(lua_State* lua, Bytes text);  // "redis.call" for "call"; in Valkey "server.call"
+std::string PrefixTableName(lua_State* lua, Bytes text);  // "call" becomes "redis.call", or "server.call"
 
-int RaiseError(lua_State* lua, Bytes text);  // raises the Lua error {err="ERR " .. text}; never returns
+int RaiseError(lua_State* lua, Bytes text);  // raises the Lua error {err="ERR " .. text}
 
 }  // namespace respite

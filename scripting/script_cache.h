@@ -16,27 +16,27 @@
 
 namespace respite {
 
-struct Script {                         // a compiled script of EVAL or SCRIPT LOAD
+struct Script {                         // a compiled script of EVAL or SCRIPT LOAD, with its text
   std::string body;                     // the whole text of the script
   std::string sha;                      // SHA-1 of the text: 40 lower-case digits
-  uint32_t flags = 0;                   // ScriptFlag bits
-  ScriptEngine::Function function = 0;  // reference to the compiled code
+  uint32_t flags = 0;                   // a bit for each ScriptFlag
+  ScriptEngine::Function function = 0;  // the compiled code, in the Lua state
 };
 
-class ScriptCache {  // the scripts of EVAL, compiled once
+class ScriptCache {  // stores each script that EVAL has run, compiled, by text and by SHA-1
  public:
   struct Hash {   // hashes texts with a secret key
     HashKey key;  // the secret key
     size_t operator()(std::string_view text) const { return HashBytes(text, key); }
   };
-  struct Contents {  // all scripts with the Lua state that has their code
+  struct Contents {  // all scripts, together with the Lua state that has their compiled code
     explicit Contents(const HashKey& key) : by_sha(0, Hash{key}), by_text(0, Hash{key}) {}
 
-    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null until it is first needed
+    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null: no script needed it yet
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;  // by SHA-1
-    std::unordered_map<std::string_view, const Script*, Hash> by_text;           // by body
+    std::unordered_map<std::string_view, const Script*, Hash> by_text;           // scripts by text
     const Script* last = nullptr;  // the script found last, because most requests repeat it
-    size_t used_bytes = 0;         // memory of the texts and the indexes, without compiled code
+    size_t used_bytes = 0;         // memory of scripts and indexes, without compiled code
   };
 
   // The engine is created with the first script. `host` must outlive the cache.
@@ -44,8 +44,8 @@ class ScriptCache {  // the scripts of EVAL, compiled once
 
   // FindByText and FindBySha return null if there is no such script. FindByText computes at most one hash of the text,
   // which is much cheaper than its SHA-1. FindBySha is O(1).
-  const Script* FindByText(Bytes body);  // the stored script with this text; null if absent
-  const Script* FindBySha(Bytes sha);    // the script with this SHA-1, in upper or lower case; null if absent
+  const Script* FindByText(Bytes body);  // the script with exactly this text; null: not stored
+  const Script* FindBySha(Bytes sha);    // the script with this SHA-1, in upper or lower case; null: not stored
   // Compiles a script and stores it, or returns the stored one. The error is the text for the client, without "ERR".
   Result<const Script*> Add(Bytes body);  // compiles and stores the script, unless it is stored
   // Moves out all scripts and their Lua state, which another thread may then free.
@@ -57,20 +57,20 @@ class ScriptCache {  // the scripts of EVAL, compiled once
     for (const auto& [sha, script] : contents_.by_sha) visit(*script);
   }
   ScriptEngine& engine();  // the Lua state of all scripts, created if there is none
-  void CollectGarbage() {  // between scripts: runs one step of Lua's collector if there is enough garbage
+  void CollectGarbage() {  // between scripts: runs a step of Lua's collector if there is enough garbage
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
   size_t Size() const { return contents_.by_sha.size(); }  // number of stored scripts
   // EngineBytes returns the memory of the Lua state, and UsedBytes the memory of the texts and their index.
-  size_t EngineBytes() const {  // memory of the Lua state; 0: there is none yet
+  size_t EngineBytes() const {  // memory of the Lua state; 0: there is none
     return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes();
   }
   size_t UsedBytes() const { return contents_.used_bytes; }  // memory of the texts and their indexes
 
  private:
   ScriptHost& host_;   // the server, as scripts use it
-  HashKey hash_key_;   // secret key of the hash, so that clients cannot choose texts that collide
-  Contents contents_;  // the stored scripts and their Lua state
+  HashKey hash_key_;   // secret key to hash texts, so that clients cannot choose collisions
+  Contents contents_;  // all scripts and their Lua state
 };
 
 }  // namespace respite

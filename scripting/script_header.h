@@ -22,27 +22,27 @@ enum ScriptFlag : uint32_t {
   kScriptUndeclared = 1u << 5,
 };
 
-std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // the flag of this name; nullopt: there is none
+std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // the flag with this name; nullopt: unknown name
 // Returns the names of the flags that are set, in the order in which FUNCTION LIST shows them.
-std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // names of the flags that are set
+std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // the names of these flags
 
 // The words of a line that begins with "#!", split as in a configuration file. If the line cannot be split, `engine` is
 // empty.
-struct Shebang {                     // the parts of a line that begins with "#!"
-  std::string engine;                // the first word, such as "#!lua"; empty: the line cannot be split
-  std::vector<std::string> options;  // the other words, such as "name=mylib"
+struct Shebang {                     // the words of a script's first line that begins with "#!"
+  std::string engine;                // the first word, such as "#!lua"; empty: its quotes are unbalanced
+  std::vector<std::string> options;  // the words after the first, such as "name=mylib"
   size_t size;                       // size of the line without its end
 };
-std::optional<Shebang> ReadShebang(Bytes body);  // reads the first line; nullopt: it has no end, or a zero byte
+std::optional<Shebang> ReadShebang(Bytes body);  // splits the first line; nullopt: it has no end, or a zero byte
 
 // The flags in the header of an EVAL script, and the place where the code begins. The code begins at the end of the
 // header line, so that line numbers stay correct.
-struct ScriptHeader {                  // what the first line of an EVAL script says, such as `#!lua flags=no-writes`
-  uint32_t flags = kScriptUndeclared;  // ScriptFlag bits
+struct ScriptHeader {                  // what the first line of a script declares, such as `#!lua flags=no-writes`
+  uint32_t flags = kScriptUndeclared;  // a bit for each ScriptFlag
   size_t size = 0;                     // where the code begins
 };
 // Reads the header of a script. The error is the text for the client, without "ERR". `knows_engines` means that, as in
 // some versions of Valkey, an error can say that a scripting engine is missing.
-Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);  // reads its first line
+Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);  // parses the first line
 
 }  // namespace respite

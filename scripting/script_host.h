@@ -15,47 +15,47 @@ namespace respite {
 // Where the commands that a script runs are propagated to (redis.set_repl), as bits.
 enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kReplicateReplicas = 2, kReplicateAll = 3 };
 
-struct ScriptDialect {                                 // what scripts see of the server's name, version and behaviour
-  std::string_view redis_version = kRedisVersion;      // redis.REDIS_VERSION
-  int redis_version_number = kRedisVersionNumber;      // one byte for each part
-  bool knows_redis_version = true;                     // the table `redis` contains the version and acl_check_cmd
-  bool has_server_table = true;                        // the global `server` is a second name of `redis`
-  std::string_view valkey_version = {};                // empty if this is not Valkey
-  int valkey_version_number = 0;                       // 0 if this is not Valkey
-  std::string_view call = "redis lib call";            // the name of redis.call in errors
-  std::string_view command = "Lua redis lib command";  // the name of redis.call in errors about arguments
-  std::string_view table = "redis";                    // the name of the table `redis` in errors
-  std::string_view log_level = "debug level";          // the name of the level in errors of redis.log
-  bool has_headers = true;                             // scripts may have a header, such as `#!lua flags=no-writes`
-  bool knows_engines = false;                          // errors say "Could not find scripting engine 'js'"
-  bool has_clock = true;                               // os.clock exists
-  bool has_environments = true;                        // getfenv, setfenv and newproxy exist
-  bool nests_errors = false;  // errors say "Error running script (call to f_…): @user_script:1: …"
+struct ScriptDialect {                             // how scripts see the emulated version: names, numbers, behaviour
+  std::string_view redis_version = kRedisVersion;  // redis.REDIS_VERSION
+  int redis_version_number = kRedisVersionNumber;  // the version as a number, one byte for each part
+  bool knows_redis_version = true;                 // true: the table `redis` has REDIS_VERSION and acl_check_cmd
+  bool has_server_table = true;                    // true: the global `server` is another name of `redis`
+  std::string_view valkey_version = {};            // server.VALKEY_VERSION; empty: not Valkey
+  int valkey_version_number = 0;                   // the same as a number; 0: not Valkey
+  std::string_view call = "redis lib call";        // the name of redis.call in errors
+  std::string_view command = "Lua redis lib command";  // how errors about arguments call redis.call
+  std::string_view table = "redis";                    // how errors call the table `redis`
+  std::string_view log_level = "debug level";          // how errors of redis.log call its first argument
+  bool has_headers = true;                             // true: scripts may begin with `#!lua flags=…`
+  bool knows_engines = false;                          // true: errors say "Could not find scripting engine 'js'"
+  bool has_clock = true;                               // true: scripts have os.clock
+  bool has_environments = true;                        // true: scripts have getfenv, setfenv and newproxy
+  bool nests_errors = false;  // true: errors say "Error running script (call to f_…): @user_script:1: …"
 };
 
 // No function of ScriptHost may throw. Lua called the caller, and would treat a foreign exception as an error of the
 // script and continue. So an exception, such as std::bad_alloc, ends the process.
-class ScriptHost {  // an interface: what a running script needs of the server
+class ScriptHost {  // an interface: the server, as its scripts use it
  public:
   virtual ~ScriptHost() = default;
   // Runs one command. The reply is in the format of BinaryReplyReader and stays valid until the next call. If the reply
   // is an error, the host has already counted the error in the statistics.
-  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // redis.call; returns the reply
+  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // for redis.call; returns the reply
   // Sets the protocol version for the replies to the commands that the script runs from now on.
-  virtual void SetResp(RespVersion version) noexcept = 0;     // redis.setresp: protocol of later replies to the script
+  virtual void SetResp(RespVersion version) noexcept = 0;     // for redis.setresp: RESP version of later replies
   virtual RespVersion Resp() const noexcept = 0;              // the protocol of replies to the script
-  virtual void SetReplication(uint8_t targets) noexcept = 0;  // redis.set_repl: ScriptReplication bits
+  virtual void SetReplication(uint8_t targets) noexcept = 0;  // for redis.set_repl: ScriptReplication bits
   // Returns true if the client may run this command, or nullopt if there is no such command.
-  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // true: allowed; nullopt: unknown
+  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // ACL allows it; nullopt: unknown
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
   // Called periodically while a script runs. Returns true to end the script, even if it has written data.
-  virtual bool PollStopRequest() noexcept = 0;  // asked periodically during a script; true ends the script
+  virtual bool PollStopRequest() noexcept = 0;  // called periodically in a script; true: must end
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply.
-  virtual bool IsReplyUnwanted() noexcept { return false; }      // true: the client is closed; ends writing the reply
-  virtual int64_t MonotonicMs() const noexcept = 0;              // the clock for time limits
-  virtual ScriptDialect Dialect() const noexcept { return {}; }  // the names and versions that scripts see
-  virtual void CountError(Bytes text) noexcept = 0;              // adds an error within a reply to the statistics
+  virtual bool IsReplyUnwanted() noexcept { return false; }      // true: stop writing, the client is closed
+  virtual int64_t MonotonicMs() const noexcept = 0;              // real time in ms, for time limits
+  virtual ScriptDialect Dialect() const noexcept { return {}; }  // how scripts see the emulated version
+  virtual void CountError(Bytes text) noexcept = 0;              // adds an error inside a reply to the statistics
 };
 
 }  // namespace respite

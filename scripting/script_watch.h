@@ -22,7 +22,7 @@
 
 namespace respite {
 
-class ScriptWatch {  // calls a hook periodically in long scripts
+class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so that they can be ended
  public:
   // `hook` is called about every `instructions` instructions of a long script. The hook must call RearmHook.
   ScriptWatch(lua_Hook hook, int instructions) : hook_(hook), instructions_(instructions) {}
@@ -31,17 +31,17 @@ class ScriptWatch {  // calls a hook periodically in long scripts
 
   // Begin and End must be called when a script begins and ends, on the same thread. The next script may run on another
   // thread. Cost: a few stores. The first script of a thread after its timer has stopped costs two system calls.
-  void Begin(lua_State* lua);  // starts to watch a script that begins on this thread
+  void Begin(lua_State* lua);  // starts to watch the script that begins on this OS thread
   void End();                  // must be called when the script ends, on the same thread
   // Tells the watch that another thread of the same state runs now.
-  void Switch(lua_State* thread) {  // another Lua thread (coroutine) of the script runs now
+  void Switch(lua_State* thread) {  // tells which Lua thread (coroutine) of the script runs now
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
-  bool IsCheckDue() const {  // true: a timer tick came since the last check of a long script, or no timer ticks
+  bool IsCheckDue() const {  // true: the timer has ticked since the last check, or does not tick at all
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
-  void RearmHook(lua_State* lua);  // sets when the hook is called next; the hook itself must call this
+  void RearmHook(lua_State* lua);  // sets when Lua calls the hook next; the hook must call this
 
  private:
   class Timer;  // the timer of an operating-system thread that runs scripts
@@ -49,29 +49,29 @@ class ScriptWatch {  // calls a hook periodically in long scripts
   // The state of an operating-system thread for the signal handler, which runs on that thread and has no other way to
   // find the watch. Watches nest: while a long script lets other clients be served, another server of this thread may
   // also run a script. The struct is trivial, so that the handler may use it until the thread ends.
-  struct ThreadState {                       // state of an operating-system thread, for the signal handler
-    std::atomic<ScriptWatch*> active_watch;  // the watch of the script that runs on this thread
-    std::atomic<bool> has_begun;             // a script began since the last tick
-    std::atomic<bool> is_ticking;            // the timer of this thread runs
+  struct ThreadState {                       // what the signal handler must know about one OS thread
+    std::atomic<ScriptWatch*> active_watch;  // the watch of the script that runs on this OS thread
+    std::atomic<bool> has_begun;             // true: a script began since the last tick of the timer
+    std::atomic<bool> is_ticking;            // true: this OS thread's timer runs
   };
-  static thread_local ThreadState thread_;  // the state of this operating-system thread
+  static thread_local ThreadState thread_;  // what the signal handler must know of this OS thread
 
-  static bool IsTicking() {  // true: the timer of this thread runs
+  static bool IsTicking() {  // true: this OS thread's timer runs
     return thread_.is_ticking.load(std::memory_order_relaxed);
   }
-  void OnTick();  // called at each tick of the timer, in the signal handler
+  void OnTick();  // called by the signal handler at each tick of the timer
   void Hook(lua_State* lua) { lua_sethook(lua, hook_, LUA_MASKCOUNT, instructions_); }  // sets Lua's hook
 
   lua_Hook hook_;                             // the hook of long scripts
-  int instructions_;                          // number of instructions between two calls of the hook
-  ScriptWatch* outer_ = nullptr;              // the watch of the script that this script interrupts; null: none
-  std::atomic<lua_State*> running_{nullptr};  // the Lua thread that runs; null between scripts
+  int instructions_;                          // how many Lua instructions are between two calls of the hook
+  ScriptWatch* outer_ = nullptr;              // the watch of the script inside which this script runs; null: none
+  std::atomic<lua_State*> running_{nullptr};  // the Lua thread (coroutine) that runs; null: no script does
   std::atomic<uint64_t> runs_{0};             // number of scripts begun
-  std::atomic<bool> has_hook_run_{false};     // the hook ran since the last tick
-  std::atomic<bool> is_check_due_{false};     // set by a tick of the timer, cleared by RearmHook
-  uint64_t seen_runs_ = 0;                    // value of runs_ at the last tick, to see whether the same script runs
-  int quiet_ticks_ = 0;                       // consecutive ticks of the timer without a check
-  int quiet_ticks_until_hook_ = 1;            // number of quiet ticks until the hook runs immediately
+  std::atomic<bool> has_hook_run_{false};     // true: the hook was called since the last tick
+  std::atomic<bool> is_check_due_{false};     // true: the timer has ticked since RearmHook
+  uint64_t seen_runs_ = 0;                    // runs_ at the last tick; if equal, the same script still runs
+  int quiet_ticks_ = 0;                       // how many ticks in a row passed without a call of the hook
+  int quiet_ticks_until_hook_ = 1;            // after so many quiet ticks, the hook is called immediately
 };
 
 }  // namespace respite

@@ -32,19 +32,19 @@ class io_context;
 
 namespace respite {
 
-class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
+class EventLoop {  // the event loop of a thread; serves sockets, timers and tasks in turns (iterations)
  public:
-  class Participant {  // an interface: a user of the loop; each server is one
+  class Participant {  // an interface: a user of the loop, such as a server
    public:
     virtual ~Participant() = default;
     // Called at the end of a turn in which this participant had events. `turn_us`: how long the turn took, in
     // microseconds.
     virtual void EndTurn(int64_t turn_us) = 0;  // called after a turn in which this participant had events
-    virtual void EndTurnDuringLongTask() = 0;   // called inside a long turn, so that waiting replies are sent
+    virtual void EndTurnDuringLongTask() = 0;   // called inside a long turn, to send replies that wait
 
    private:
     friend class EventLoop;
-    bool is_active_ = false;  // true: is listed in EventLoop::active_
+    bool is_active_ = false;  // true: EventLoop::active_ contains this participant
   };
 
   explicit EventLoop(const Pace& pace);
@@ -55,7 +55,7 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   void Stop(int exit_code);  // makes Run return this exit code after the turn
 
   // Records that the participant has events, so that EndTurn is called for it. Cost: usually one comparison.
-  void MarkActive(Participant& participant) {  // records that the participant has events
+  void MarkActive(Participant& participant) {  // notes that the participant has events in this turn
     if (participant.is_active_) return;
     participant.is_active_ = true;
     active_.push_back(&participant);
@@ -65,55 +65,55 @@ class EventLoop {  // one per thread; serves sockets, timers and tasks in turns
   void Post(Participant* participant, std::function<void()> task);  // runs `task` in a later turn
   // Runs `task` in a later turn, for no participant. Any thread may call this. The task never runs if the loop has
   // stopped.
-  void PostFromAnyThread(std::function<void()> task);           // runs `task` in a later turn; any thread may call it
-  void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once, in a turn after the delay
+  void PostFromAnyThread(std::function<void()> task);           // runs `task` in a later turn; for any thread
+  void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once, when the delay has passed
   // Removes the participant. First runs the tasks posted for the participant, including those that such tasks post.
-  void RemoveParticipant(Participant& participant);  // removes it; first runs its posted tasks
-  bool ServeDuringLongTask();                        // serves other clients inside a turn; false: the loop must stop
+  void RemoveParticipant(Participant& participant);  // runs the participant's posted tasks, then forgets it
+  bool ServeDuringLongTask();                        // serves clients inside a long task; false: the loop must stop
 
   // Calls `handler` once, in a turn of the loop, when the descriptor is readable. Uses a copy of the descriptor; the
   // caller keeps the original.
-  void CallWhenReadable(int descriptor, std::function<void()> handler);  // calls `handler` once, in a turn
+  void CallWhenReadable(int descriptor, std::function<void()> handler);  // once, when descriptor is readable
 
-  asio::io_context& Context();                     // the context of Asio in which the loop waits
+  asio::io_context& Context();                     // Asio's context, in which an idle loop waits for events
   const Pace& pace() const { return pace_; }       // the clock of real elapsed time
   SocketPoller& poller() { return poller_; }       // watches the sockets of clients and links
-  WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes; each turn runs some
+  WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes, some per turn
   // Steps that close sockets. Their sessions no longer exist.
-  WorkQueue& closings() { return closings_; }  // sockets to close; each turn closes some
+  WorkQueue& closings() { return closings_; }  // steps that close sockets, some per turn
   // Returns the buffer into which connections read. A connection with more than a few KB of unprocessed input uses its
   // own buffer instead. Between two handlers this buffer contains no data.
-  std::span<char> Scratch() { return scratch_; }  // the read buffer that all connections share
+  std::span<char> Scratch() { return scratch_; }  // the buffer into which all connections read
 
  private:
   struct Asio;
   struct Task {                 // a call of Post that has not run yet
-    Participant* participant;   // the participant for which the task runs; null: none
+    Participant* participant;   // the participant that posted the task; null: none
     std::function<void()> run;  // the task itself
   };
 
-  int64_t HandleEvents();         // steps 1 to 3 of a turn; returns when step 2 began, in µs of real elapsed time
-  void RunTasks();                // runs the tasks in due_, at most kHandlersPerTurn
-  void RunHandlers();             // runs ready handlers of Asio, at most kHandlersPerTurn
-  void ServeQueues();             // runs a share of the steps in handshakes_ and closings_
-  void EndTurn(int64_t turn_us);  // calls EndTurn of each participant that had events
-  void MakePostedDue();           // moves posted_tasks_ to due_
+  int64_t HandleEvents();         // steps 1 to 3 of a turn; returns when step 2 began (real time, µs)
+  void RunTasks();                // runs tasks of due_, at most kHandlersPerTurn
+  void RunHandlers();             // runs Asio's ready handlers, at most kHandlersPerTurn
+  void ServeQueues();             // runs this turn's share of handshakes_ and closings_
+  void EndTurn(int64_t turn_us);  // calls EndTurn of all participants that had events
+  void MakePostedDue();           // moves the tasks of posted_tasks_ to due_
 
   const Pace& pace_;                  // the clock of real elapsed time
   std::unique_ptr<Asio> asio_;        // the context of Asio, in which an idle loop waits
   SocketPoller poller_;               // watches the sockets of clients and links
-  WorkQueue handshakes_;              // steps of TLS handshakes; each turn runs some
-  WorkQueue closings_;                // sockets to close; each turn closes some
-  std::vector<Participant*> active_;  // participants with events; null: the turn was ended, or the participant left
-  std::vector<Task> posted_tasks_;    // tasks of the next turn; destroyed before asio_, which their connections use
+  WorkQueue handshakes_;              // steps of TLS handshakes, of which each turn runs some
+  WorkQueue closings_;                // steps that close sockets, of which each turn runs some
+  std::vector<Participant*> active_;  // participants that had events; null: EndTurn was called, or it left
+  std::vector<Task> posted_tasks_;    // tasks for the next turn; destroyed before asio_, which their connections use
   std::deque<Task> due_;              // tasks to run now; those beyond the limit wait for the next turn
-  bool is_busy_ = false;              // true: the last turn served sockets, so some are likely to be ready again
-  int64_t handlers_ran_us_ = 0;       // when handlers of Asio last ran, in µs of real elapsed time
-  std::vector<char> scratch_;         // the read buffer that all connections share
+  bool is_busy_ = false;              // true: the last turn served sockets, so the next does not wait
+  int64_t handlers_ran_us_ = 0;       // when Asio's handlers last ran (real time, µs)
+  std::vector<char> scratch_;         // the buffer into which all connections read
   std::vector<std::vector<char>> spare_scratches_;  // read buffers for nested calls of ServeDuringLongTask
   bool running_ = false;                            // true: the first turn has begun
   bool stopped_ = false;                            // true: Stop was called
-  int exit_code_ = 0;                               // what Run returns, from Stop
+  int exit_code_ = 0;                               // what Run will return; set by Stop
 };
 
 }  // namespace respite

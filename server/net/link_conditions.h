@@ -11,19 +11,19 @@
 
 namespace respite {
 
-struct LinkConditions {          // a bad network that a link simulates (command TEST)
-  bool is_cut = false;           // true: the link stays open but transfers nothing, as if packets were lost
-  int64_t send_delay_ms = 0;     // delay of sent bytes
-  int64_t receive_delay_ms = 0;  // delay of received bytes
+struct LinkConditions {          // what TEST simulates for a link: packet loss, delays
+  bool is_cut = false;           // true: the link stays open, but no bytes get through
+  int64_t send_delay_ms = 0;     // how long sent bytes are delayed
+  int64_t receive_delay_ms = 0;  // how long received bytes are delayed
 };
 
 // Simulates a slow network: delays the bytes of a link, and keeps their order.
-class DelayQueue {  // delays the bytes of a link that simulates a slow network; keeps their order
+class DelayQueue {  // holds back the bytes of a link for a simulated delay; keeps their order
  public:
   bool IsEmpty() const { return waiting_pieces_.empty(); }  // true: no bytes wait
   size_t Size() const { return bytes_; }                    // number of waiting bytes
   // Requires: !IsEmpty().
-  int64_t NextDueMs() const { return waiting_pieces_.front().due_ms; }  // when the first bytes are due
+  int64_t NextDueMs() const { return waiting_pieces_.front().due_ms; }  // when the first bytes are due (real time)
 
   // Queues bytes until `due_ms`. Bytes that were queued earlier are due first, even if they had a longer delay.
   void Add(Bytes bytes, int64_t due_ms) {  // queues bytes until `due_ms` (real elapsed time), after the earlier ones
@@ -31,21 +31,21 @@ class DelayQueue {  // delays the bytes of a link that simulates a slow network;
     waiting_pieces_.push_back({due_ms, std::string(bytes)});
     bytes_ += bytes.size();
   }
-  void ShortenDelays(int64_t latest_ms) {  // shortens delays, so that all queued bytes are due by `latest_ms`
+  void ShortenDelays(int64_t latest_ms) {  // makes all bytes due at `latest_ms` (real time) or before
     for (Piece& piece : waiting_pieces_) piece.due_ms = std::min(piece.due_ms, latest_ms);
   }
-  std::string TakeDue(int64_t now_ms);  // removes and returns the bytes that are due
+  std::string TakeDue(int64_t now_ms);  // removes and returns the bytes that are due by now
 
  private:
-  struct Piece {        // bytes that wait until a time
-    int64_t due_ms;     // when the bytes are due, in real elapsed time
-    std::string bytes;  // the waiting bytes
+  struct Piece {        // some bytes, and when they are due
+    int64_t due_ms;     // when the bytes are due (real time)
+    std::string bytes;  // the bytes that wait
   };
-  std::deque<Piece> waiting_pieces_;  // delayed pieces in order of due_ms
+  std::deque<Piece> waiting_pieces_;  // bytes that wait, ordered by due_ms
   size_t bytes_ = 0;                  // number of bytes in waiting_pieces_
 };
 
-inline std::string DelayQueue::TakeDue(int64_t now_ms) {  // removes and returns the bytes that are due
+inline std::string DelayQueue::TakeDue(int64_t now_ms) {  // removes and returns the bytes that are due by now
   std::string due;
   while (!IsEmpty() && NextDueMs() <= now_ms) {
     due += waiting_pieces_.front().bytes;

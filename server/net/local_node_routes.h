@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class LocalNodeRoutes {  // replaces the announced address of a node in this process by its real one
+class LocalNodeRoutes {  // finds where a node of this process really listens, by its announced address
  public:
   // Resolves the announced host, which may block. RouteFor recognizes a local node by the announced host, or by an
   // address to which this host resolves. If the host does not resolve, RouteFor recognizes only the announced text.
@@ -20,11 +20,11 @@ class LocalNodeRoutes {  // replaces the announced address of a node in this pro
   void Add(int port, const std::string& address) { addresses_[port] = address; }  // a node listens there
   // Returns the target to connect to. For a node of this process, returns the address at which the node listens;
   // otherwise returns `target` unchanged.
-  Link::Target RouteFor(Link::Target target) const;  // `target`, or the real address of a node of this process
+  Link::Target RouteFor(Link::Target target) const;  // where to connect: a local node's real address, or `target`
 
  private:
-  std::vector<std::string> hosts_;        // the announced host, and the addresses to which it resolves
-  std::map<int, std::string> addresses_;  // address at which each node listens, by port
+  std::vector<std::string> hosts_;        // the announced host as text, and the addresses to which it resolves
+  std::map<int, std::string> addresses_;  // the address at which each local node listens, by port
 };
 
 }  // namespace respite

@@ -17,19 +17,19 @@
 
 namespace respite {
 
-struct HostAddress {         // an address and port for connect(2)
-  sockaddr_storage address;  // IP address and port
+struct HostAddress {         // an IP address and port, as connect(2) takes them
+  sockaddr_storage address;  // the IP address and the port
   socklen_t size;            // used bytes of `address`
 };
 
 enum class ResolveTrouble : uint8_t { kNoAddress, kTimeout };
 
-class NameResolver {  // looks up the addresses of a host, with a timeout
+class NameResolver {  // finds the IP addresses of a host name, with a timeout
  public:
   using Addresses = std::vector<HostAddress>;
   using LookUp = std::function<Addresses(const std::string& host, const std::string& port)>;
   using TimePoint = std::chrono::steady_clock::time_point;
-  static constexpr size_t kMaxLookUps = 8;  // maximum number of look-ups at a time, with those that timed out
+  static constexpr size_t kMaxLookUps = 8;  // maximum number of look-ups that run, also after their timeout
 
   NameResolver() : NameResolver(LookUpBySystem) {}
   // For tests. `look_up` is called on other threads, and may still run after the resolver is destroyed.
@@ -37,16 +37,17 @@ class NameResolver {  // looks up the addresses of a host, with a timeout
 
   // Returns the addresses of a host. Blocks until `until` at the latest. kTimeout: there is no result at that time, too
   // many look-ups are running, or no thread can be started.
-  Result<Addresses, ResolveTrouble> Resolve(const std::string& host, const std::string& port, TimePoint until);
+  Result<Addresses, ResolveTrouble> Resolve(const std::string& host,  // finds the addresses; blocks up to `until`
+                                            const std::string& port, TimePoint until);
 
  private:
   struct PendingLookUp;  // a look-up on a thread of its own, and its result
 
-  static Addresses LookUpBySystem(const std::string& host, const std::string& port);             // asks getaddrinfo
-  std::shared_ptr<PendingLookUp> StartLookUp(const std::string& host, const std::string& port);  // starts a look-up
+  static Addresses LookUpBySystem(const std::string& host, const std::string& port);             // calls getaddrinfo
+  std::shared_ptr<PendingLookUp> StartLookUp(const std::string& host, const std::string& port);  // on a thread
 
-  LookUp look_up_;                                                // LookUpBySystem, or a test's function
-  std::vector<std::shared_ptr<PendingLookUp>> running_look_ups_;  // look-ups that run, with those that timed out
+  LookUp look_up_;  // finds addresses: LookUpBySystem, or a test's function
+  std::vector<std::shared_ptr<PendingLookUp>> running_look_ups_;  // look-ups on threads, also after their timeout
 };
 
 }  // namespace respite

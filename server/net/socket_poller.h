@@ -18,30 +18,30 @@ class io_context;
 
 namespace respite {
 
-struct Transfer {  // the result of one attempt to receive or send on a stream
+struct Transfer {  // the result of one call that receives or sends
   enum class State : uint8_t {
     kMoved,   // some bytes
     kLater,   // none until the socket is ready again
     kEnded,   // the peer sends no more
     kFailed,  // the connection is broken; the stream knows why
   };
-  State state;       // whether bytes moved, and if not, why
-  size_t bytes = 0;  // number of bytes moved
+  State state;       // whether bytes were transferred, or why not
+  size_t bytes = 0;  // number of transferred bytes
 };
 
-class SocketPoller {  // finds all sockets that are ready, with one call of epoll
+class SocketPoller {  // finds many ready sockets with one system call (epoll), and calls their watchers
  public:
   // A watcher may stop watching while Serve calls watchers. Once it has stopped, it may be destroyed.
-  class Watcher {  // an interface that SocketPoller calls when a watched socket is ready
+  class Watcher {  // an interface: SocketPoller calls the watcher of each socket that is ready
    public:
     virtual ~Watcher() = default;
-    virtual void OnReadable() = 0;         // the socket has input, has ended or is broken
-    virtual void OnWritable() = 0;         // the socket takes output, or is broken
-    virtual bool MayTakeLong() const = 0;  // true: the next call may take long, so a turn limits such calls
+    virtual void OnReadable() = 0;         // called when the socket has input, has ended or is broken
+    virtual void OnWritable() = 0;         // called when the socket takes output, or is broken
+    virtual bool MayTakeLong() const = 0;  // true: the next OnReadable may take long, so each turn limits such calls
   };
-  struct Interest {      // for which events a socket is watched
+  struct Interest {      // socket events: readable, writable or both
     bool read = false;   // the socket has, or must get, input
-    bool write = false;  // the socket is, or must become, writable
+    bool write = false;  // the socket is writable, or must become so
     bool operator==(const Interest&) const = default;
     bool Any() const { return read || write; }  // true: there is an event to watch for
   };
@@ -52,37 +52,37 @@ class SocketPoller {  // finds all sockets that are ready, with one call of epol
   // Changes the events that `watcher` is told about. An empty interest ends all events, including errors and hang-ups.
   // Otherwise an error or a hang-up counts as both readable and writable. Returns false if the system refuses more
   // sockets (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
-  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // sets the events; false: refused
+  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // false: the kernel refuses
 
   // Calls the watchers of the sockets that are ready now, without waiting. A watcher may call Serve again while it is
   // called. Returns how many sockets were served.
-  int Serve();  // calls the watchers of sockets that are ready now; returns how many
+  int Serve();  // calls the watchers of all sockets that are ready; returns how many
 
-  void WakeAsio();  // makes Asio's next wait end when a watched socket is ready
+  void WakeAsio();  // lets the next wait of Asio also end when a watched socket is ready
 
  private:
   struct WaitHandler;                             // called when Asio finds a watched socket ready
   struct Set;                                     // the epoll set
   struct Round;                                   // the sockets that one epoll_wait has found
-  static constexpr int kMaxEventsPerRound = 128;  // maximum number of events from one epoll_wait
-  static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of epoll_wait calls per turn
-  static constexpr int kMaxServedPerTurn = 128;   // once this many were served, no new epoll_wait in this turn
+  static constexpr int kMaxEventsPerRound = 128;  // maximum number of ready sockets per epoll_wait
+  static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of calls of epoll_wait per turn
+  static constexpr int kMaxServedPerTurn = 128;   // after so many sockets, no epoll_wait any more in this turn
   // The maximum time per turn for hang-ups and long calls, in microseconds. Further such calls wait for a later turn,
   // so that thousands of them do not delay other sockets. epoll reports their sockets again, in order of arrival.
-  static constexpr int64_t kMaxLongCallsUs = 250;  // after this time, further long calls wait for the next turn
+  static constexpr int64_t kMaxLongCallsUs = 250;  // µs; then long calls wait for the next turn of the loop
 
-  struct Usage {                // what one call of Serve has used so far
-    int served = 0;             // sockets served by this call of Serve
-    int64_t long_calls_us = 0;  // time spent in hang-ups and long calls
+  struct Usage {                // what one call of Serve has used up of its limits
+    int served = 0;             // how many sockets this call of Serve has served
+    int64_t long_calls_us = 0;  // µs that long calls and hang-ups have taken
   };
 
-  bool ServeRound(Usage& usage);  // one epoll_wait and its calls; false: this turn need not poll again
-  static void CallWatcher(const Round& round, size_t place);  // calls one watcher of the round
+  bool ServeRound(Usage& usage);  // calls epoll_wait and the watchers; false: nothing more in this turn
+  static void CallWatcher(const Round& round, size_t place);  // calls the watcher of one ready socket
 
   const Pace& pace_;          // the clock of real elapsed time
   std::unique_ptr<Set> set_;  // the epoll set of all watched sockets
-  Round* round_ = nullptr;    // the round in progress; null: none
-  bool wakes_asio_ = false;   // true: Asio ends its wait when set_ has ready sockets
+  Round* round_ = nullptr;    // the ready sockets that Serve is calling; null: Serve does not run
+  bool wakes_asio_ = false;   // true: WakeAsio was called, and Asio still waits for set_
 };
 
 }  // namespace respite

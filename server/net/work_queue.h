@@ -14,25 +14,25 @@
 
 namespace respite {
 
-class WorkQueue {  // expensive steps, of which each turn of the event loop runs a limited share
+class WorkQueue {  // a queue of expensive steps; each turn of the event loop runs only some
  public:
   // Each turn may spend `share_us` microseconds on steps.
   WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
 
-  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }  // adds a step at the end
+  void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }  // queues a step
   bool IsEmpty() const { return steps_.empty(); }                                  // true: no step waits
   size_t Size() const { return steps_.size(); }                                    // number of waiting steps
 
-  void ServeShare(size_t min_steps = 1);     // runs `min_steps` steps, then more until the share of time is used up
-  void ServeAll() { ServeShare(SIZE_MAX); }  // runs all steps, whatever the time
+  void ServeShare(size_t min_steps = 1);     // runs `min_steps` steps, then more while this turn's time lasts
+  void ServeAll() { ServeShare(SIZE_MAX); }  // runs all steps, without a limit of time
 
  private:
   const Pace& pace_;                         // the clock of real elapsed time
-  const int64_t share_us_;                   // after this time no more steps begin in a turn, except min_steps
-  std::deque<std::function<void()>> steps_;  // in the order of their execution
+  const int64_t share_us_;                   // µs per turn; then no more steps begin, except min_steps
+  std::deque<std::function<void()>> steps_;  // the steps, in the order in which they run
 };
 
-inline void WorkQueue::ServeShare(size_t min_steps) {  // runs steps until the share of time is used up
+inline void WorkQueue::ServeShare(size_t min_steps) {  // runs steps while the time lasts
   const int64_t until_us = pace_.NowUs() + share_us_;
   for (size_t done = 0; !IsEmpty() && (done < min_steps || pace_.NowUs() < until_us); ++done) {
     const std::function<void()> step = std::move(steps_.front());

@@ -13,29 +13,29 @@
 
 namespace respite {
 
-struct ClientTls {           // redis-cli's TLS options of these names; empty: not set
-  std::string cacert;        // file with the trusted certificates
+struct ClientTls {           // redis-cli's TLS options, by their names; empty: not given
+  std::string cacert;        // path of the file with trusted certificates
   std::string cert;          // file with the client's certificate
   std::string key;           // file with the private key of `cert`
   std::string sni;           // server name to ask for (SNI)
   bool is_insecure = false;  // true: accepts any server certificate
 };
 
-class ClientStream {  // the blocking connection of the client tool, plain or with TLS
+class ClientStream {  // the connection of the command-line client; blocks; plain or TLS
  public:
   explicit ClientStream(Descriptor socket) : socket_(std::move(socket)) {}
 
-  std::optional<std::string> Encrypt(const ClientTls& tls);  // starts TLS; returns why that failed, or nullopt
+  std::optional<std::string> Encrypt(const ClientTls& tls);  // starts TLS; returns nullopt, or why it failed
 
   bool Send(Bytes bytes);  // sends all bytes, blocking; false: the connection is broken
   // Receives bytes; blocks until there are some. Returns their number, or 0 or less if the connection has ended.
-  ssize_t Receive(std::span<char> target);  // blocks; returns the number of bytes; 0 or less: it has ended
-  bool HasEnded() const;                    // true: the peer has closed the connection, and nothing is left to receive
-  int FileDescriptor() const { return socket_.Get(); }  // the socket
+  ssize_t Receive(std::span<char> target);              // waits for bytes; returns their number; 0 or less: ended
+  bool HasEnded() const;                                // true: the peer has closed, and no received bytes are left
+  int FileDescriptor() const { return socket_.Get(); }  // of the socket
 
  private:
   Descriptor socket_;         // the connected socket
-  SslContextHandle context_;  // OpenSSL's settings; null: a plain connection
+  SslContextHandle context_;  // OpenSSL's settings; null: a connection without TLS
   SslHandle ssl_;             // OpenSSL's connection; null: a plain connection
 };
 

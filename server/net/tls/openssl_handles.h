@@ -10,7 +10,7 @@ struct ssl_st;
 
 namespace respite {
 
-struct OpenSslDeleter {  // frees OpenSSL's objects, for std::unique_ptr
+struct OpenSslDeleter {  // lets std::unique_ptr free OpenSSL's objects
   void operator()(ssl_ctx_st* context) const;
   void operator()(ssl_st* connection) const;
 };
@@ -20,6 +20,6 @@ using SslHandle = std::unique_ptr<ssl_st, OpenSslDeleter>;
 
 // Returns the text of this thread's first error, for example "error:0A00010B:SSL routines::wrong version number". Then
 // clears all errors of the thread.
-std::string TakeOpenSslError();  // this thread's first error as text; clears all of them
+std::string TakeOpenSslError();  // the first OpenSSL error of this thread, as text; clears all errors
 
 }  // namespace respite

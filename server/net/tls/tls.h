@@ -15,13 +15,13 @@ class TlsStream;
 class Tls {  // the keys and rules for TLS (directives tls-*); creates the streams of sockets
  public:
   // Returns true if the directives enable TLS for clients or between servers.
-  static bool IsWanted(const Settings& settings) {  // true: the directives enable TLS
+  static bool IsWanted(const Settings& settings) {  // true: directives turn TLS on
     return settings.tls_port != 0 || settings.tls_cluster || settings.tls_replication;
   }
 
   // Reads keys and certificates again, for new connections. If that fails, changes nothing and returns the reason.
-  std::optional<std::string> Configure(const Settings& settings);  // reads the files; returns why it failed, or nullopt
-  bool IsConfigured() const { return server_ != nullptr; }         // true: keys and certificates were read
+  std::optional<std::string> Configure(const Settings& settings);  // reads keys and certificates; returns the error
+  bool IsConfigured() const { return server_ != nullptr; }         // true: Configure has succeeded
   // Drops the keys and certificates. Existing connections keep those with which they began.
   void Drop();  // forgets keys and certificates; existing connections continue
 
@@ -30,11 +30,11 @@ class Tls {  // the keys and rules for TLS (directives tls-*); creates the strea
   std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // the server side; null: no memory
   // Returns the client side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.
   // Requires: IsConfigured().
-  std::unique_ptr<TlsStream> Connect(int descriptor) const;  // the client side of TLS; null: no memory
+  std::unique_ptr<TlsStream> Connect(int descriptor) const;  // starts TLS as client; null: no memory
 
  private:
-  SslContextHandle server_;  // context of connections that this server accepts
-  SslContextHandle client_;  // context of connections that this server makes
+  SslContextHandle server_;  // OpenSSL's settings for connections that this server accepts
+  SslContextHandle client_;  // OpenSSL's settings for connections that this server makes
 };
 
 }  // namespace respite

@@ -17,7 +17,7 @@
 
 namespace respite {
 
-class TlsStream {  // one end of a TLS connection on a non-blocking socket
+class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
  public:
   // `connection` must already be set up as a server or as a client. The caller owns the descriptor, which must stay
   // open as long as this object exists.
@@ -27,15 +27,15 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
   TlsStream& operator=(const TlsStream&) = delete;
 
   // The functions below do the work of the functions of ByteStream with the same names, which describe them.
-  bool InHandshake() const { return in_handshake_; }  // true: the TLS handshake has not ended
-  Transfer Handshake();                      // performs the next step of the TLS handshake; kMoved: it has ended
-  Transfer Receive(std::span<char> target);  // decrypts what the socket has, up to the size of `target`
+  bool InHandshake() const { return in_handshake_; }  // true: the TLS handshake is not complete
+  Transfer Handshake();                               // performs the next step of the TLS handshake; kMoved: complete
+  Transfer Receive(std::span<char> target);           // decrypts what the socket has, as far as `target` has room
   // Sends at most `max_bytes` bytes from the front of the output.
-  Transfer Send(const ReplyBuffer& output, size_t max_bytes);                 // encrypts and sends from the front
-  Transfer Send(Bytes bytes);                                                 // encrypts and sends bytes from the front
-  bool HasBufferedInput() const { return has_buffered_input_; }               // true: received bytes are buffered here
-  SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;  // the socket events to wait for
-  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const;  // what these socket events allow
+  Transfer Send(const ReplyBuffer& output, size_t max_bytes);    // encrypts and sends from the front
+  Transfer Send(Bytes bytes);                                    // encrypts and sends bytes from the front
+  bool HasBufferedInput() const { return has_buffered_input_; }  // true: Receive has bytes, the end or an error
+  SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;     // socket events needed for these
+  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const;  // transfers after these events
   std::string ErrorText() const { return error_; }                               // why the last transfer failed
   void SendCloseNotify();  // tells the peer that no more bytes follow
 
@@ -44,16 +44,16 @@ class TlsStream {  // one end of a TLS connection on a non-blocking socket
  private:
   enum class Waits : uint8_t { kForInput, kForWritability };
 
-  Transfer ClassifyResult(int result, Waits& waits);  // result of a call that moved nothing; records what it waits for
+  Transfer ClassifyResult(int result, Waits& waits);  // explains a call that moved nothing; notes what it waits for
 
   std::unique_ptr<Wire> wire_;              // the socket as OpenSSL sees it (BIO)
-  SslHandle connection_;                    // OpenSSL's state of the connection
+  SslHandle connection_;                    // OpenSSL's object for the connection
   std::string error_;                       // why the last transfer failed
-  Waits receiving_ = Waits::kForInput;      // what the last receive waits for
-  Waits sending_ = Waits::kForWritability;  // what the last send waits for
-  bool in_handshake_ = true;                // true: the handshake has not ended
+  Waits receiving_ = Waits::kForInput;      // which socket event the last receive waits for
+  Waits sending_ = Waits::kForWritability;  // which socket event the last send waits for
+  bool in_handshake_ = true;                // true: the TLS handshake is not complete
   bool has_buffered_input_ = false;         // true: Receive would return bytes, the end or an error now
-  bool broken_ = false;                     // true: a fatal error has occurred, so close_notify must not be sent
+  bool broken_ = false;                     // true: a fatal error happened, so close_notify must not be sent
 };
 
 }  // namespace respite
