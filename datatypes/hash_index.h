@@ -214,9 +214,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Returns a random slot, uniformly chosen, or Slot{} if the table is empty. Cost: O(1) expected.
   Slot PickRandom(Random& random) const;  // a random slot; Slot{}: the table is empty
 
-  // Calls `visit(slot)` for each slot of a random bucket, which may be empty, or for one slot of the CollisionList.
-  // First prefetches the items of the bucket. Each slot of the table is visited with the same probability. Cost: one
-  // cache line of the table, one of each item.
+  // Chooses a random bucket, which may be empty, and calls `visit(slot)` for each of its slots. Sometimes visits one
+  // random slot of the CollisionList instead, so that each slot of the table has the same probability. First prefetches
+  // the items of the bucket. Cost: one cache line for the bucket, and one for each item.
   template <class Visit>
   void VisitRandomBucket(Random& random, Visit&& visit) const;  // visits the slots of a random bucket, perhaps none
 

@@ -17,7 +17,8 @@ namespace respite {
 // A new set and its key. Neither is in the keyspace yet.
 class SetResult {  // builds the new set of SUNIONSTORE and similar commands, outside the keyspace
  public:
-  // `hash_key` must be the key of the database where the set will be stored; `limits` must outlive the result.
+  // `hash_key` must be the secret hash key of the database where the set will be stored; `limits` must outlive the
+  // result. `access` are the LRU or LFU bits of the new key (NewKeyUsage).
   SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
   SetResult(const SetResult&) = delete;
   SetResult& operator=(const SetResult&) = delete;

@@ -209,8 +209,8 @@ size_t LongTailSize(size_t content) {
   return bytes;
 }
 
-// Returns the number of bytes of an element's trailing size, or 0 if it is not the trailing size of an element of
-// `content` bytes.
+// Reads the trailing size after an element of `content` bytes, and returns how many bytes the trailing size has.
+// Returns 0 if the bytes at `at` are not exactly that trailing size, or are too few.
 size_t CanonicalTail(const char* at, size_t left, size_t content) {
   if (content <= 127) return left > 0 && static_cast<uint8_t>(*at) == content ? 1 : 0;
   const size_t bytes = LongTailSize(content);

@@ -408,8 +408,9 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // Runs one step, whatever Lua's own schedule says. That schedule is not updated while the collector is stopped, and
-  // it counts freed memory, such as the buffer for a long source, as work done.
+  // With 0, Lua runs one step in any case. With another number it may run none, because it adds the number to its GC
+  // debt. This debt is not kept up to date while the collector is stopped. Freed memory reduces it, such as the buffer
+  // for a long source.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }

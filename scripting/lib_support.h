@@ -68,7 +68,8 @@ class WorkCount {  // in a long C++ loop: counts steps, and regularly calls the 
 
 // Returns the lowest address to which recursion may grow this thread's native stack, for recursion whose depth a script
 // controls. The stack below that address is reserved for functions that do not recurse. The creator of a thread chooses
-// its stack size; for the main thread, `ulimit -s` does at the start. Cost: the first call on a thread asks the system.
+// the size of its stack; that of the main thread is the `ulimit -s` with which the process started. Cost: the first
+// call on a thread asks the system for this size.
 uintptr_t StackFloor();  // the address in this thread's native stack below which recursion must not grow
 
 inline bool HasStackSpace() {  // false: the native stack is nearly full, so recursion must stop

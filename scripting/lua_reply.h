@@ -9,7 +9,8 @@
 //   map, set                 {map={k=v}}, {set={k=true}}              map, set
 //   double, big number       {double=n}, {big_number=text}            double, big number
 //   verbatim                 {verbatim_string={format=, string=}}     verbatim
-//   bool, null of RESP3      boolean, nil                             1 or null under RESP2, bool under RESP3; null
+//   bool of RESP3            boolean                                  bool if the script chose RESP3, else 1 or null
+//   null of RESP3            nil                                      null
 #pragma once
 
 #include "base/bytes.h"
