@@ -16,7 +16,7 @@ class Clock {  // the time that data and clients see; tests can move it
  public:
   virtual ~Clock() = default;
 
-  virtual int64_t WallUs() const = 0;       // microseconds since 1970-01-01T00:00:00Z
+  virtual int64_t WallUs() const = 0;       // the Unix time in microseconds
   virtual int64_t MonotonicUs() const = 0;  // elapsed time in µs from an arbitrary origin; never goes back
   // Converts a reading of Pace that the caller already has into monotonic time. Cost: no system call.
   virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // converts real time to monotonic clock time
@@ -31,7 +31,7 @@ class Clock {  // the time that data and clients see; tests can move it
 // Cost: one vDSO call (about 20 ns) per reading.
 class SystemClock final : public Clock {  // the machine's clocks, which tests cannot move
  public:
-  int64_t WallUs() const override;       // microseconds since 1970-01-01T00:00:00Z
+  int64_t WallUs() const override;       // the Unix time in microseconds
   int64_t MonotonicUs() const override;  // elapsed time in µs from an arbitrary origin; never goes back
   int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override {  // the same number: this clock reads real time
     return pace_us;
@@ -50,7 +50,7 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
     wall_us_ += us_per_reading_;
     return monotonic_us_ += us_per_reading_;
   }
-  int64_t MonotonicUsAtPaceUs(int64_t) const override { return monotonic_us_; }  // ignores the real time
+  int64_t MonotonicUsAtPaceUs(int64_t) const override { return monotonic_us_; }  // always the clock's present time
   int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // 0: that time is reached; kNever: not yet
     return monotonic_us <= monotonic_us_ ? 0 : kNever;
   }

@@ -47,7 +47,7 @@ std::optional<double> ParseDouble(Bytes text);  // reads a client's float, such 
 
 // Parses a long double for INCRBYFLOAT and HINCRBYFLOAT, with the precision of x86_64 on every processor. As Redis
 // does, refuses texts of 5120 bytes and more.
-std::optional<long double> ParseLongDouble(Bytes text);  // for INCRBYFLOAT; nullopt: invalid
+std::optional<long double> ParseLongDouble(Bytes text);  // reads a more exact float, for INCRBYFLOAT; nullopt: invalid
 
 // Prints a score or RESP3 double with digits that read back as the same value (see grisu.h). Integers up to 2^62 are
 // printed plainly, others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.

@@ -162,7 +162,8 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   ListChunk& SplitBefore(Place place);            // splits a chunk; returns the part from `place` on
   void MergeAround(size_t centre);  // after a split: merges small chunks next to chunk `centre`, as Redis does
   bool MergeIfSmall(size_t left);   // merges chunks `left` and `left` + 1; false: the limit forbids it
-  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element, size_t max_count, ListEnd from);  // returns how many erased
+  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases at most `max_count`; returns how many
+                           size_t max_count, ListEnd from);
 
   ChunkRow row_;
   size_t size_ = 0;

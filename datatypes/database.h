@@ -97,11 +97,13 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
     return entries_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanEntriesWithDeadline(uint64_t cursor, Visit&& visit) const {  // visits some; returns the next cursor
+  uint64_t ScanEntriesWithDeadline(uint64_t cursor,  // visits some such keys; returns the next cursor
+                                   Visit&& visit) const {
     return entries_with_deadline_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor, Visit&& visit) const {  // visits some; returns the next cursor
+  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor,  // visits some such hashes; returns the next cursor
+                                        Visit&& visit) const {
     return hashes_with_field_deadlines_.Scan(cursor, visit);
   }
   template <class Visit>

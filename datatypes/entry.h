@@ -119,7 +119,9 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   ValueType Type() const { return static_cast<ValueType>((bits_ >> kTypeShift) & 7); }
   ValueForm Form() const { return static_cast<ValueForm>((bits_ >> kFormShift) & 7); }
 
-  int64_t Deadline() const { return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline; }  // Unix ms
+  int64_t Deadline() const {  // in Unix ms; kNoDeadline: the key has none
+    return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline;
+  }
   bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // true: the entry has room for a deadline
   bool IsExpired(int64_t now_ms) const {  // true: the entry has a deadline, which is before `now_ms`
     return HasDeadlineSlot() && IsDeadlineOver(Load<int64_t>(Payload()), now_ms);
@@ -234,14 +236,16 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   const char* Value() const { return Memory() + ValueOffset(); }                    // first byte of the value
   char* MutableValue() { return Memory() + ValueOffset(); }  // first byte of the value, for changes
   // Allocates an entry whose value is not written yet, with `spare` more bytes for growth.
-  static Entry* Allocate(Bytes key, size_t inline_size, int64_t deadline_ms,  // allocates an entry; its value is unset
-                         uint32_t access, size_t spare = 0);
+  static Entry* Allocate(Bytes key, size_t inline_size,  // allocates an entry, whose value is not written yet
+                         int64_t deadline_ms, uint32_t access, size_t spare = 0);
   // Allocates an entry with the type, form and field-deadline mark of `entry`, and room for a value of the same size;
   // the value is not written yet.
-  static Entry* AllocateLike(const Entry& entry, Bytes key, int64_t deadline_ms,  // of equal type and form; value unset
-                             uint32_t access);
+  static Entry* AllocateLike(const Entry& entry,  // allocates an entry of equal type and form, value unset
+                             Bytes key, int64_t deadline_ms, uint32_t access);
   static Entry* Widen(Entry* entry);  // moves the sizes from sizes_ to WideSizes; may move the entry
-  size_t ValueOffset() const { return HeaderBytes() + DeadlineBytes() + KeySize(); }  // bytes before the value
+  size_t ValueOffset() const {        // where the value begins, in bytes from the start of the entry
+    return HeaderBytes() + DeadlineBytes() + KeySize();
+  }
   void SetTypeAndForm(ValueType type, ValueForm form) {  // stores the type of the value and how it is stored
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
             (static_cast<uint32_t>(form) << kFormShift);

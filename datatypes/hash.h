@@ -122,8 +122,8 @@ class Hash : public Collection {
   size_t Find(Bytes field) const { return AsListpack().Find(field, Listpack::kHeader, Stride()); }
   size_t CountExpiredInListpack() const;  // number of expired fields of a packed hash
   // Inserts a field into a packed hash, at the position that its deadline determines.
-  void InsertPackedField(const EncodedElement& field, const EncodedElement& value,  // inserts a field by its deadline
-                         int64_t deadline_ms);
+  void InsertPackedField(const EncodedElement& field,  // inserts a field at the place that its deadline gives
+                         const EncodedElement& value, int64_t deadline_ms);
   void SetPackedDeadline(size_t at, int64_t deadline_ms);  // sets a deadline, and moves the field to its sorted place
   Outcome SetInListpack(Bytes field, Bytes value, OldDeadline old_deadline);  // sets a field of a packed hash
   Outcome SetInTable(Bytes field, Bytes value, OldDeadline old_deadline);     // sets a field of a hash that is a table

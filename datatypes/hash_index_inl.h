@@ -31,8 +31,8 @@ void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {  // splits a page in tw
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MoveSlots(PageRef from, PageFiller& low,
-                                        PageFiller& high) {  // by the next bit of the hash
+void HashIndex<Slot, Hasher>::MoveSlots(PageRef from,  // moves each slot as the next bit of its hash says
+                                        PageFiller& low, PageFiller& high) {
   const int depth = from->depth;
   const int new_depth = low.Page()->depth;
   const bool by_hint = Cell::kHasHint && HashTrace::EraOf(depth) == HashTrace::EraOf(new_depth);
@@ -133,7 +133,8 @@ Slot HashIndex<Slot, Hasher>::PickRandom(Random& random) const {  // a random sl
 
 template <class Slot, class Hasher>
 template <class Visit>
-void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random, Visit&& visit) const {  // visits its slots
+void HashIndex<Slot, Hasher>::VisitRandomBucket(Random& random,  // visits the slots of a random bucket, perhaps none
+                                                Visit&& visit) const {
   if (size_ == 0) return;
   if (DrawsCollision(random, bucket_count_)) return visit(collisions_->PickRandom(random));
   const Bucket& bucket = RandomBucket(random);

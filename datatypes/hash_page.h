@@ -28,7 +28,9 @@ struct HashTrace {                                                  // the bits 
     return {TagOf(hash), split_bits << kPositionBits | PositionOf(hash)};
   }
 
-  static uint8_t TagOf(uint64_t hash) { return static_cast<uint8_t>((hash >> 32) | 0x80); }  // a tag; never 0
+  static uint8_t TagOf(uint64_t hash) {  // seven bits of the hash, stored with each slot; never 0
+    return static_cast<uint8_t>((hash >> 32) | 0x80);
+  }
   static uint32_t PositionOf(uint64_t hash) {  // nine bits of the hash, which choose the home bucket
     return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
   }

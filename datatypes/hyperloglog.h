@@ -117,7 +117,8 @@ class Hll {
   explicit Hll(Bytes text) : text_(text) {}
 
   Bytes Registers() const { return text_.substr(kHeaderSize); }  // the registers: the text after the header
-  HllChange AddToSparse(HllObservation observation, size_t sparse_max_bytes) const;  // the edit for one element
+  HllChange AddToSparse(HllObservation observation,  // computes the edit that adds an element to a sparse value
+                        size_t sparse_max_bytes) const;
 
   Bytes text_;
 };

@@ -22,7 +22,8 @@ class PackedStore {  // an interface: the bytes of a listpack or intset, for edi
 
   // Replaces `removed` bytes at `offset` by `inserted` uninitialised bytes, and returns the address of the new bytes.
   // All bytes may move. Cost: O(bytes after `offset`), sometimes a reallocation.
-  virtual char* Splice(size_t offset, size_t removed, size_t inserted) = 0;  // replaces bytes; returns the new ones
+  virtual char* Splice(size_t offset, size_t removed,  // replaces bytes; returns where the new ones begin
+                       size_t inserted) = 0;
 
  protected:
   char* data_ = nullptr;
@@ -36,7 +37,8 @@ class StringStore final : public PackedStore {  // keeps the bytes in a string, 
   StringStore(const StringStore&) = delete;
   StringStore& operator=(const StringStore&) = delete;
 
-  char* Splice(size_t offset, size_t removed, size_t inserted) override {  // replaces bytes; returns the new ones
+  char* Splice(size_t offset, size_t removed,  // replaces bytes; returns where the new ones begin
+               size_t inserted) override {
     text_.replace(offset, removed, inserted, '\0');
     UpdateView();
     return data_ + offset;

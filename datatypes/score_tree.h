@@ -222,7 +222,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   template <class Node>
   static void CloseGap(Node& node, uint32_t at, uint32_t count);  // removes `count` entries from `at` on
   template <class Node>
-  static void Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count);  // moves entries to `to`
+  static void Splice(Node& to, uint32_t at, Node& from,  // moves `count` entries of `from` to `to`
+                     uint32_t first, uint32_t count);
   template <class Bound>
   Place Find(const Bound& bound) const;
   template <class Bound>

@@ -32,7 +32,8 @@ class ScoredResult {  // collects scored members for a reply, or for a new sorte
   bool Remove(Bytes member);  // removes a member; false: there is no such member
 
   // Combines two scores of a member. As in Redis, the sum of an infinity and the opposite infinity is 0.
-  static double AggregateScores(double one, double other, Aggregate aggregate);  // sum, minimum or maximum
+  static double AggregateScores(double one, double other,  // the sum, minimum or maximum, as ZUNIONSTORE says
+                                Aggregate aggregate);
 
   // Returns the members in the order of a sorted set. Cost: O(n log n).
   std::span<const ScoreTree::Item> SortedItems();  // sorts the members by score, then by text, and returns them

@@ -64,7 +64,8 @@ class Set : public Collection {
   template <class Visit>
   void Sample(size_t count, Random& random, Visit&& visit) const;  // visits `count` different random members
   template <class Visit>
-  void SampleWithRepeats(size_t count, Random& random, Visit&& visit) const;  // visits `count` random members
+  void SampleWithRepeats(size_t count, Random& random,  // visits `count` random members, with repeats
+                         Visit&& visit) const;
 
   // The functions from here on edit the set. All require: Exists().
 
@@ -153,7 +154,8 @@ void Set::Sample(size_t count, Random& random, Visit&& visit) const {  // visits
 }
 
 template <class Visit>
-void Set::SampleWithRepeats(size_t count, Random& random, Visit&& visit) const {  // visits random members
+void Set::SampleWithRepeats(size_t count, Random& random,  // visits `count` random members, with repeats
+                            Visit&& visit) const {
   const std::vector<PackedElement> packed = slot_.Form() == ValueForm::kListpack ? All() : std::vector<PackedElement>();
   for (; count > 0; --count) {
     packed.empty() ? PickRandom(random, visit) : visit(packed[random.Below(packed.size())]);

@@ -55,7 +55,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Returns the score, or nullopt if there is no such member. Cost: O(1), O(n) packed.
   std::optional<double> Score(Bytes member) const;  // score of a member; nullopt: no such member
   // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
-  std::optional<RankAndScore> RankOf(Bytes member) const;  // nullopt: there is no such member
+  std::optional<RankAndScore> RankOf(Bytes member) const;  // rank and score; nullopt: no such member
   RankSpan RankSpanOf(const ScoreRange& range) const;      // the ranks of the members with scores in this range
   RankSpan RankSpanOf(const LexRange& range) const;        // the ranks of the members in this range of ZRANGEBYLEX
 
@@ -123,7 +123,8 @@ void SortedSet::ForEach(RankSpan span, Direction direction, Visit&& visit) const
 }
 
 template <class Visit>
-void SortedSet::ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const {  // for a table
+void SortedSet::ForEachInTable(RankSpan span, Direction direction,  // visits the members of these ranks
+                               Visit&& visit) const {
   const ScoreTree& tree = table().tree();
   const bool down = direction == Direction::kDown;
   const size_t start = down ? span.first + span.count - 1 : span.first;

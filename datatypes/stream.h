@@ -204,7 +204,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   void BeginBlock(const StreamId& id, StreamBlock* block);  // adds `block` as the last block
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes a block from blocks_, and frees it
   bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` removes all entries
-  uint64_t TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block);  // the number removed
+  uint64_t TrimInsideBlock(const StreamTrim& trim,  // removes entries of one block; returns how many
+                           const StreamId& block_id, StreamBlock& block);
   void UpdateFirstId();     // finds the first live entry again, and sets first_id_
   void UpdateLastLiveId();  // finds the last live entry again, and sets last_live_id_
   bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;  // true: XDEL removed entries from `id` on

@@ -92,7 +92,7 @@ class StreamBlock {  // a run of about a hundred neighbouring entries, as in one
   static StreamBlock* Create(const StreamId& id,  // makes an empty block; entries can share these names
                              std::span<const Bytes> fields_and_values);
   // Creates an empty block that begins at `id`. Its master (the field names that entries can share) has these names.
-  static StreamBlock* CreateWithFieldNames(const StreamId& id,  // makes an empty block
+  static StreamBlock* CreateWithFieldNames(const StreamId& id,  // an empty block whose entries can share `names`
                                            std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);  // returns a copy, which the caller must Destroy
   static void Destroy(StreamBlock* block);              // frees the block
@@ -191,7 +191,7 @@ void StreamBlock::ForEachName(Visit&& visit) const {  // visits the shared names
 }
 
 template <class Visit>
-void StreamBlock::ForEachPair(const EntryView& entry, Visit&& visit) const {  // visits its pairs
+void StreamBlock::ForEachPair(const EntryView& entry, Visit&& visit) const {  // visits an entry's field-value pairs
   const char* at = entry.elements;
   const char* name_at = ReadVarint(Data()).next;
   for (uint64_t i = 0; i < entry.field_count; ++i) {

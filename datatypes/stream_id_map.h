@@ -167,13 +167,14 @@ class StreamIdMap {  // an ordered map (B+-tree) whose keys are stream IDs
     return leaf;
   }
   static void FreeNode(void* node, int height);                // frees a node and all nodes below it
-  static bool IsNodeConsistent(const void* node, int height);  // false: node is damaged
+  static bool IsNodeConsistent(const void* node, int height);  // checks the nodes from `node` down; false: damaged
   Path PathTo(const StreamId& id) const;                       // the path from the root to the leaf where `id` belongs
   void LinkNeighboursTo(Leaf* leaf);                           // makes the neighbours of `leaf` point to it
   void ReplaceLeaf(Path& path, Leaf* leaf);                    // puts `leaf` where a leaf was that is freed
   void GrowLeaf(Path& path);                       // doubles the capacity of the leaf at the end of the path
   void SplitLeaf(Path& path, const StreamId& id);  // makes room for `id`, as the path's leaf is full
-  void PutChild(Path& path, int level, const StreamId& bound, void* child);  // adds a node after the path
+  void PutChild(Path& path, int level,             // inserts a child after the one that the path took
+                const StreamId& bound, void* child);
   void UnlinkChild(Path& path, int level);  // removes the path's node at this level; frees empty parents
   void DropLeaf(Path& path);                // removes and frees the leaf at the end of the path
   void MergeWithNextLeaf(Path& path);       // merges the path's leaf with the next, if both fit into one

@@ -128,7 +128,8 @@ void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // makes r
 // Inserts a new child after the one that the path took at this level; splits a full node in two. Afterwards the path is
 // invalid for inner nodes.
 template <class Value>
-void StreamIdMap<Value>::PutChild(Path& path, int level, const StreamId& bound, void* child) {  // adds a child
+void StreamIdMap<Value>::PutChild(Path& path, int level,  // inserts a child after the one that the path took
+                                  const StreamId& bound, void* child) {
   if (level < 0) {
     Inner* root = static_cast<Inner*>(AllocateOrEnd(sizeof(Inner)));
     root->count = 0;
@@ -224,7 +225,7 @@ size_t StreamIdMap<Value>::UsedBytes() const {  // memory of the map in bytes
 }
 
 template <class Value>
-bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {  // false: node is damaged
+bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {  // checks from `node` down; false: damaged
   if (height == 0) return static_cast<const Leaf*>(node)->count > 0;
   const Inner* inner = static_cast<const Inner*>(node);
   for (uint32_t i = 0; i < inner->count; ++i) {

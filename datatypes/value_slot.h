@@ -33,7 +33,8 @@ class ValueSlot final : public PackedStore {  // where one collection is stored;
     return *static_cast<Table*>(entry_->ObjectValue());
   }
 
-  char* Splice(size_t offset, size_t removed, size_t inserted) override;  // replaces bytes; returns the new ones
+  char* Splice(size_t offset, size_t removed,  // replaces bytes; returns where the new ones begin
+               size_t inserted) override;
   // ConvertTo changes the encoding of the collection. Requires: `packed` is not part of the value that it replaces.
   void ConvertTo(ValueForm form, Bytes packed);    // changes the encoding: the value is now these bytes
   void ConvertTo(std::unique_ptr<Object> object);  // changes the encoding: the value is now this object

@@ -34,6 +34,7 @@ LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // search
 
 // Explains the record that was found, why the file is not truncated at `offset`, and how to continue. Requires: kFound
 // or kUnclear.
-std::string TruncationRefusalText(const std::string& path, uint64_t offset, const LaterRecord& later);  // for the log
+std::string TruncationRefusalText(const std::string& path,  // explains why the file is not truncated
+                                  uint64_t offset, const LaterRecord& later);
 
 }  // namespace respite

@@ -33,8 +33,9 @@ struct AofBaseSaveResult {  // how much WriteAofBase has written
 // Appends the data set to the file. After an error, some of the output may have been written. `libraries` are the
 // source codes of function libraries. `told` (may be null) is called after each `keys_per_report` keys with the number
 // of keys so far; `told` may sleep. Cost: O(data set), in 64 KB of memory.
-Result<AofBaseSaveResult, IoError> WriteAofBase(File& file, const Keyspace& keyspace,  // writes all as commands
-                                                std::span<const Bytes> libraries, const AofBaseOptions& options,
+Result<AofBaseSaveResult, IoError> WriteAofBase(File& file,  // appends the data set to a file, as commands
+                                                const Keyspace& keyspace, std::span<const Bytes> libraries,
+                                                const AofBaseOptions& options,
                                                 const std::function<void(uint64_t keys)>& told);
 
 }  // namespace respite

@@ -24,7 +24,7 @@ enum class FunctionPayloadError : uint8_t { kPreRelease, kNoFunction, kTruncated
 // Returns the source codes of the libraries in a payload. `libraries` is the result of VerifyPayload. Fails with
 // kTooLarge before the codes take more than `max_bytes` of memory. A compressed code can be about 88 times as long as
 // its bytes in the payload.
-Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries,  // for FUNCTION RESTORE
+Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes libraries,  // the code of each library
                                                                            uint64_t max_bytes);
 
 }  // namespace respite

@@ -77,7 +77,9 @@ class CanonicalListpack {  // checks whether a listpack has the bytes that our o
 
  private:
   // Returns an element without its trailing size.
-  Bytes RawBytes(size_t i) const { return i < few_.size() ? few_[i] : more_[i - few_.size()]; }  // element as stored
+  Bytes RawBytes(size_t i) const {  // the i-th element as stored, without its trailing size
+    return i < few_.size() ? few_[i] : more_[i - few_.size()];
+  }
   void Append(Bytes bytes) {  // remembers where the next element of the listpack is
     if (count_ < few_.size()) {
       few_[count_] = bytes;

@@ -52,7 +52,8 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool Fail(RdbFailure::Kind kind, std::string text);  // records the failure; returns false
   // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
   bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input failed
-  bool CheckSinkResult(Result<Done> result, RdbFailure::Kind kind = RdbFailure::Kind::kSink);  // false: it failed
+  bool CheckSinkResult(Result<Done> result,  // false: the sink failed, which is recorded
+                       RdbFailure::Kind kind = RdbFailure::Kind::kSink);
   bool ReadHeader();                  // reads signature and version; false: bad, or too few bytes
   bool ReadItem();                    // reads a key or another item; false: bad, or too few bytes
   bool ReadRareItem(uint8_t opcode);  // reads an item that is not about a key; false: bad, or too few bytes

@@ -28,7 +28,7 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB whose bytes a
   Status Take(Bytes bytes);  // reads the next bytes of the RDB; ignores bytes after its end
   Status Finish();           // no more bytes come: kDone if the RDB is complete, else kFailed
   // Returns why reading failed. Requires: Take or Finish returned kFailed.
-  RdbFailure TakeFailure() { return items_.TakeFailure(); }  // why reading failed
+  RdbFailure TakeFailure() { return items_.TakeFailure(); }  // why reading failed, after kFailed
   uint64_t Offset() const { return base_; }                  // up to where complete items were read
 
  private:

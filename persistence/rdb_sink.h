@@ -33,11 +33,13 @@ class RdbSink {  // an interface: receives the content of an RDB in order
   virtual void OnDatabase(int /*db*/, uint64_t /*offset*/) {}        // called before the keys of a database
   // Called with the announced number of keys of a database, for Database::Reserve. The numbers are only a hint. They
   // are limited to what the rest of the input could contain if each key took 16 bytes.
-  virtual void OnResizeDatabase(int db, uint64_t keys, uint64_t keys_with_deadline) = 0;  // how many keys follow
+  virtual void OnResizeDatabase(int db, uint64_t keys,  // called with the announced number of keys
+                                uint64_t keys_with_deadline) = 0;
   // Called with up to `RdbReadOptions::batch` keys of one database, which the sink takes over. Inserting into a large
   // keyspace mostly waits for memory, so prefetch the buckets of all keys before inserting the first. The reader does
   // not check for duplicate keys.
-  virtual Result<Done> OnEntries(int db, std::span<RdbEntry> entries) = 0;  // gets keys, and owns them
+  virtual Result<Done> OnEntries(int db,  // called with some keys, which the sink takes over
+                                 std::span<RdbEntry> entries) = 0;
   // Called for a key whose value is an empty collection, as some old servers wrote. The reader does not pass such a key
   // to OnEntries.
   virtual void OnEmptyCollection(int db, Bytes key) = 0;  // called for an empty collection, whose key is skipped

@@ -38,11 +38,16 @@ using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
 // ReadRdbList … ReadRdbStream read the bytes after the type byte. The caller must check input.Failed(): if it is true,
 // the result is meaningless.
-RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);       // makes an entry
-RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);        // makes an entry
-RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);  // makes an entry
-RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);       // makes an entry
-RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target);     // makes an entry
+RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type,  // reads a list, and makes an entry with it
+                           const RdbEntryProperties& target);
+RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type,  // reads a set, and makes an entry with it
+                          const RdbEntryProperties& target);
+RdbValueResult ReadRdbSortedSet(RdbInput& input, rdb::Type type,  // reads a sorted set, and makes an entry with it
+                                const RdbEntryProperties& target);
+RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type,  // reads a hash, and makes an entry with it
+                           const RdbEntryProperties& target);
+RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type,  // reads a stream, and makes an entry with it
+                             const RdbEntryProperties& target);
 
 // WriteRdbList … WriteRdbStream write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
 void WriteRdbList(RdbOutput& out, const Entry& entry);       // writes the list without its type byte
@@ -74,8 +79,8 @@ std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);  // reads `coun
 PackedElements ElementsOf(const std::vector<RdbText>& texts);     // the texts as elements, which are views of them
 // Returns true if a packed collection can be stored unchanged: it is canonical, has at most `max_items` items of
 // `stride` elements each, and the first elements of the items are distinct.
-bool MayStoreUnchanged(const CanonicalListpack& listpack, size_t stride, uint64_t max_items,  // true: needs no rebuild
-                       const RdbEntryProperties& target);
+bool MayStoreUnchanged(const CanonicalListpack& listpack,  // true: a packed collection needs no rebuild
+                       size_t stride, uint64_t max_items, const RdbEntryProperties& target);
 bool HasLongElement(const PackedElements& elements, uint64_t max);  // true: an element is longer than `max` bytes
 
 }  // namespace respite

@@ -46,7 +46,8 @@ void AppendRequest(std::string& out, const Words& words) {  // appends a request
   RequestWriter writer(out, std::size(words));
   for (const auto& word : words) writer.Word(word);
 }
-inline void AppendRequest(std::string& out, std::initializer_list<Bytes> words) {  // appends it in RESP
+inline void AppendRequest(std::string& out,  // appends a request in RESP to `out`
+                          std::initializer_list<Bytes> words) {
   AppendRequest(out, std::span<const Bytes>(words.begin(), words.size()));
 }
 

@@ -49,7 +49,8 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
   // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is the text of Lua's error, or names the
   // limit that ended the compiler. Requires: no script runs in this engine.
-  Result<Function> Compile(Bytes source, const char* chunk, CompileLimit limit);  // compiles source text named `chunk`
+  Result<Function> Compile(Bytes source, const char* chunk,  // compiles Lua source text; `chunk`: its name in errors
+                           CompileLimit limit);
   // Stores the function on top of Lua's stack, and pops it. May raise a Lua error.
   Function Keep();                  // pops the function on top of Lua's stack, and returns a reference
   void Release(Function function);  // frees a function that Compile or Keep returned
@@ -61,9 +62,11 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
     std::span<const Bytes> args;  // ARGV
   };
   // EVAL: sets the globals KEYS and ARGV and runs the script. Writes the reply unless the script fails.
-  std::optional<ScriptFailure> RunScript(const Invocation& invocation, Reply& reply);  // runs EVAL; nullopt: success
+  std::optional<ScriptFailure> RunScript(const Invocation& invocation,  // EVAL: runs a script; nullopt: success
+                                         Reply& reply);
   // FCALL: calls the function with keys and arguments. Writes the reply unless the function fails.
-  std::optional<ScriptFailure> RunFunction(const Invocation& invocation, Reply& reply);  // runs FCALL; nullopt: success
+  std::optional<ScriptFailure> RunFunction(const Invocation& invocation,  // FCALL: runs a function; nullopt: success
+                                           Reply& reply);
   // Sets the deadline for compiling and running libraries to `timeout_ms` milliseconds from now.
   void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be loaded within this time from now
     load_until_ms_ = host_.MonotonicMs() + timeout_ms;
@@ -99,7 +102,8 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
   static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile
 
-  static void* Allocate(void* engine, void* block, size_t old_bytes, size_t new_bytes);  // Lua's allocator
+  static void* Allocate(void* engine, void* block,  // Lua's allocator (lua_Alloc), with the memory limit
+                        size_t old_bytes, size_t new_bytes);
   static void OnCount(lua_State* lua, lua_Debug*);  // Lua's hook, called in long scripts; calls Check
   void Check(lua_State* lua);       // raises an error if the script was killed, or a library has no time left
   void CheckIfDue(lua_State* lua);  // calls Check if ScriptWatch::IsCheckDue says so

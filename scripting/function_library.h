@@ -104,8 +104,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // how long all calls of Load took together
   // Adds all libraries or none. The server serves no other client during the call, so libraries from a client should
   // share one time limit.
-  Result<Done> Restore(std::span<const std::string> codes, RestorePolicy policy, TimeLimit limit,  // adds all or none
-                       Origin origin = Origin::kClient);
+  Result<Done> Restore(std::span<const std::string> codes,  // FUNCTION RESTORE: adds all libraries or none
+                       RestorePolicy policy, TimeLimit limit, Origin origin = Origin::kClient);
   bool Delete(Bytes library_name);  // removes a library; false: no library has this name
   // Moves out all libraries and their Lua state, which another thread may then free.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all libraries out

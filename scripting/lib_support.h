@@ -25,8 +25,9 @@ uint64_t TruncatedUnsigned(double value);  // removes the fraction; negative: tw
 
 // Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for any other
 // argument.
-int64_t IntegerArgument(lua_State* lua, int index);  // a number without fraction; an error for other types
-int64_t OptionalIntegerArgument(lua_State* lua, int index, int64_t otherwise);  // `otherwise` if absent
+int64_t IntegerArgument(lua_State* lua, int index);         // a number without fraction; an error for other types
+int64_t OptionalIntegerArgument(lua_State* lua, int index,  // an IntegerArgument, or `otherwise` if absent
+                                int64_t otherwise);
 
 // Calls the hook of the script, if one is set, as Lua does while it runs a script's instructions. Long C++ functions
 // call this, so that a script can be ended inside them. The hook may raise the error that ends the script.

@@ -64,7 +64,8 @@ extern "C" {
 // Creates or interns a string.
 void* NewString(lua_State* lua, const char* text, size_t size)  // Lua's function that makes a string object
     asm("_Z12luaS_newlstrP9lua_StatePKcm");
-int ToNumber(const Value* value, lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");  // 0: not numeric
+int ToNumber(const Value* value,  // converts a number or numeric text; 0: not numeric
+             lua_Number* number) asm("_Z14luaV_tonumber_PK6TValuePd");
 }
 
 double Remainder(double a, double b);  // computes a % b as Lua 5.1 does

@@ -43,6 +43,7 @@ struct ScriptHeader {                  // what the first line of a script declar
 };
 // Reads the header of a script. The error is the text for the client, without "ERR". `knows_engines` means that, as in
 // some versions of Valkey, an error can say that a scripting engine is missing.
-Result<ScriptHeader> ReadScriptHeader(Bytes body, bool knows_engines = false);  // parses the first line
+Result<ScriptHeader> ReadScriptHeader(Bytes body,  // parses the first line of a script
+                                      bool knows_engines = false);
 
 }  // namespace respite

@@ -46,7 +46,7 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual RespVersion Resp() const noexcept = 0;              // the protocol of replies to the script
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // for redis.set_repl: ScriptReplication bits
   // Returns true if the client may run this command, or nullopt if there is no such command.
-  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // ACL allows it; nullopt: unknown
+  virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // true: allowed; nullopt: unknown
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
   // Called periodically while a script runs. Returns true to end the script, even if it has written data.
   virtual bool PollStopRequest() noexcept = 0;  // called periodically in a script; true: must end

@@ -36,7 +36,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   ByteStream(ByteStream&&) noexcept;
   ~ByteStream();
 
-  int FileDescriptor() const { return socket_.Get(); }  // of the socket
+  int FileDescriptor() const { return socket_.Get(); }  // the socket's descriptor
 
   // Returns true until the TLS handshake has ended. Until then no bytes can be received or sent.
   bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // true: the TLS handshake is not complete
@@ -67,7 +67,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const {  // socket events needed for transfers
     return tls_ == nullptr ? wanted : TlsEventsToAwait(wanted);
   }
-  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const {  // transfers after these events
+  SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const {  // the transfers that `ready` allows
     return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
   }
 
@@ -81,7 +81,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   bool TlsInHandshake() const;                                                      // does InHandshake for TLS
   bool TlsHasBufferedInput() const;                                                 // does HasBufferedInput for TLS
   SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // does EventsToAwait for TLS
-  SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // does it for TLS
+  SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // does PossibleTransfers for TLS
   Transfer FailedTransfer();                     // makes kLater or kFailed from errno, after a failed system call
   Transfer ReceiveSome(std::span<char> target);  // does Receive, without telling the tap
   Transfer SendSome(Bytes bytes);                // does Send, without telling the tap

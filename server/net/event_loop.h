@@ -73,7 +73,8 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
 
   // Calls `handler` once, in a turn of the loop, when the descriptor is readable. Uses a copy of the descriptor; the
   // caller keeps the original.
-  void CallWhenReadable(int descriptor, std::function<void()> handler);  // once, when descriptor is readable
+  void CallWhenReadable(int descriptor,  // calls `handler` once, when the descriptor is readable
+                        std::function<void()> handler);
 
   asio::io_context& Context();                     // Asio's context, in which an idle loop waits for events
   const Pace& pace() const { return pace_; }       // the clock of real elapsed time

@@ -43,8 +43,9 @@ class NameResolver {  // finds the IP addresses of a host name, with a timeout
  private:
   struct PendingLookUp;  // a look-up on a thread of its own, and its result
 
-  static Addresses LookUpBySystem(const std::string& host, const std::string& port);             // calls getaddrinfo
-  std::shared_ptr<PendingLookUp> StartLookUp(const std::string& host, const std::string& port);  // on a thread
+  static Addresses LookUpBySystem(const std::string& host, const std::string& port);  // calls getaddrinfo
+  std::shared_ptr<PendingLookUp> StartLookUp(const std::string& host,  // starts a look-up on a new thread
+                                             const std::string& port);
 
   LookUp look_up_;  // finds addresses: LookUpBySystem, or a test's function
   std::vector<std::shared_ptr<PendingLookUp>> running_look_ups_;  // look-ups on threads, also after their timeout

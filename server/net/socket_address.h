@@ -34,7 +34,7 @@ void StopListening(int descriptor);  // makes the kernel refuse connections, als
 Result<Descriptor, OpenError> ReserveTcpPort(const std::string& host, int port);  // takes a port, without listening
 // Returns a listening, non-blocking Unix socket. Replaces a socket file of this name. If `mode` is 0, the permissions
 // of the file depend on umask.
-Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);  // makes a Unix socket
+Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode, int backlog);  // listens at this path
 
 int PortOf(int descriptor);  // the local port number of a TCP socket
 

@@ -52,7 +52,8 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   // Changes the events that `watcher` is told about. An empty interest ends all events, including errors and hang-ups.
   // Otherwise an error or a hang-up counts as both readable and writable. Returns false if the system refuses more
   // sockets (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
-  bool ChangeInterest(int descriptor, Watcher& watcher, Interest from, Interest to);  // false: the kernel refuses
+  bool ChangeInterest(int descriptor, Watcher& watcher,  // sets the socket events to watch; false: refused
+                      Interest from, Interest to);
 
   // Calls the watchers of the sockets that are ready now, without waiting. A watcher may call Serve again while it is
   // called. Returns how many sockets were served.
