@@ -127,7 +127,7 @@ class Logger {  // writes the server's log, to a file or standard output
 
 // A process holds a SyslogPause during a fork. Without it, the child could inherit syslog's lock in the locked state,
 // and would wait forever when it logs. The child may destroy its copy.
-class SyslogPause {  // while it exists, no thread writes to syslog
+class SyslogPause {  // while this object exists, no thread writes to syslog
  public:
   SyslogPause();
   ~SyslogPause();

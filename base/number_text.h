@@ -28,7 +28,7 @@ class IntegerText {  // the decimal text of an integer, stored without allocatio
  private:
   IntegerText() = default;
 
-  std::array<char, 20> digits_;  // the text; its longest is "-9223372036854775808"
+  std::array<char, 20> digits_;  // the printed number; the longest is "-9223372036854775808"
   uint8_t size_ = 0;
 };
 

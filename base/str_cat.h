@@ -38,7 +38,7 @@ class StrCatArgument {  // the text of one argument of StrCat: a text, a charact
     }
   }
 
-  std::optional<IntegerText> number_;  // the argument's text if it is an integer; nullopt: it is none
+  std::optional<IntegerText> number_;  // the printed integer; nullopt: the argument is a text or character
   Bytes text_;
 };
 

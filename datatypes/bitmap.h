@@ -22,7 +22,7 @@ struct BitRange {      // a range of bit positions, both ends included; requires
 
 Bit BitAt(Bytes bitmap, uint64_t at);  // the bit at position `at`; clear after the end of the string
 // Sets or clears one bit. Requires: the bit is within the bitmap.
-void PutBit(char* bitmap, uint64_t at, Bit bit);  // sets or clears a bit; requires: it is within the bitmap
+void PutBit(char* bitmap, uint64_t at, Bit bit);  // sets or clears a bit; requires: `at` is within the bitmap
 
 // Returns the number of set bits. Cost: O(n), 8 bytes per cycle if the processor has a population count instruction.
 uint64_t CountSetBits(Bytes bitmap);  // number of bits that are set

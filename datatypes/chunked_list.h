@@ -161,7 +161,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void SealInside(ListEnd end, size_t distance);  // compresses the chunk that is `distance` chunks from this end
   ListChunk& SplitBefore(Place place);            // splits a chunk; returns the part from `place` on
   void MergeAround(size_t centre);  // after a split: merges small chunks next to chunk `centre`, as Redis does
-  bool MergeIfSmall(size_t left);   // merges chunks `left` and `left` + 1; false: the limit forbids it
+  bool MergeIfSmall(size_t left);   // merges chunks `left` and `left` + 1; false: together too large
   size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases at most `max_count`; returns how many
                            size_t max_count, ListEnd from);
 

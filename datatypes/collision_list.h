@@ -64,7 +64,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   // Removes the slot that Find or FindSame returned for this hash and key.
-  void Remove(Bytes key, uint64_t hash) {  // removes the slot of this key; requires: it is in the list
+  void Remove(Bytes key, uint64_t hash) {  // removes the slot of this key; requires: the key is in the list
     const Place at = LowerBound(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
     Chunk& chunk = *chunks_[at.chunk];
     std::copy(chunk.items + at.index + 1, chunk.items + chunk.count, chunk.items + at.index);

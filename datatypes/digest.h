@@ -43,7 +43,7 @@ class Digest {  // a SHA-1 value, computed step by step as DEBUG DIGEST does
   std::array<uint8_t, 20> bytes_{};  // the SHA-1 value so far; at first all zero
 };
 
-void MixValue(Digest& digest, const Entry& entry);  // adds type, content, and whether it can expire
+void MixValue(Digest& digest, const Entry& entry);  // adds type, content and whether the key can expire
 
 Digest DigestOf(const Keyspace& keyspace);  // digest of all databases, as DEBUG DIGEST prints it
 

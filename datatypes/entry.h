@@ -253,7 +253,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   void WriteValue(const StringContent& content);  // writes the value into the entry, where it must fit
   void FreeBlobOrObject();                        // frees the Blob or object that the value points to, if any
 
-  uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20); key size kWideMarker: they are in WideSizes
+  uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20); kWideMarker: both are in WideSizes
   uint32_t bits_ = 0;
 };
 static_assert(sizeof(Entry) == 8);

@@ -37,7 +37,7 @@ struct HashTrace {                                                  // the bits 
   static int EraOf(int depth) { return depth / kSplitBits; }  // 0, 1 or 2: which ten of the top hash bits hints contain
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits, which choose the home bucket
   // Requires: `depth` has the same era as the depth for which this HashTrace was made.
-  bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to its second half
+  bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second half
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
   }
 

@@ -42,9 +42,9 @@ class Intset {  // reads Redis' encoding of a small set of integers; the bytes a
 };
 
 // Adds a value. Returns false if the intset already contains the value. Cost: O(n) bytes moved.
-bool AddToIntset(PackedStore& store, int64_t value);  // adds a value; false: the intset has it already
+bool AddToIntset(PackedStore& store, int64_t value);  // adds a value; false: the value exists already
 // Removes a value. Returns false if the intset does not contain the value. Cost: O(n) bytes moved.
-bool RemoveFromIntset(PackedStore& store, int64_t value);   // removes a value; false: the intset does not have it
+bool RemoveFromIntset(PackedStore& store, int64_t value);   // removes a value; false: there is no such value
 void RemoveFromIntsetAt(PackedStore& store, size_t index);  // removes the index-th value
 
 }  // namespace respite

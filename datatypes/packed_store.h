@@ -45,7 +45,7 @@ class StringStore final : public PackedStore {  // keeps the bytes in a string, 
   }
 
  private:
-  void UpdateView() {  // makes data_ and size_ those of text_, after a change
+  void UpdateView() {  // sets data_ and size_ again, after text_ has changed
     data_ = text_.data();
     size_ = text_.size();
   }

@@ -132,7 +132,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   static constexpr uint32_t kMaxChildren = 72;      // maximum number of children of an inner node
   static constexpr uint32_t kBulkItems = 56;        // number of items per leaf when a tree is built from sorted items
   static constexpr uint32_t kBulkChildren = 64;     // children per inner node when a tree is built from sorted items
-  static constexpr uint32_t kPrefetchDistance = 6;  // how many items before a cursor gets there a member is prefetched
+  static constexpr uint32_t kPrefetchDistance = 6;  // members are prefetched this many items ahead of the cursor
   static constexpr uint32_t kMaxHeight = 12;        // maximum number of levels of inner nodes
 
   // Both kinds of node consist of parallel arrays, so that a search need not read more than the scores in most cases.
@@ -246,7 +246,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items of a leaf, and repairs the path
   void RemoveChild(Path& path, uint32_t level);                    // removes a freed node from its parent
-  void ShrinkRoot();                                               // removes the root while it has only one child
+  void ShrinkRoot();  // makes the root's only child the root, as often as necessary
   template <class Node>
   void Mend(Path& path, uint32_t level);
   template <class Node>

@@ -27,7 +27,7 @@ class ScoredResult {  // collects scored members for a reply, or for a new sorte
   // Appends a member without a lookup, so the member must be new. Do not mix with Combine.
   void Append(Bytes member, double score);  // adds a member without a lookup; requires: the member is new
   // Adds a member, or combines `score` with the score that the member already has. Do not mix with Append.
-  void Combine(Bytes member, double score, Aggregate aggregate);  // adds a member, or combines `score` with its old one
+  void Combine(Bytes member, double score, Aggregate aggregate);  // adds a member; if it exists, combines both scores
   // Removes a member. Requires: members were added with Combine. Returns false if there is no such member.
   bool Remove(Bytes member);  // removes a member; false: there is no such member
 

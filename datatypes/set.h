@@ -85,7 +85,7 @@ class Set : public Collection {
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
-  void TryConvertToIntset();  // converts a set of integers to an intset, unless it has too many
+  void TryConvertToIntset();  // converts a set of integers to an intset, unless they are too many
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 

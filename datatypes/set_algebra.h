@@ -45,7 +45,7 @@ class MemberFilter {  // finds the members of a set that all other given sets ha
   // Calls visit(const PackedElement&) for the `candidates` that pass, until `visit` returns false. Cost: at most one
   // lookup in each set for each candidate.
   template <class Visit>
-  void Apply(const Set& candidates, Visit&& visit) {  // visits those `candidates` that pass
+  void Apply(const Set& candidates, Visit&& visit) {  // visits the candidates that pass the filter
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
       group_.emplace_back(member);
       return group_.size() < kGroup || Pass(visit);

@@ -89,7 +89,7 @@ class StreamBlock {  // a run of about a hundred neighbouring entries, as in one
   // Creates an empty block that begins at `id`. `fields_and_values` are those of the first entry, which the caller must
   // append afterwards. Their names become the master's field names, which later entries can share. The caller owns the
   // block and must free it with Destroy.
-  static StreamBlock* Create(const StreamId& id,  // makes an empty block; entries can share these names
+  static StreamBlock* Create(const StreamId& id,  // an empty block whose entries can share these field names
                              std::span<const Bytes> fields_and_values);
   // Creates an empty block that begins at `id`. Its master (the field names that entries can share) has these names.
   static StreamBlock* CreateWithFieldNames(const StreamId& id,  // an empty block whose entries can share `names`
@@ -141,7 +141,7 @@ class StreamBlock {  // a run of about a hundred neighbouring entries, as in one
   static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; may move the block
   static StreamBlock* CreateWithMasterFields(const StreamId& id,  // shares each `stride`-th text as field name
                                              std::span<const Bytes> texts, size_t stride);
-  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: its field names are the master's
+  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: these names are the master's
 
   struct Varint {    // a decoded number, and where the next bytes begin
     uint64_t value;  // the decoded number

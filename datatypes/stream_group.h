@@ -32,7 +32,7 @@ struct StreamConsumer {                        // one consumer of a consumer gro
 
 struct PendingEntry {  // an entry that was delivered to a consumer and not acknowledged yet
   // Returns the time since the last delivery, or 0 if the clock was set back since then. Requires: now_ms >= 0.
-  int64_t IdleMs(int64_t now_ms) const {  // how many ms ago the entry was last delivered
+  int64_t IdleMs(int64_t now_ms) const {  // how many ms ago the entry was delivered last
     return std::max<int64_t>(now_ms - delivered_ms, 0);
   }
 

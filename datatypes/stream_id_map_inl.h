@@ -180,7 +180,7 @@ void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes and frees the path's
 }
 
 template <class Value>
-void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges two if they fit in one
+void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges two leaves if both fit in one
   Inner* parent = path.nodes[height_ - 1];
   const uint32_t at = path.taken[height_ - 1];
   if (at + 1 == parent->count) return;

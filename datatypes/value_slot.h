@@ -40,7 +40,7 @@ class ValueSlot final : public PackedStore {  // where one collection is stored;
   void ConvertTo(std::unique_ptr<Object> object);  // changes the encoding: the value is now this object
 
  private:
-  void UpdateView();  // makes data_ and size_ those of the entry, after it moved
+  void UpdateView();  // sets data_ and size_ again, after the entry has moved
 
   Database* database_ = nullptr;  // the database of the key; null: the slot is only for reading
   Entry* entry_ = nullptr;        // null: there is no such key

@@ -70,12 +70,12 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
 
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }  // of the manifest
   // Returns the name under which a new manifest is written before the file is renamed to Name().
-  static std::string TemporaryName(Bytes file_name) {  // of a manifest, before it is renamed to Name()
+  static std::string TemporaryName(Bytes file_name) {  // name of a new manifest, before the rename to Name()
     return "temp-" + Name(file_name);
   }
   // Returns the name of the incremental file that is written while the first base is created. The file is renamed when
   // the base is complete.
-  static std::string TemporaryIncrementalName(Bytes file_name) {  // of an incremental, until there is a base
+  static std::string TemporaryIncrementalName(Bytes file_name) {  // name of an incremental until there is a base
     return "temp-" + std::string(file_name) + ".incr";
   }
 

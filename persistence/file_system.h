@@ -88,10 +88,10 @@ class FileSystem {  // operations on files; an interface, so that tests can make
   // Creates a directory. Succeeds if it already exists.
   virtual IoError MakeDirectory(const std::string& path) = 0;  // creates a directory, unless it exists
   // Makes creations, renames and removals in a directory durable. "." is the working directory.
-  virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in it durable
+  virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in the directory durable
   // Returns the names in a directory, unordered, without "." and "..".
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;  // names in a directory
-  virtual Kind KindOf(const std::string& path) = 0;  // tells whether it is absent, a file or a directory
+  virtual Kind KindOf(const std::string& path) = 0;  // whether the path is absent, a file or a directory
   // Locks a file or directory against other Respite processes until the returned File is destroyed. The system releases
   // the lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;  // locks a file or directory
@@ -123,10 +123,10 @@ class SystemFiles final : public FileSystem {  // the file system of the operati
   IoError Rename(const std::string& from, const std::string& to) override;  // replaces an existing file `to`
   IoError Remove(const std::string& path) override;                         // deletes a file's name
   IoError MakeDirectory(const std::string& path) override;                  // creates a directory, unless it exists
-  IoError SyncDirectory(const std::string& path) override;                  // makes renames and removals in it durable
+  IoError SyncDirectory(const std::string& path) override;  // makes renames and removals in the directory durable
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;  // the names in it, unordered
-  Kind KindOf(const std::string& path) override;                                     // absent, a file or a directory
-  Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;     // against other Respite processes
+  Kind KindOf(const std::string& path) override;  // whether the path is absent, a file or a directory
+  Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;  // against other Respite processes
   // Runs the task on a thread that the first task starts. If the system cannot create a thread, tasks run immediately.
   void RunInBackground(FileTask& task) override;  // runs the task on one other thread; on this one if there can be none
   // Makes the thread of RunInBackground call `prologue` first. Must be called before the first RunInBackground.

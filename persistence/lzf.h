@@ -10,7 +10,7 @@ namespace respite {
 
 // Compresses a text if that saves at least four bytes. Requires: `into` has room for text.size() bytes. Cost: O(n),
 // about 3 ns per byte.
-size_t CompressLzf(Bytes text, char* into);  // returns the compressed size; 0: it saves less than 4 bytes
+size_t CompressLzf(Bytes text, char* into);  // returns the compressed size; 0: saves less than 4 bytes
 
 // Returns false if no text of `size` bytes can be compressed to `packed_size` bytes. Check this before allocating
 // memory for the text.

@@ -77,7 +77,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
 
   bool Failed() const { return failed_; }   // true: a read failed, or Fail was called; later reads return zero or empty
   bool RanOut() const { return ran_out_; }  // true: a read failed since the input has too few bytes
-  uint64_t MissingBytes() const { return missing_; }  // after RanOut: at least so many bytes are missing
+  uint64_t MissingBytes() const { return missing_; }  // after RanOut: at least this many bytes are missing
   IoError SupplyError() const {                       // why the supply could not deliver bytes; kNoError: no I/O error
     return supply_ == nullptr ? kNoError : supply_->error();
   }
@@ -145,7 +145,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   bool has_nothing_to_free_ = true;       // true: there are no decoded texts and no old pieces
   bool failed_ = false;                   // true: a read failed, or Fail was called
   bool ran_out_ = false;                  // true: a read failed since the input has too few bytes
-  uint64_t missing_ = 0;                  // after ran_out_: at least so many bytes are missing
+  uint64_t missing_ = 0;                  // after ran_out_: at least this many bytes are missing
 };
 
 }  // namespace respite

@@ -24,7 +24,7 @@ class RdbInputOwner {  // an interface: what RdbItemReader must ask the owner of
  public:
   virtual ~RdbInputOwner() = default;
   virtual uint64_t Checksum(Bytes rest) = 0;   // CRC-64 of all bytes of the RDB before `rest`
-  virtual uint64_t MaxBytesAhead() const = 0;  // at most so many bytes follow, which limits announced numbers of keys
+  virtual uint64_t MaxBytesAhead() const = 0;  // upper limit of the bytes that follow; limits announced numbers of keys
 };
 
 class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary field …), for a sink

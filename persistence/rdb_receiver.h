@@ -34,7 +34,7 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB whose bytes a
  private:
   Status Read(Bytes bytes);                 // reads the items that are complete in these bytes
   uint64_t Checksum(Bytes rest) override;   // CRC-64 of all bytes of the RDB before `rest`
-  uint64_t MaxBytesAhead() const override;  // at most so many bytes of the RDB follow
+  uint64_t MaxBytesAhead() const override;  // upper limit of the bytes of the RDB that follow
 
   const RdbReadOptions options_;         // how to read the RDB
   const std::optional<uint64_t> total_;  // length of the whole RDB; nullopt: unknown

@@ -119,7 +119,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   };
   // If the buffer has this many segments, it copies further short messages into a block instead of referring to them.
   // Only the first message of a log is still referenced.
-  static constexpr size_t kMaxScatteredParts = 4;  // with so many segments, short messages are copied
+  static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, short messages are copied
 
   bool IsOpen(size_t index) const {  // true: this segment is a block to which bytes can be appended
     return end_ != nullptr && index + 1 == segments_.size();

@@ -22,7 +22,7 @@ struct JsonConfig {                         // what a script has set with cjson.
   int encode_precision = kMaxPrecision;  // significant digits with which numbers are printed
   InvalidNumbers encode_invalid_numbers = InvalidNumbers::kRefuse;  // how inf and nan are printed
   bool decode_invalid_numbers = true;  // true: accepts hexadecimal, leading zeros, inf, nan
-  bool encode_keep_buffer = true;      // only stored, for scripts that read it
+  bool encode_keep_buffer = true;      // stored without effect, for scripts that read this setting
 };
 
 // Pushes the JSON text of the value on top of the stack. Raises an error for values that JSON cannot express, and for

@@ -31,7 +31,7 @@ int64_t OptionalIntegerArgument(lua_State* lua, int index,  // an IntegerArgumen
 
 // Calls the hook of the script, if one is set, as Lua does while it runs a script's instructions. Long C++ functions
 // call this, so that a script can be ended inside them. The hook may raise the error that ends the script.
-inline void CallHook(lua_State* lua) {  // lets the script end here: calls its hook, which may raise an error
+inline void CallHook(lua_State* lua) {  // calls the script's hook, which may raise an error to end the script
   lua_Hook hook = lua_gethook(lua);
   if (hook == nullptr) return;
   lua_Debug nothing{};
@@ -59,7 +59,7 @@ class WorkCount {  // in a long C++ loop: counts steps, and regularly calls the 
   static constexpr uint32_t kStepsPerHookCall = 16384;  // steps after which the hook is called: some hundred µs
   static constexpr uint32_t kStepsPerRequestPoll = 16;  // steps after which IsCheckRequested is asked
 
-  bool IsCheckRequested() const {  // true: ScriptWatch requests a call of the hook (has set its count to 1)
+  bool IsCheckRequested() const {  // true: ScriptWatch requests a hook call, by setting the hook's count to 1
     return lua_gethookcount(lua_) == 1;
   }
 
@@ -79,7 +79,7 @@ inline bool HasStackSpace() {  // false: the native stack is nearly full, so rec
 
 // Makes room for `count` more values on Lua's stack. Returns false if that needs more than the 8000 slots that Lua 5.1
 // gives a C function, or if the native stack is nearly used up. This limits the nesting depth in the libraries.
-bool ReserveStackSlots(lua_State* lua, size_t count);  // makes room on Lua's stack; false: it would be too large
+bool ReserveStackSlots(lua_State* lua, size_t count);  // makes room on Lua's stack; false: the stack would be too large
 // Makes room as ReserveStackSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
 void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes room on Lua's stack, or raises an error
 

@@ -30,8 +30,8 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
   static constexpr int kMaxDepth = 1000;                 // maximum depth of recursion of Match; more is an error
   static constexpr size_t kWorkPerHookCall = 4'000'000;  // bytes of work until the hook is called: a few ms
   static constexpr size_t kWorkPerMatchCall = 16;        // bytes of work as which a call of Match counts
-  static constexpr ptrdiff_t kUnfinished = -1;           // as Capture::size: its `)` is not reached yet
-  static constexpr ptrdiff_t kPosition = -2;             // as Capture::size: "()", which captures a position
+  static constexpr ptrdiff_t kUnfinished = -1;  // value of Capture::size until the `)` of the capture is reached
+  static constexpr ptrdiff_t kPosition = -2;    // value of Capture::size for "()", which captures a position
 
   struct Capture {      // what a part of the pattern in brackets has matched
     const char* start;  // where in the text the capture begins
@@ -58,7 +58,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
     work_ += work;
     if (work_ >= kWorkPerHookCall) CallScriptHook();
   }
-  void CallScriptHook();  // calls the script's hook, which may raise an error to end it
+  void CallScriptHook();  // calls the script's hook, which may raise an error to end the script
   bool IsInSet(unsigned char c, const char* set, const char* set_end) const;  // true: the pattern's [set] has `c`
   Capture& FinishedCapture(int index);  // the capture `index`; an error if its `)` is not reached
 

@@ -29,11 +29,11 @@ std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // the names of 
 // The words of a line that begins with "#!", split as in a configuration file. If the line cannot be split, `engine` is
 // empty.
 struct Shebang {                     // the words of a script's first line that begins with "#!"
-  std::string engine;                // the first word, such as "#!lua"; empty: its quotes are unbalanced
+  std::string engine;                // the first word, such as "#!lua"; empty: the line cannot be split
   std::vector<std::string> options;  // the words after the first, such as "name=mylib"
   size_t size;                       // size of the line without its end
 };
-std::optional<Shebang> ReadShebang(Bytes body);  // splits the first line; nullopt: it has no end, or a zero byte
+std::optional<Shebang> ReadShebang(Bytes body);  // splits a script's first line; nullopt: no line end, or a zero byte
 
 // The flags in the header of an EVAL script, and the place where the code begins. The code begins at the end of the
 // header line, so that line numbers stay correct.

@@ -25,7 +25,7 @@ struct ScriptDialect {                             // how scripts see the emulat
   std::string_view call = "redis lib call";        // the name of redis.call in errors
   std::string_view command = "Lua redis lib command";  // how errors about arguments call redis.call
   std::string_view table = "redis";                    // how errors call the table `redis`
-  std::string_view log_level = "debug level";          // how errors of redis.log call its first argument
+  std::string_view log_level = "debug level";          // what errors of redis.log call the level argument
   bool has_headers = true;                             // true: scripts may begin with `#!lua flags=…`
   bool knows_engines = false;                          // true: errors say "Could not find scripting engine 'js'"
   bool has_clock = true;                               // true: scripts have os.clock

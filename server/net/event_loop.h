@@ -105,7 +105,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   SocketPoller poller_;               // watches the sockets of clients and links
   WorkQueue handshakes_;              // steps of TLS handshakes, of which each turn runs some
   WorkQueue closings_;                // steps that close sockets, of which each turn runs some
-  std::vector<Participant*> active_;  // participants that had events; null: EndTurn was called, or it left
+  std::vector<Participant*> active_;  // participants with events; null: EndTurn was called, or the participant left
   std::vector<Task> posted_tasks_;    // tasks for the next turn; destroyed before asio_, which their connections use
   std::deque<Task> due_;              // tasks to run now; those beyond the limit wait for the next turn
   bool is_busy_ = false;              // true: the last turn served sockets, so the next does not wait

@@ -68,7 +68,7 @@ class Network {  // an interface: makes and accepts links (connections) to other
     virtual ~Acceptor() = default;
     virtual void OnAccepted(std::unique_ptr<Link> link) = 0;  // must set the link's user, or drop the link
   };
-  class Listening {  // while this object exists, a port is open; accepted links do not need it
+  class Listening {  // a port is open while this object exists; accepted links stay open
    public:
     virtual ~Listening() = default;
   };

@@ -76,7 +76,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   void TryNextAddress();        // connects to the next address of the host; ends the link if none is left
   void FinishConnecting();      // checks whether connect(2) succeeded; if not, tries the next address
   void BeginHandshakeOrOpen();  // once connected: begins the TLS handshake, or calls Open
-  void Handshake();             // performs the next step of the TLS handshake; at its end calls Open
+  void Handshake();             // performs the next step of the TLS handshake; after the last, calls Open
   void Open();                  // the connection is ready: tells the user (OnConnected)
   void OnReady(SocketPoller::Interest ready);  // called when the socket is ready: connects, sends or receives
   void Receive();                              // reads what the socket has, and delivers it to the user
