@@ -72,11 +72,11 @@ enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
 // Returns the value to store in the field, which is `value` itself if it fits. Returns nullopt if it does not fit and
 // `overflow` is kFail.
-std::optional<int64_t> ApplyOverflow(const BitField& field,  // makes `value` fit the field; nullopt: too large, kFail
+std::optional<int64_t> ApplyOverflow(const BitField& field,  // fits `value` to the field; nullopt: overflow and kFail
                                      int64_t value, FieldOverflow overflow);
 // Returns the value to store for `old_value` + `delta`, or nullopt if the sum does not fit and `overflow` is kFail.
 // Requires: the field can hold `old_value`.
-std::optional<int64_t> AddToField(const BitField& field,  // BITFIELD INCRBY: the new value; nullopt: overflow, kFail
+std::optional<int64_t> AddToField(const BitField& field,  // BITFIELD INCRBY: the new value; nullopt: overflow and kFail
                                   int64_t old_value, int64_t delta, FieldOverflow overflow);
 
 }  // namespace respite

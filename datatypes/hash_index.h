@@ -503,7 +503,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   // Calls visit for the slots of the CollisionList that belong to bucket `home` of the page at index `prefix` of the
   // directory.
   template <class Visit>
-  void VisitCollisions(size_t prefix, int home, Visit&& visit) const {  // visits collisions of this home bucket
+  void VisitCollisions(size_t prefix, int home,  // visits slots in collisions_ with this home bucket
+                       Visit&& visit) const {
     const PageRef page = directory_[prefix];
     if (collisions_ == nullptr || page->buckets[home].spill != kManySpilled) return;
     const auto [first, last] = HashRangeOf(prefix);

@@ -108,7 +108,7 @@ void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of the 
 
 // Splits a full leaf to make room for `id`, and sets path.leaf to the leaf that will contain `id`.
 template <class Value>
-void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // makes room beside a full leaf
+void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // makes room for `id`, as the path's leaf is full
   Leaf* left = path.leaf;
   const bool at_right_edge = left->next == nullptr && left->items()[left->count - 1].id < id;
   const uint32_t keep = at_right_edge ? left->count : left->count / 2;
