@@ -122,7 +122,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
     int64_t value;  // the number, if the status is kRequest
   };
 
-  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds a request; not if empty
+  Status ParseRequest(RequestBatch& batch, const RequestLimits& limits);    // adds one request; nothing if it is empty
   Status ParseMultibulk(RequestBatch& batch, const RequestLimits& limits);  // parses a RESP array
   Status ParseInline(RequestBatch& batch);                                  // parses a line of words
   Status ParseCount(const RequestLimits& limits);                           // reads "*3", the number of arguments
