@@ -16,13 +16,13 @@ namespace respite {
 void WriteCommandInfo(Reply& reply, const Command& command);  // writes the row of this command in COMMAND INFO
 
 // Writes what COMMAND DOCS shows about one command, as a map. The caller writes the name of the command before it.
-void WriteCommandDocs(Reply& reply, const Command& command);  // writes a map: its documentation, without its name
+void WriteCommandDocs(Reply& reply, const Command& command);  // writes what COMMAND DOCS shows: a map
 
 // Writes the flags of a key as a set of texts, as COMMAND GETKEYSANDFLAGS shows them.
 void WriteKeyFlags(Reply& reply, uint32_t key_flags);  // writes KeyFlag bits as a set of texts: "RO", "access" …
 
-std::vector<std::string_view> CommandFlagNames(const Command& command);  // its flags in COMMAND INFO: "write", "fast" …
+std::vector<std::string_view> CommandFlagNames(const Command& command);  // flags that COMMAND INFO shows: "write" …
 
-std::string_view CommandGroupName(CommandGroup group);  // the name in COMMAND DOCS, for example "sorted-set"
+std::string_view CommandGroupName(CommandGroup group);  // name of the group in COMMAND DOCS, for example "sorted-set"
 
 }  // namespace respite

@@ -114,14 +114,14 @@ struct KeySpec {  // which arguments of a command are keys
   uint16_t flags = 0;             // KeyFlag bits
   Begin begin = Begin::kIndex;    // how the first key is found
   int16_t index = 1;              // kIndex: argv position; kKeyword: where the search starts (negative: from the end)
-  std::string_view keyword = {};  // kKeyword: the keys follow this argument
+  std::string_view keyword = {};  // for kKeyword: the word after which the keys follow, such as STREAMS
   Find find = Find::kRange;       // how the keys after the first are found
   int16_t last = 0;               // kRange: last key, relative to the first; negative counts from the end of argv
   int16_t step = 1;               // distance between two keys
-  int16_t limit = 0;              // kRange with last == -1: n > 1 limits the keys to 1/n of the remaining arguments
-  int16_t key_num_index = 0;      // kKeyNum: position of the number of keys, relative to argv[index]
-  int16_t first_key = 0;          // kKeyNum: position of the first key, relative to argv[index]
-  std::string_view notes = {};    // free text of COMMAND DOCS
+  int16_t limit = 0;  // for last == -1: only the first 1/limit of the arguments left are keys (XREAD: 2); 0: all
+  int16_t key_num_index = 0;    // for kKeyNum: where the number of keys is, counted from argv[index]
+  int16_t first_key = 0;        // for kKeyNum: where the first key is, counted from argv[index]
+  std::string_view notes = {};  // the text `notes` of this key spec in COMMAND DOCS
 };
 
 // The key specs of one command. They are stored by value, so that a CommandSpec can be constexpr.
@@ -143,7 +143,7 @@ constexpr KeySpec Key(int index, int flags) {  // one key, at argv[index]
 }
 // Declares several keys: argv[index], and each argument `step` positions after the key before it. `last` is the
 // distance of the last key from argv[index]. A negative `last` counts from the end of argv: -1 is the last argument.
-constexpr KeySpec KeyRange(int index, int last, int step, int flags) {  // keys from argv[index] to `last`, every `step`
+constexpr KeySpec KeyRange(int index, int last, int step, int flags) {  // each `step`-th argument from argv[index] on
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
           .last = static_cast<int16_t>(last),
@@ -170,7 +170,8 @@ struct KeysAfterRange {  // which of the arguments after a keyword are keys
 };
 // Declares keys that follow an argument `keyword`. The keyword is searched forwards from argv[from], or backwards from
 // argv[argc + from] if `from` is negative.
-constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange range, int flags) {  // keys after a word
+constexpr KeySpec KeysAfter(std::string_view keyword, int from,  // the keys follow an argument such as STREAMS
+                            KeysAfterRange range, int flags) {
   return {.flags = static_cast<uint16_t>(flags),
           .begin = KeySpec::Begin::kKeyword,
           .index = static_cast<int16_t>(from),
@@ -178,7 +179,7 @@ constexpr KeySpec KeysAfter(std::string_view keyword, int from, KeysAfterRange r
           .last = static_cast<int16_t>(range.last),
           .limit = static_cast<int16_t>(range.limit)};
 }
-constexpr KeySpec UnknownKeys(int flags) {  // no key spec can describe the keys: the card must name a KeyHook
+constexpr KeySpec UnknownKeys(int flags) {  // for keys that no key spec can describe, only a function (KeyHook)
   return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
 }
 
@@ -218,16 +219,16 @@ using FlagsHook = uint32_t (*)(const Services& services, const Session& session,
 // the arguments of the request.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
-struct FormerArity {       // the arity of a command in versions before `until`
+struct FormerArity {       // the number of arguments that a command had before version `until`
   VersionMark until = {};  // the version that changed the arity
   int arity = 0;           // the arity before that version
 };
 
-struct CommandSpec {                               // what the card of a command declares
-  static constexpr uint8_t kAllWords = UINT8_MAX;  // value of harmless_words: no argument can be a secret
+struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categories, texts …
+  static constexpr uint8_t kAllWords = UINT8_MAX;  // for harmless_words: no argument can be a secret
 
   // The comment at the beginning of server/catalogue/command_syntax.h describes the grammar.
-  std::string_view syntax;                      // line with the name and the arguments; defines the arity
+  std::string_view syntax;                      // syntax line with the name and the arguments; implies the arity
   Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
   std::string_view summary = {};                // one sentence, for COMMAND DOCS
   VersionMark since = {};                       // version that introduced the command
@@ -238,10 +239,10 @@ struct CommandSpec {                               // what the card of a command
   uint32_t categories = 0;                      // AclCategory bits, if they differ from the group's; flags add more
   std::string_view tips = {};                   // command tips of COMMAND INFO, separated by one space
   VersionMark deprecated_since = {};            // empty: not deprecated
-  std::string_view replaced_by = {};            // COMMAND DOCS of a deprecated command: what to use instead
+  std::string_view replaced_by = {};            // what to use instead of this deprecated command, for COMMAND DOCS
   std::string_view history = {};                // changes by version, for COMMAND DOCS: "6.2.0: text|7.0.0: text"
   int arity = 0;                                // Redis' arity, if it differs from the syntax; 0: it does not
-  FormerArity former_arity = {};                // the arity in older versions of Redis, if it changed
+  FormerArity former_arity = {};                // the arity before a version of Redis changed it, if one did
   bool syscmd = false;                          // true: COMMAND DOCS shows the doc flag `syscmd`
   TransactionRole transaction = TransactionRole::kQueued;  // behaviour inside MULTI
   Protection protection = Protection::kDebugCommand;       // directive that permits a protected command
@@ -250,17 +251,17 @@ struct CommandSpec {                               // what the card of a command
   bool selects_database = false;       // may change the selected database of the connection, as SELECT does
   bool runs_when_subscribed = false;   // allowed while a RESP2 client has subscriptions, as PING is
   bool reports_disk_trouble = false;   // refused with MISCONF, as writes are, while persistence fails
-  bool keeps_caching_choice = false;   // CLIENT CACHING stays valid after it; for a container: after all subcommands
+  bool keeps_caching_choice = false;   // CLIENT CACHING stays in force after this command (or any subcommand of it)
   bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
   uint8_t harmless_words = kAllWords;  // number of leading arguments that are no secrets: crash reports show only them
   FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
-  DatabaseHook uses_other_database = nullptr;  // if it returns true: TRYAGAIN during a slot migration; null: never
+  DatabaseHook uses_other_database = nullptr;  // whether a request uses a second database, as MOVE does; null: never
   KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null
 };
 
 using CommandHandler = void (*)(Call&);
 
-struct CommandCard {                  // one command or subcommand in the table of a family
+struct CommandCard {                  // one command or subcommand, as a row of a command table
   const CommandSpec* spec = nullptr;  // what the card declares
   CommandHandler run = nullptr;       // null for a container, which only has subcommands
   std::string_view container = {};    // container of a subcommand ("CLIENT" for CLIENT|LIST); may be in another family
@@ -270,7 +271,7 @@ struct CommandCard {                  // one command or subcommand in the table 
 };
 
 template <class Card>
-constexpr CommandCard CardOf() {  // makes the CommandCard of the class `Card`, such as Get
+constexpr CommandCard CardOf() {  // makes the table row of the command class `Card`, such as Get
   constexpr int kArity = ArityOf(Card::spec.syntax);
   static_assert(kArity != 0,
                 "the syntax line of this card is malformed; server/catalogue/command_syntax.h has the grammar");
@@ -286,7 +287,7 @@ constexpr CommandCard CardOf() {  // makes the CommandCard of the class `Card`, 
 
 // Use: `constexpr auto kStringCommands = Family<Get, Set, …>();`
 template <class... Cards>
-constexpr auto Family() {  // makes a table of these cards, for one command family
+constexpr auto Family() {  // makes the command table of one family (strings, lists …) from its classes
   return std::array<CommandCard, sizeof...(Cards)>{CardOf<Cards>()...};
 }
 

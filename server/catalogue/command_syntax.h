@@ -53,25 +53,25 @@ enum class ArgumentType : uint8_t {
   kBlock,
 };
 
-std::string_view ArgumentTypeName(ArgumentType type);  // name in COMMAND DOCS, for example "pure-token"
+std::string_view ArgumentTypeName(ArgumentType type);  // name of the type in COMMAND DOCS, such as "pure-token"
 
 // One argument of a command. Its texts are views of the syntax line from which it was parsed.
 struct SyntaxArgument {          // one argument, as a node of a command's argument tree
   std::string_view name;         // shown in lower case; for a pure token the token itself, unless it has another name
-  std::string_view token;        // such as EX; data() is null if the argument has no token
+  std::string_view token;        // fixed word such as EX; data() is null if the argument has none
   std::string_view display;      // display_text of COMMAND DOCS; empty: same as the name
   VersionMark since;             // version that introduced this argument
-  VersionMark deprecated_since;  // empty: not deprecated
+  VersionMark deprecated_since;  // version that deprecated this argument; empty: not deprecated
   ArgumentType type = ArgumentType::kString;
-  int8_t key_spec = -1;         // index of the key spec of this key; -1: the argument is no key
+  int8_t key_spec = -1;         // index of the command's key spec that describes this key; -1: no key
   uint8_t size = 1;             // number of nodes in this subtree, including this node
   bool optional = false;        // the argument may be missing
   bool multiple = false;        // the argument may repeat
   bool multiple_token = false;  // the token repeats together with the argument
-  bool named_by_token = false;  // it is a pure token, and its name is the token in lower case
+  bool named_by_token = false;  // the argument is only a token, and its name is the token in lower case
 
   // An argument may have an empty token (`empty-string=''`), so only a null pointer means that it has no token.
-  constexpr bool HasToken() const { return token.data() != nullptr; }  // whether it has a fixed word, such as EX
+  constexpr bool HasToken() const { return token.data() != nullptr; }  // whether there is a fixed word, such as EX
 };
 
 // The tree of arguments is stored as an array, with each parent before its children. The next sibling of an argument is
@@ -79,21 +79,21 @@ struct SyntaxArgument {          // one argument, as a node of a command's argum
 struct CommandSyntax {                         // the parsed syntax line of a command
   static constexpr size_t kMaxArguments = 64;  // a syntax line with more arguments is an error
 
-  std::string_view container;  // "CLIENT" for CLIENT|LIST; empty except for subcommands
+  std::string_view container;  // container command, such as "CLIENT" of CLIENT|LIST; empty: this is no subcommand
   std::string_view name;
-  std::array<SyntaxArgument, kMaxArguments> arguments{};  // the tree: parents before their children
+  std::array<SyntaxArgument, kMaxArguments> arguments{};  // tree of arguments: each parent before its children
   uint8_t count = 0;                                      // number of `arguments` in use
-  bool valid = false;                                     // whether the line is well-formed
-  uint16_t error_offset = 0;  // position in the line where parsing stopped, if it is malformed
+  bool valid = false;                                     // whether the syntax line is well-formed
+  uint16_t error_offset = 0;                              // where in a malformed syntax line parsing stopped
 
-  constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }  // the nodes in use
+  constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }  // arguments in use
   // Computes the arity: the number of arguments, including the name.
   constexpr int Arity() const;  // arity that the arguments imply; as in Redis, negative means "at least"
 };
 
 // Parses a syntax line. Cards do this at compile time, so a card with an invalid line does not compile. Cost:
 // O(length), no allocation.
-constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);  // the result is not `valid` for a malformed line
+constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);  // parses a syntax line; `valid`: is it correct
 
 constexpr int ArityOf(std::string_view text) {  // the arity that a syntax line implies; 0: the line is malformed
   const CommandSyntax syntax = ParseSyntax(text);
@@ -148,11 +148,11 @@ class Parser {  // parses one syntax line
     return true;
   }
 
-  constexpr size_t WordEnd(size_t from) const {  // position after the word at `from`
+  constexpr size_t WordEnd(size_t from) const {  // position after the word that begins at `from`
     while (from < text_.size() && IsWordChar(text_[from])) ++from;
     return from;
   }
-  constexpr std::string_view TakeWord() {  // reads a word; an empty one sets failed_
+  constexpr std::string_view TakeWord() {  // reads a word; if there is none, sets failed_
     const size_t begin = at_;
     at_ = WordEnd(at_);
     if (at_ == begin) failed_ = true;
@@ -166,7 +166,7 @@ class Parser {  // parses one syntax line
     return taken;
   }
   constexpr std::string_view TakeToken() { return Skip('\'') ? TakeUntil('\'') : TakeWord(); }  // reads EX or 'EX'
-  constexpr VersionMark TakeMark() {  // reads a VersionMark; a malformed one sets failed_
+  constexpr VersionMark TakeMark() {  // reads a version such as 7.4.0; a malformed one sets failed_
     const VersionMark mark = text_.substr(at_, VersionMark::LengthIn(text_.substr(at_)));
     at_ += VersionMark::LengthIn(text_.substr(at_));
     if (!mark.IsWellFormed()) failed_ = true;
@@ -188,7 +188,7 @@ class Parser {  // parses one syntax line
   constexpr void ParseValue(SyntaxArgument& argument);  // reads the alternatives or the block of a value, if any
 
   constexpr void ParseSuffix(SyntaxArgument& argument);  // reads <display>, :type, #key-spec, @since, ...
-  constexpr void ParseType(SyntaxArgument& argument);    // reads the name of a type
+  constexpr void ParseType(SyntaxArgument& argument);    // reads the argument's type, such as `integer`
   constexpr int8_t ParseDigit() {                        // reads one digit; if there is none, sets failed_; returns -1
     if (!IsDigit(Peek())) failed_ = true;
     return failed_ ? int8_t{-1} : static_cast<int8_t>(text_[at_++] - '0');
@@ -196,8 +196,8 @@ class Parser {  // parses one syntax line
 
   std::string_view text_;
   size_t at_ = 0;             // position in text_
-  int8_t next_key_spec_ = 0;  // number that the next key gets as its `key_spec`, unless #n follows the key
-  bool failed_ = false;       // an error was found
+  int8_t next_key_spec_ = 0;  // index of the key spec of the next key, unless #n follows the key
+  bool failed_ = false;       // the syntax line is malformed; later steps do nothing
   CommandSyntax out_;
 };
 
@@ -259,7 +259,7 @@ constexpr void Parser::ParseToken(SyntaxArgument& argument) {  // reads a token,
   argument.type = ArgumentType::kPureToken;
 }
 
-constexpr void Parser::ParseValue(SyntaxArgument& argument) {  // reads its (alternatives) or its {block}, if any
+constexpr void Parser::ParseValue(SyntaxArgument& argument) {  // reads (alternatives) or a {block}, if any
   if (Skip('(')) {
     argument.type = ArgumentType::kOneOf;
     ParseItems('|');
@@ -294,14 +294,14 @@ constexpr void Parser::ParseType(SyntaxArgument& argument) {  // reads the name 
   argument.type = static_cast<ArgumentType>(found - kNames.begin());
 }
 
-struct Width {          // the least number of words of an argument in a request, and whether there may be more
+struct Width {          // how many words an argument has in a request: the minimum, and if more are possible
   int words = 0;        // the minimum number of words
   bool varies = false;  // there may be more words than the minimum
 };
 
 constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children);  // with its token
 
-constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the sum of the widths of these arguments
+constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the width of these arguments together
   Width all;
   ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
     const Width one = WidthOf(node, children);
@@ -311,7 +311,7 @@ constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the sum 
   return all;
 }
 
-constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {  // the width of the narrowest alternative
+constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {  // the minimum of the alternatives
   Width narrowest{-1};
   ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
     const Width one = WidthOf(node, children);

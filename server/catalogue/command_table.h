@@ -24,17 +24,17 @@ namespace respite {
 
 struct Dialect;
 
-struct Command {                          // a CommandCard, with properties derived from it
+struct Command {                          // a command or subcommand: its card (declaration), and derived properties
   const CommandCard* card = nullptr;      // what the command declares
   const Command* parent = nullptr;        // the container of a subcommand; null: it is no subcommand
-  std::string full_name = {};             // "get", "client|list"
+  std::string full_name = {};             // name with the container, in lower case: "get", "client|list"
   std::string_view name = {};             // "get", "list": the last part of full_name
   int arity = 0;                          // number of arguments with the name; negative: at least that many
   uint32_t flags = 0;                     // CommandFlag bits
   bool movable_keys = false;              // COMMAND INFO shows "movablekeys": clients must call COMMAND GETKEYS
   uint32_t categories = 0;                // AclCategory bits, including implied ones
   int first_key = 0;                      // position in argv, for COMMAND INFO; 0: none
-  int last_key = 0;                       // position in argv; negative: from the end
+  int last_key = 0;                       // position of the last key in argv; negative: counted from the end
   int key_step = 0;                       // distance between two keys in argv
   uint32_t prefetch_key_index = 0;        // argv index of the first key at a fixed place, to prefetch; 0: none
   uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
@@ -113,7 +113,7 @@ class CommandNames {  // finds commands by name, ignoring case
   Rows rows_;
   std::vector<const Command*> commands_;  // the commands of rows_
   std::vector<Slot> slots_;               // open addressing, at most a quarter full
-  int shift_ = 0;                         // 64 - log2(number of slots): Hash shifts its result right by it
+  int shift_ = 0;                         // Hash shifts its result right by this: 64 - log2(number of slots)
 };
 
 inline const Command* CommandNames::Find(Bytes name) const {
@@ -139,11 +139,11 @@ class CommandSet {  // all commands of one kind of server (data or Sentinel) in 
 
   size_t Size() const { return size_; }                  // number of commands and subcommands; every id is smaller
   const CommandNames& names() const { return *names_; }  // finds a command that the emulated version has
-  const CommandNames& hidden_names() const { return *hidden_names_; }  // finds commands that this version lacks
+  const CommandNames& hidden_names() const { return *hidden_names_; }  // names that the emulated version lacks
   const Dialect& dialect() const { return dialect_; }                  // the server version that is emulated
 
  private:
-  bool IsForThisServer(const CommandCard& card) const {  // whether this kind of server has the command
+  bool IsForThisServer(const CommandCard& card) const {  // whether where_ (data server or Sentinel) has the command
     return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
   }
   Command& Add(const CommandCard& card, std::span<const CommandCard* const> subcommands);
@@ -178,19 +178,19 @@ class CommandTable {  // the commands of one server, with statistics
   const Command* FindByFullName(Bytes full_name) const;  // finds "get" or "client|list"; null: unknown command
   // Finds a command by the name that it had before rename-command. ACL rules use this function, so ACL files do not
   // depend on rename-command.
-  const Command* FindByOriginalName(Bytes full_name) const;  // ignores rename-command; null: unknown command
+  const Command* FindByOriginalName(Bytes full_name) const;  // finds by the name before rename-command; or null
 
   // Makes a command available only under the name `to`, or under no name if `to` is empty. As in Redis, COMMAND and
   // statistics keep the original name. Requires: no request is running. Invalidates spans that Commands() has returned.
   RenameResult Rename(Bytes from, Bytes to);                     // applies a line `rename-command FROM TO`
   bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
   // Finds a command that rename-command renamed or removed, by its original name, which is the name in the AOF.
-  const Command* FindRenamed(Bytes name) const;  // finds a renamed or removed command; null: it was neither
+  const Command* FindRenamed(Bytes name) const;  // finds a renamed or removed command by its original name; or null
   // Finds the command of a request in the AOF or from the primary, by its original name. Also finds commands that
   // clients cannot call, because the emulated version lacks them or rename-command removed them.
-  const Command* FindForReplay(std::span<const Bytes> words) const;  // command of a request in the AOF; null: unknown
+  const Command* FindForReplay(std::span<const Bytes> words) const;  // command of a request in AOF or stream, or null
 
-  std::span<const Command* const> Commands() const { return names_->Commands(); }  // all that clients can call
+  std::span<const Command* const> Commands() const { return names_->Commands(); }  // commands that clients can call
   // Calls `visit` for each command that clients can call. After a container command, visits its subcommands.
   template <class Visitor>
   void ForEach(Visitor&& visit) const {  // visits the commands that clients can call, with subcommands
@@ -206,11 +206,11 @@ class CommandTable {  // the commands of one server, with statistics
   void ResetStats();  // sets the statistics of all commands to 0
 
  private:
-  const Command* FindByFullNameIn(const CommandNames& names, Bytes full_name) const;  // "client|list"; null: unknown
+  const Command* FindByFullNameIn(const CommandNames& names, Bytes full_name) const;  // finds "client|list", or null
 
   std::shared_ptr<const CommandSet> set_;
   const CommandNames* names_;                                   // the names in use: those of set_, or own_names_
-  std::unique_ptr<const CommandNames> own_names_;               // names with renamings; null until a command is renamed
+  std::unique_ptr<const CommandNames> own_names_;               // names after renaming; null until a command is renamed
   std::map<std::string, const Command*, std::less<>> renamed_;  // renamed or removed commands, by original name
   std::vector<CommandStats> stats_;                             // statistics of each command, by Command::id
 };
@@ -244,8 +244,8 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
 
 // Returns the ACL categories of a command: those that its card declares, or else that of its group (none for a
 // container command). Adds the categories that its flags imply.
-uint32_t CategoriesOf(const CommandCard& card);        // its AclCategory bits
-std::span<const std::string_view> AclCategoryNames();  // names by bit number: "keyspace", "read" …
-uint32_t AclCategoryByName(Bytes name);                // an AclCategory bit; ignores case; 0: unknown name
+uint32_t CategoriesOf(const CommandCard& card);        // AclCategory bits of a command, including the implied ones
+std::span<const std::string_view> AclCategoryNames();  // names of ACL categories by bit number: "keyspace", "read" …
+uint32_t AclCategoryByName(Bytes name);  // the AclCategory bit of this name; ignores case; 0: unknown name
 
 }  // namespace respite

@@ -37,16 +37,16 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   int version_number = 0x070204;               // redis.REDIS_VERSION_NUM in scripts: one byte per part of the version
   std::string_view valkey_version = {};        // Valkey's version in INFO and scripts; empty: not Valkey
   int valkey_version_number = 0;               // Valkey's version in scripts, one byte per part; 0: not Valkey
-  std::string_view command_in_scripts = "Redis command";        // word in "Unknown Redis command called from script"
-  std::string_view call_in_scripts = "redis lib call";          // in "at least one argument for this redis lib call"
-  std::string_view words_in_scripts = "Lua redis lib command";  // in "Lua redis lib command arguments must be …"
-  std::string_view table_in_scripts = "redis";                  // in "redis.log() requires two arguments or more."
-  std::string_view log_level_in_scripts = "debug level";        // in the error "Invalid debug level."
+  std::string_view command_in_scripts = "Redis command";  // words in "Unknown Redis command called from script"
+  std::string_view call_in_scripts = "redis lib call";    // words in "at least one argument for this redis lib call"
+  std::string_view words_in_scripts = "Lua redis lib command";  // words in "Lua redis lib command arguments must be …"
+  std::string_view table_in_scripts = "redis";                  // word in "redis.log() requires two arguments or more."
+  std::string_view log_level_in_scripts = "debug level";        // words in the error "Invalid debug level."
 
   // Errors. unknown_word_quotes has three characters: the opening quote, the closing quote, and the separator of
   // arguments in this error: unknown command 'x', with args beginning with: 'y' 'z'
   std::string_view unknown_word_quotes = "'' ";  // for "unknown command 'x' …": opening and closing quote, separator
-  bool has_real_subcommands = true;              // as since Redis 7: subcommands have their own arity and statistics
+  bool has_real_subcommands = true;              // subcommands have their own arity and statistics, as since Redis 7
   bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
   bool config_set_names_one_value = false;   // CONFIG SET accepts only one directive, and its errors say so
   bool unsubscribing_needs_subscription = false;  // UNSUBSCRIBE without subscriptions is an error
@@ -71,7 +71,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool acl_file_error_names_redis = true;  // the error is "This Redis instance is not configured …"
   bool knows_other_engines = false;        // an error names an unknown engine: "Could not find scripting engine 'js'"
   bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
-  std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // in the error for other commands, if subscribed
+  std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // allowed commands in the error for subscribers
 
   // Contents and forms of replies.
   bool describes_commands_fully = true;       // COMMAND returns ten elements per command, not seven
@@ -91,7 +91,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool client_text_has_watch = false;         // CLIENT LIST has `watch`
   bool client_text_has_io_thread = false;     // CLIENT LIST has io-thread
   bool client_text_has_capabilities = false;  // CLIENT LIST has capa
-  bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST do not count the request that runs
+  bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST do not count the running request
   bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 for a client without unfinished requests
 
   // Encodings of values.
@@ -135,23 +135,25 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool script_errors_are_nested = false;  // script errors begin "Error running script (call to f_…): @user_script:1:"
 };
 
-struct Dialect {                                    // a server version, as this server emulates it
+struct Dialect {                                    // a version of Redis or Valkey, as a server emulates it
   std::string_view name = {};                       // "redis:6.2"; empty without emulation
   std::optional<ServerVersion> version = {};        // nullopt: has everything that any version has
-  DialectTraits traits = {};                        // its formats, error texts and behaviours
-  std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from that in Settings
+  DialectTraits traits = {};                        // formats, error texts and behaviours of the version
+  std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from that of Redis 7.2
   std::span<const FlagChange> flags = {};           // commands whose flags differ from their cards
 
-  bool EmulatesVersion() const { return version.has_value(); }  // false: it has the features of all versions
+  bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation, has all features
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
   // Returns whether the emulated version no longer has a feature that version `until` removed. Always returns false
   // without emulation.
-  bool HasRemoved(const VersionMark& until) const { return version && !until.IsEmpty() && until.IsIn(*version); }
-  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // the command's flags in this version
-  std::string_view ShownVersion(const VersionMark& mark) const;           // the number that COMMAND DOCS shows
+  bool HasRemoved(const VersionMark& until) const {  // true: the version no longer has what `until` removed
+    return version && !until.IsEmpty() && until.IsIn(*version);
+  }
+  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits of a command in a version
+  std::string_view ShownVersion(const VersionMark& mark) const;  // version number that COMMAND DOCS shows for a mark
 };
 
-const Dialect& DialectOf(Emulated emulated);  // the Dialect of this version; kNone: that of a server without emulation
+const Dialect& DialectOf(Emulated emulated);  // the Dialect of this version; kNone: of a server without emulation
 std::span<const Dialect> AllDialects();       // the Dialect of each value of Emulated, in this order
 
 std::optional<Emulated> ParseEmulatedVersion(std::string_view name);  // parses "redis:7.0"; nullopt: unknown version

@@ -38,7 +38,7 @@ class KeyEvent {  // the name of a keyspace event, and its class in notify-keysp
   constexpr uint32_t Kind() const { return kind_; }  // the kNotify… bit of its class
 
  private:
-  static consteval bool IsOneOf(Bytes name, Bytes names) {  // whether `name` is one of `names`, separated by blanks
+  static consteval bool IsOneOf(Bytes name, Bytes names) {  // whether `names` (separated by blanks) contains `name`
     for (size_t end = 0; end != Bytes::npos && !names.empty(); names.remove_prefix(end == Bytes::npos ? 0 : end + 1)) {
       end = names.find(' ');
       if (names.substr(0, end) == name) return true;

@@ -17,7 +17,7 @@ namespace respite {
 
 struct KeyRef {        // the position of one key of a request
   uint32_t index = 0;  // position in argv
-  uint16_t flags = 0;  // KeyFlag bits
+  uint16_t flags = 0;  // KeyFlag bits: the key is read, written, deleted …
 };
 
 // The keys are in the order of the key specs. The first eight keys need no allocation.
@@ -35,7 +35,7 @@ class KeyList {  // the keys of one request
   static constexpr size_t kInline = 8;  // number of keys that need no allocation
 
   size_t size_ = 0;                       // number of keys
-  std::array<KeyRef, kInline> inline_{};  // used for up to kInline keys
+  std::array<KeyRef, kInline> inline_{};  // the keys, if there are at most kInline
   std::vector<KeyRef> overflow_;          // all keys, if there are more than kInline
 };
 
@@ -52,11 +52,11 @@ inline void KeyList::Add(size_t index, int flags) {
 
 // Returns the keys of a request; argv[0] is the name of the command. Returns an empty list if the arguments do not fit
 // the key specs and there is no hook. Cost: O(keys) if the keys are at fixed places, O(argc) if they follow a keyword.
-KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // the keys of a request; may be empty
+KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // finds the keys of a request, if any
 
 // Returns all keys that a request may use, because an ACL check must not miss one. If one key spec does not fit the
 // arguments, still returns the keys of the other specs: `PFMERGE destination` has no sources, but it writes a key.
-KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  // all keys that the request may use
+KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  // finds all keys that may be used
 
 // Returns whether requests of this command can have keys. COMMAND GETKEYS refuses other commands.
 bool MayHaveKeys(const CommandSpec& spec);  // whether requests of this command can have keys
@@ -67,7 +67,7 @@ struct LegacyKeys {      // first key, last key and step, as COMMAND INFO shows 
   int step = 0;          // distance between two keys
   bool movable = false;  // flag "movablekeys": clients must call COMMAND GETKEYS
 };
-LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // describes key specs by first key, last key and step
+LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // computes first key, last key and step of key specs
 
 // Returns the position of only one key, because prefetching one key is enough.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the first key at a fixed place; 0: none

@@ -42,7 +42,7 @@ inline constexpr char kUnspecified[] = "ERR";
 // How many bytes of a client's argument an error shows at most. As in Redis, ShownPart also cuts the argument at its
 // first NUL byte.
 inline constexpr size_t kShownMax = 128;
-inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // start of a client's argument, for an error text
+inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // shortens a client's argument for an error text
   Bytes part = word.substr(0, max);
   return part.substr(0, part.find('\0'));
 }
@@ -58,9 +58,9 @@ inline Refusal NotInCluster(Bytes command) {  // the error "… is not allowed i
 }
 Refusal LoadingDataset(const DialectTraits& traits);  // the error reply LOADING
 // Returns the error for a request (`words`) with a wrong number of arguments.
-Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // error for a wrong number of arguments
+Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // "wrong number of arguments for …"
 // Returns the error "unknown subcommand or wrong number of arguments for …" of a container command.
-Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);  // "unknown subcommand or …"
+Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);  // error "unknown subcommand"
 
 }  // namespace refusals
 }  // namespace respite

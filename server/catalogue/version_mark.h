@@ -58,16 +58,16 @@ class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0
   constexpr bool IsEmpty() const { return text_.empty(); }  // true: no version is named
   // COMMAND DOCS shows the version number of Redis, or that of Valkey if Redis does not have the feature.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // number for COMMAND DOCS
-  constexpr std::string_view ShownBy(ServerFamily family) const {  // number for this family, or else for the other
+  constexpr std::string_view ShownBy(ServerFamily family) const {  // version number in this family, or else the other
     return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
   }
   constexpr bool IsIn(const ServerVersion& server) const;  // whether this version has the marked feature; true if empty
   std::string Text() const;  // for users: "7.4.0", "Valkey 9.1.0" or "8.2.0 and Valkey 8.0.0"
 
  private:
-  static constexpr std::string_view kValkey = "valkey:";               // a mark has this before the number of Valkey
+  static constexpr std::string_view kValkey = "valkey:";               // prefix of Valkey's number in a mark
   static constexpr size_t NumberLength(std::string_view text);         // counts the number at the start of `text`
-  static constexpr Version ParseVersionNumber(std::string_view text);  // parses "7.4.0"
+  static constexpr Version ParseVersionNumber(std::string_view text);  // parses "7.4.0" into three numbers
 
   constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }  // Redis' "7.4.0", or empty
   constexpr std::string_view Valkey() const;  // "8.1.0" of Valkey, or empty
@@ -84,7 +84,7 @@ constexpr std::string_view VersionMark::Valkey() const {  // Valkey's version nu
 
 // Returns the length of the version number at the start of `text`: digits and single dots. An ellipsis "..." does not
 // belong to it.
-constexpr size_t VersionMark::NumberLength(std::string_view text) {  // length of the version number at the start
+constexpr size_t VersionMark::NumberLength(std::string_view text) {  // length of the number that begins `text`
   size_t at = 0;
   while (at < text.size() &&
          (IsDigit(text[at]) || (at > 0 && text[at] == '.' && at + 1 < text.size() && IsDigit(text[at + 1])))) {
@@ -109,7 +109,7 @@ constexpr bool VersionMark::IsWellFormed() const {  // the text is empty or a va
   return LengthIn(text_) == text_.size() && names_valkey == !Valkey().empty();
 }
 
-constexpr Version VersionMark::ParseVersionNumber(std::string_view text) {  // parses "7.4.0"
+constexpr Version VersionMark::ParseVersionNumber(std::string_view text) {  // parses "7.4.0" into three numbers
   int parts[3] = {};
   size_t part = 0;
   for (char c : text) {
