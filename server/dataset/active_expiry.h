@@ -12,7 +12,7 @@
 
 namespace respite {
 
-class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served between the slices
+class ActiveExpiry {  // removes expired keys in the background, in short slices between the requests of clients
  public:
   struct Parts {  // the objects that ActiveExpiry uses; its constructor gets them
     const Env& env;
@@ -32,7 +32,7 @@ class ActiveExpiry {  // runs the rounds of Expiry in slices; clients are served
   void ContinueInNextTurn();  // first lets waiting clients be served
 
   Parts parts_;                   // the objects that the constructor got
-  bool is_slice_posted_ = false;  // the next slice is posted, and will run in a later Turn
+  bool is_slice_posted_ = false;  // the next slice is scheduled for a later iteration of the event loop
   bool is_asleep_ = false;        // no keys are removed, because Sleep was called
 };
 

@@ -34,8 +34,8 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   Capture Restore(Dataset& data) const&;  // restores a copy; returns the current data
 
   // TakeDatabases and TakeFunctions remove the databases or the functions from the Capture, and return them.
-  std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }  // removes and returns the keys
-  std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }  // may be null
+  std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }  // moves the captured keys out
+  std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }  // moves them out, or null
 
   size_t Keys() const;            // number of captured keys
   size_t FunctionCount() const {  // number of captured functions
@@ -47,7 +47,7 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
       : databases_(std::move(databases)), functions_(std::move(functions)) {}
 
   std::vector<Database> databases_;                    // the captured keys
-  std::unique_ptr<FunctionStore::Content> functions_;  // the captured functions; null: there are none
+  std::unique_ptr<FunctionStore::Content> functions_;  // the captured functions of FCALL; null: there are none
 };
 
 }  // namespace respite

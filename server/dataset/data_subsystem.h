@@ -40,7 +40,7 @@ struct DataSubsystem {  // the data of a node, and what removes keys: expiry, ev
   // The rules for the removal of keys. ClientSubsystem attaches them.
   LateBound<const KeyRemovalPermission> expiry_rule;    // says whether expired keys may be removed now
   LateBound<const KeyRemovalPermission> eviction_rule;  // says whether keys may be evicted now
-  Dataset dataset;                                      // the keys, and the state that every Unit needs
+  Dataset dataset;                                      // the keys, and the state that command executions share
   BlockPool reply_blocks;           // free blocks for reply buffers; given back before keys are evicted
   LazyFreeThread lazy_free_thread;  // frees large values in the background
   MemoryGauge memory;               // measures used memory

@@ -20,7 +20,7 @@
 
 namespace respite {
 
-class ChangeListener {  // is told of changes, for WATCH, blocked clients, client-side caching and keyspace events
+class ChangeListener {  // interface: is told of key changes (WATCH, blocked clients, tracking, keyspace events)
  public:
   virtual ~ChangeListener() = default;
   virtual void OnChange(int db, Bytes key) = 0;  // a key was created or removed, or its value changed
@@ -30,7 +30,7 @@ class ChangeListener {  // is told of changes, for WATCH, blocked clients, clien
   virtual void OnSwap(int one, int other) = 0;         // after SWAPDB
 };
 
-class OldValueKeeper {  // keeps data that is about to change, so that TEST SNAPSHOT can restore it
+class OldValueKeeper {  // interface: keeps data that is about to change, for TEST SNAPSHOT
  public:
   virtual ~OldValueKeeper() = default;
   // Called before a command that may change, remove or create this key. `entry` is the key's current value, or null if
@@ -48,9 +48,9 @@ struct KeyspaceStats {                     // counters for INFO
   uint64_t misses = 0;                     // look-ups that found no key (keyspace_misses)
   uint64_t expired_keys = 0;               // keys removed because their deadline passed
   uint64_t expired_fields = 0;             // fields of hashes removed because their deadline passed
-  double expired_stale_share = 0;          // moving average of the share of expired keys that are not removed yet
-  uint64_t expire_cycles_out_of_time = 0;  // rounds that ran out of time (expired_time_cap_reached_count)
-  uint64_t expire_cycle_us = 0;            // total time of active expiry
+  double expired_stale_share = 0;          // moving average of the share of sampled keys that were expired
+  uint64_t expire_cycles_out_of_time = 0;  // rounds of active expiry that used up their time
+  uint64_t expire_cycle_us = 0;            // how long active expiry has run in total, in microseconds
   uint64_t dirty = 0;                      // changes since the last save (rdb_changes_since_last_save)
   uint64_t evicted_keys = 0;               // keys removed because of maxmemory
 };
@@ -68,9 +68,9 @@ class Disposal {  // interface: frees values that were removed from the keyspace
 
 // The functions of FCALL as an opaque part of the data. So code that captures, replaces or drops a Dataset can treat
 // keys and functions together (Capture).
-class FunctionStore {  // interface to the functions of FCALL, as an opaque part of the data
+class FunctionStore {  // interface: copies and replaces all functions of FCALL together
  public:
-  class Content {  // a copy of the functions, or the old ones that Exchange returned; another thread may free it
+  class Content {  // all functions at one moment, outside the running server; another thread may free them
    public:
     virtual ~Content() = default;
     // Returns a copy of the functions. Cost: O(size of the functions' texts).
@@ -82,10 +82,10 @@ class FunctionStore {  // interface to the functions of FCALL, as an opaque part
   virtual std::unique_ptr<Content> Copy() const = 0;  // copies the current functions
   // Replaces the functions by `content` and returns the old functions; null means no functions. If an earlier Exchange
   // returned `content`, the cost is O(1). If Copy returned `content`, its libraries are loaded again.
-  virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // returns the old; null: none
+  virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // stores new, returns old functions
 };
 
-struct Dataset {  // the keys of a server, and the state that every Unit needs
+struct Dataset {  // the keys of a server, and the state that command executions (Units) share
   // `rules` must outlive this object. `random_seed` is for random choices that clients can see. `id_source` makes IDs
   // that clients must not be able to guess.
   Dataset(const Settings& rules, const HashKey& hash_key, uint64_t random_seed, const IdSource& id_source = IdSource())
@@ -112,8 +112,8 @@ struct Dataset {  // the keys of a server, and the state that every Unit needs
   FunctionStore* functions = nullptr;      // the functions of FCALL; null: there are none
   IdSource ids;                            // makes IDs that clients cannot guess
   History history;                         // replication ID and offset
-  Journals journals;                       // receive propagated commands: the append-only file, the backlog
-  PropagatedCommands propagated_commands;  // the propagated commands of the open Units
+  Journals journals;                       // those who get propagated commands: append-only file, backlog
+  PropagatedCommands propagated_commands;  // what the running executions (Units) will propagate
 };
 
 }  // namespace respite

@@ -26,7 +26,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
 
   int Index() const { return index_; }  // number of the database
   const Database& Data() const { return unit_->data().keyspace[index_]; }
-  DbView OtherDatabase(int index) const {  // a view of another database in the same Unit
+  DbView OtherDatabase(int index) const {  // a view of another database for the same command
     return DbView(*unit_, index, marks_keys_used_, hashed_key_);
   }
 
@@ -39,7 +39,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   // Looks up a key without reading its value (TTL, TYPE, EXISTS). Counts a hit or a miss, but does not mark the key as
   // used.
-  const Entry* LookUpNoTouch(Bytes key) {  // does not mark the key as used (TTL, TYPE, EXISTS)
+  const Entry* LookUpNoTouch(Bytes key) {  // finds a key, counts a hit or a miss, but does not mark the key as used
     const Entry* entry = Peek(key);
     CountLookup(key, entry);
     return entry;
@@ -60,7 +60,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Finds a key without counting a hit or a miss, and without marking it as used. A key that has expired counts as
   // absent, and is removed when the Unit closes (not on a replica).
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  bool IsAlive(const Entry& entry) {  // false: it has expired, and will be removed when the Unit closes
+  bool IsAlive(const Entry& entry) {  // whether the key has not expired; has an expired one removed after the command
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
@@ -77,7 +77,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
 
   // ReadString and FindStringAndCountLookup work like Read and FindAndCountLookup, but throw an error if the value is
   // not a string.
-  const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }  // as Read; throws WRONGTYPE
+  const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }  // reads a string; throws WRONGTYPE
   const Entry* FindStringAndCountLookup(Bytes key) { return CheckString(FindAndCountLookup(key)); }  // throws WRONGTYPE
 
   // Reads a collection (Hash, List, Set, SortedSet); an absent key reads as empty. Throws an error for another type.
@@ -123,7 +123,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
 
   // Prefetches the keys at every `step`-th argument, so that the cache misses of the look-ups that follow overlap. At
   // most kPrefetchAhead keys are prefetched.
-  static constexpr size_t kPrefetchAhead = 16;  // the number of keys that are prefetched, at most
+  static constexpr size_t kPrefetchAhead = 16;  // maximum number of keys that one call of Prefetch fetches
   void Prefetch(std::span<const Bytes> arguments, size_t step) const;  // prefetches each `step`-th argument, a key
 
  private:
@@ -132,7 +132,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   template <class Type>
   friend class Edit;
 
-  Database& MutableData() const { return unit_->data().keyspace[index_]; }  // the database
+  Database& MutableData() const { return unit_->data().keyspace[index_]; }  // the database, for changes
   uint64_t HashOf(Bytes key) const {                                        // hash of the key, as in the table
     return hashed_key_.Is(key) ? hashed_key_.Hash() : Data().Hash(key);
   }
@@ -169,23 +169,23 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   // Creates an empty collection. A type without a packed form (Stream) begins as an object.
   template <class Type>
-  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // an empty collection
+  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // makes an empty collection
     if constexpr (requires { Type::MakeInitialObject(); }) {
       return Entry::CreateWithObject(key, Type::kType, Type::MakeInitialObject(), access);
     } else {
       return Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), capacity, access);
     }
   }
-  bool HasExpiredFields(const Entry& entry) const;     // requires a hash with deadlines on fields
-  bool HasLivingFields(const Entry& entry);            // false: all fields have expired, and will be removed
-  CollectionContext ContextOf(ValueSlot slot) const {  // what a Hash, List … needs to work on this value
+  bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires field deadlines
+  bool HasLivingFields(const Entry& entry);  // whether any field is left; has expired ones removed after the command
+  CollectionContext ContextOf(ValueSlot slot) const {  // what Hash, List … need besides the value: limits and time
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }
 
   Unit* unit_;
   int index_;              // number of the database
   bool marks_keys_used_;   // marks keys as used; false under CLIENT NO-TOUCH
-  HashedText hashed_key_;  // a key of the request with its hash
+  HashedText hashed_key_;  // one key of the request, together with its hash
 };
 
 inline Entry* DbView::FindMutable(Bytes key) {  // finds a key to change it; purges an expired key first

@@ -11,14 +11,14 @@ namespace respite {
 
 // Returns the line with which DEBUG OBJECT replies: "Value at:0x… refcount:1 encoding:int serializedlength:2 lru:…
 // lru_seconds_idle:0".
-std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t now_ms);  // line of DEBUG OBJECT
+std::string DescribeEntry(const Entry& entry, const Settings& settings, int64_t now_ms);  // reply of DEBUG OBJECT
 
 // Returns the size in bytes that a string value has in an RDB file without compression: its length or integer marker,
 // and its content.
-size_t SerializedStringBytes(const Entry& entry);  // bytes in an RDB file without compression
+size_t SerializedStringBytes(const Entry& entry);  // bytes of a string value in an RDB file without compression
 
 enum class TableDetail : uint8_t { kBrief, kFull };
 // Returns the statistics of one table, for DEBUG HTSTATS.
-std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail);  // for DEBUG HTSTATS
+std::string DescribeTable(const HashIndex<Entry*>& table, TableDetail detail);  // statistics (DEBUG HTSTATS)
 
 }  // namespace respite

@@ -23,14 +23,14 @@
 
 namespace respite {
 
-class AnyEdit {  // base of all edits: the key, and reports of its changes
+class AnyEdit {  // base class of edits: a key that a command changes, and the reports of its changes
  public:
   AnyEdit(const AnyEdit&) = delete;
   AnyEdit& operator=(const AnyEdit&) = delete;
 
   Bytes Key() const { return key_; }
 
-  void ReportChange(const KeyEvent& event, uint64_t changes = 1) {  // a change of the key; `changes`: see CountChanges
+  void ReportChange(const KeyEvent& event, uint64_t changes = 1) {  // reports a change that counts as `changes`
     NoteReport();
     OwningUnit().ReportChange(db_.index_, key_, event, changes);
   }
@@ -62,8 +62,8 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
   }
   ~AnyEdit() { check_.Close(); }
 
-  Unit& OwningUnit() { return *db_.unit_; }  // the Unit that receives the reports
-  void NoteReport() {                        // tells the assertion that the change was reported
+  Unit& OwningUnit() { return *db_.unit_; }  // the execution (Unit) that gets the reports
+  void NoteReport() {                        // tells check_ that the change was reported
     is_change_reported_ = true;
     check_.NoteReported();
   }
@@ -74,7 +74,7 @@ class AnyEdit {  // base of all edits: the key, and reports of its changes
   [[no_unique_address]] ChangeCheck check_;  // asserts that changes are reported
 };
 
-class KeyEdit : public AnyEdit {  // an edit of a key with its whole value
+class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: creates, replaces, removes
  public:
   // Returns false if the key does not exist, or if Take has removed it.
   explicit operator bool() const { return entry_ != nullptr; }
@@ -168,7 +168,7 @@ class Edit : public AnyEdit {
     if (found == nullptr && value_.Exists()) check_.NoteCreated();
   }
 
-  bool DropIfEmpty() {  // removes an empty collection; returns true if it did
+  bool DropIfEmpty() {  // removes the key if its collection is empty; returns true if removed
     if (Type::kStaysWhenEmpty || !value_.Exists() || is_closed_ || !value_.IsEmpty()) return false;
     is_closed_ = true;
     const EntryPtr empty = db_.MutableData().Take(value_.slot().entry());
@@ -176,7 +176,7 @@ class Edit : public AnyEdit {
     return true;
   }
 
-  Type value_;              // the collection that is edited
+  Type value_;              // the collection that the command changes
   bool is_closed_ = false;  // the key was taken or removed
 };
 
@@ -207,7 +207,7 @@ Edit<Type> DbView::Open(Bytes key) {
 }
 
 template <class Type>
-Edit<Type> DbView::OpenAndCountLookup(Bytes key) {  // throws WRONGTYPE; counts a hit or a miss
+Edit<Type> DbView::OpenAndCountLookup(Bytes key) {  // opens a collection; counts a hit or a miss; throws WRONGTYPE
   Entry* entry = FindMutable(key);
   CountLookup(key, entry);
   CheckType(entry, Type::kType);
@@ -215,7 +215,7 @@ Edit<Type> DbView::OpenAndCountLookup(Bytes key) {  // throws WRONGTYPE; counts 
 }
 
 template <class Type>
-Edit<Type> DbView::OpenOrCreate(Bytes key, size_t capacity) {  // throws WRONGTYPE; `capacity` in bytes
+Edit<Type> DbView::OpenOrCreate(Bytes key, size_t capacity) {  // opens a collection, or makes an empty one
   Entry* found = CheckType(FindMutable(key), Type::kType);
   Entry* entry = found != nullptr ? found : Add(EntryPtr(NewEntry<Type>(key, capacity, NewKeyUsage())));
   return Edit<Type>(*this, key, found, ContextOf(ValueSlot(MutableData(), entry)));

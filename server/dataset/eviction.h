@@ -33,7 +33,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     const Env& env;
     Dataset& data;
     const LateBound<const KeyRemovalPermission>& removal;  // says whether keys may be evicted now
-    const LazyFree& lazy_free;                             // counts freed bytes
+    const LazyFree& lazy_free;                             // counts the bytes that evictions freed
     const LazyFreeThread& lazy_free_thread;                // frees large values in the background
     const MemoryGauge& memory;                             // measures used memory
     BlockPool& blocks;                                     // spare memory, freed before keys are evicted
@@ -41,14 +41,14 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   explicit Eviction(const Parts& parts);
 
   void FreeMemoryBeforeCommand();  // if more than maxmemory is used, tries to free memory
-  void StartInNextTurn();          // tries to free memory in the next Turn, and continues in later Turns
+  void StartInNextTurn();          // frees memory in the next iterations of the event loop, a little in each
   // Returns whether more than maxmemory was used before the running command, and eviction could not change this. If so,
   // commands that use memory are refused.
   bool LacksMemory() const;       // true: commands that use memory must be refused
   size_t UncountedBytes() const;  // bytes of the used memory that maxmemory does not count
   // Sets a function that returns the memory of script engines in bytes. As in Redis, `maxmemory` does not count that
   // memory, because uncollected garbage of scripts must not cause evictions.
-  void SetScriptBytes(std::function<size_t()> script_bytes) {  // a function that returns the memory of script engines
+  void SetScriptBytes(std::function<size_t()> script_bytes) {  // sets how to get the memory of script engines
     script_bytes_ = std::move(script_bytes);
   }
 
@@ -59,8 +59,8 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     kFailed,   // more than maxmemory is used, and no key can be evicted
   };
 
-  Outcome FreeMemory();                    // frees spare blocks, then evicts keys
-  Outcome EvictKeys(size_t excess_bytes);  // evicts until this many bytes are free, or time is up
+  Outcome FreeMemory();                                           // frees spare blocks, then evicts keys
+  Outcome EvictKeys(size_t excess_bytes);                         // evicts until so many bytes are freed, or time is up
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);  // removes the chosen key
   size_t ExcessBytes() const;                                     // bytes by which the counted memory exceeds maxmemory
   void NoteOutcome(Outcome outcome);                              // measures for INFO how long maxmemory is exceeded
@@ -71,7 +71,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   EvictionPool pool_;             // finds the keys to evict
   size_t freed_bytes_ = 0;        // bytes that the current round has freed
   bool lacks_memory_ = false;     // FreeMemoryBeforeCommand could not free enough the last time
-  bool is_round_posted_ = false;  // a round is posted, and will run in a later Turn
+  bool is_round_posted_ = false;  // a round is scheduled for a later iteration of the event loop
 };
 
 }  // namespace respite

@@ -53,28 +53,28 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   bool IsVolatilePolicy() const {  // volatile-*: evicts only keys with a deadline
     return policy_ >= EvictionPolicy::kVolatileLru;
   }
-  const HashIndex<Entry*>& IndexOf(int db) const {  // the table whose keys may be evicted
+  const HashIndex<Entry*>& IndexOf(int db) const {  // the keys of the database that the policy may evict
     return IsVolatilePolicy() ? keyspace_[db].EntriesWithDeadline() : keyspace_[db].Entries();
   }
-  bool MayEvict(const Entry& entry) const {  // false: its slot is being imported, so its owner decides
+  bool MayEvict(const Entry& entry) const {  // false: another node still owns the key, as the slot is being imported
     return !keyspace_.hidden().HasKey(entry.Key());
   }
   // Returns a score: the greater the score, the earlier the key is evicted. Expired keys have the greatest score.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;  // the greater, the earlier evicted
   int PickRandomDatabase(size_t keys);                       // a random database; its chance is its share of all `keys`
-  size_t EvictableKeyCount() const;                     // number of keys in all databases that the policy may evict
-  std::optional<Choice> ChooseRandom(size_t keys);      // for random policies; `keys`: number of evictable keys
-  void Refill(size_t keys, int64_t now_ms);             // samples keys and keeps the best candidates
+  size_t EvictableKeyCount() const;                 // number of keys in all databases that the policy may evict
+  std::optional<Choice> ChooseRandom(size_t keys);  // picks any key, for random policies; `keys`: how many there are
+  void Refill(size_t keys, int64_t now_ms);         // samples keys and keeps the best candidates
   void Consider(int db, Entry* entry, int64_t now_ms);  // scores a sampled key and keeps it if it is good
   void Keep(const Candidate& candidate);                // adds a candidate if it is good enough
   bool Has(const Entry* entry) const;                   // true: the entry is a candidate
   // Removes and returns the best candidate after scoring it again. Returns nullopt if no candidate is left that may be
   // evicted.
-  std::optional<Choice> TakeBest(int64_t now_ms);  // removes the best candidate; nullopt: there is none
+  std::optional<Choice> TakeBest(int64_t now_ms);  // takes the best candidate out; nullopt: none is left
 
   const Keyspace& keyspace_;                             // all databases
   const Settings& settings_;                             // values of the directives
-  const KeyUsage& access_;                               // tells how recently or how often a key was used
+  const KeyUsage& access_;                               // computes how recently or how often a key was used
   Random& random_;                                       // random numbers for the samples
   EvictionPolicy policy_ = EvictionPolicy::kNoEviction;  // policy under which the candidates were scored
   size_t count_ = 0;                                     // number of valid candidates

@@ -15,7 +15,7 @@
 
 namespace respite {
 
-class ExactExpiry final : public Timers::Source {  // removes keys exactly at their deadline (test clock)
+class ExactExpiry final : public Timers::Source {  // removes keys exactly at their deadline when a test moves time
  public:
   ExactExpiry(Dataset& data, const Clock& clock, const LateBound<const KeyRemovalPermission>& removal)
       : data_(data), clock_(clock), removal_(removal) {}
@@ -25,7 +25,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   void Begin(int64_t until_wall_ms);  // lets RunDue remove keys with deadlines up to this Unix time
   void End();                         // leaves later deadlines to active expiry
 
-  struct EarliestExpiry {  // the key or field that expires first
+  struct EarliestExpiry {  // the key, or the field of a hash, that expires first
     int64_t wall_ms;       // its deadline, UNIX time
     int db;
     std::string key;
@@ -34,7 +34,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   // Returns the key or field that expires first. If several have the same deadline, returns the one with the lowest
   // database number and then the lowest key name. Returns nullopt if nothing expires, or if this server may not remove
   // keys. Cost: O(n) for n deadlines.
-  std::optional<EarliestExpiry> FindEarliest() const;  // nullopt: nothing expires, or keys may not be removed
+  std::optional<EarliestExpiry> FindEarliest() const;  // the next key or field; nullopt: none, or none may be removed
 
   int64_t NextDueMs() const override;         // monotonic time of the next deadline, or kNever
   void RunDue(int64_t now_ms) override;       // removes all keys and fields with the next deadline
@@ -55,7 +55,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     return Bytes(keys_).substr(deadline.key_begin, deadline.key_size);
   }
   bool IsLater(const Deadline& one, const Deadline& other) const;  // order of the heap: `one` is due after `other`
-  bool IsNextDueAgain() const;  // true: the next deadline is in hashes_due_again_, not in planned_deadlines_
+  bool IsNextDueAgain() const;  // whether the next deadline is in hashes_due_again_, not in planned_deadlines_
   // Returns the next deadline. Requires: !IsEmpty().
   const Deadline& EarliestDeadline() const {  // the next deadline; requires !IsEmpty()
     return IsNextDueAgain() ? hashes_due_again_.front() : planned_deadlines_.back();
@@ -63,7 +63,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   Deadline Take();
   void Prefetch() const;  // prefetches the keys that are due next
   bool IsEmpty() const { return planned_deadlines_.empty() && hashes_due_again_.empty(); }  // no deadline is left
-  bool IsInTime(int64_t deadline_ms) const {  // the deadline is not later than the limit given to Begin
+  bool IsInTime(int64_t deadline_ms) const {  // whether a deadline is within the limit given to Begin
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;
   }
   // Calls visit(entry, deadline, is_field) for each key with a deadline, and for each hash with deadlines on fields.
@@ -78,7 +78,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   Dataset& data_;
   const Clock& clock_;                                    // time that TEST CLOCK can change
   const LateBound<const KeyRemovalPermission>& removal_;  // says whether expired keys may be removed now
-  int64_t until_wall_ms_ = 0;                             // Unix time; later deadlines are ignored
+  int64_t until_wall_ms_ = 0;  // limit given to Begin, a Unix time: later deadlines are ignored
   // These deadlines are sorted only once, because for a million keys that is faster than a heap.
   std::vector<Deadline> planned_deadlines_;  // deadlines found by Begin, sorted; the next one last
   std::vector<Deadline> hashes_due_again_;   // later deadlines of hashes with several; a heap, the next one first

@@ -23,7 +23,7 @@
 
 namespace respite {
 
-class KeyRemovalPermission {  // says whether expired or evicted keys may be removed now
+class KeyRemovalPermission {  // interface: tells whether expired or evicted keys may be removed now
  public:
   enum class Answer : uint8_t {
     kYes,
@@ -36,7 +36,7 @@ class KeyRemovalPermission {  // says whether expired or evicted keys may be rem
 
 class Expiry {  // removes expired keys that no command has found, a little at a time
  public:
-  static constexpr int64_t kSliceUs = 1000;  // a slice ends after this time, and clients are served
+  static constexpr int64_t kSliceUs = 1000;  // how long a slice may run, in microseconds, before clients are served
 
   enum class Outcome : uint8_t { kFinished, kMore };  // kMore: the round needs another slice
   struct Slice {                                      // what one call of RunSlice has done
@@ -47,7 +47,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   Expiry(Dataset& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
 
   // Begins a round, and ends an unfinished one. Called at each timer tick, `hz` times per second.
-  void StartRound(const Settings& settings, int hz);  // begins a round, `hz` times per second
+  void StartRound(const Settings& settings, int hz);  // begins a round of removals, at each timer tick (`hz`)
   // Continues the round: removes expired keys for at most kSliceUs, plus the time to remove the last few values.
   Slice RunSlice();  // continues the round for at most kSliceUs
 
@@ -55,13 +55,13 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   void SetActive(bool active);  // switches active expiry on or off
   // Returns the mean remaining time in ms of the keys with a deadline in `db`, estimated from samples. Returns 0 if
   // this is unknown.
-  int64_t AverageTtlMs(int db) const;  // estimated from samples, in ms; 0: unknown
+  int64_t AverageTtlMs(int db) const;  // mean remaining time of keys, estimated from samples; 0: unknown
 
  private:
   struct Progress {              // how far the rounds have come in one database
     uint64_t cursor = 0;         // position in the index of keys with a deadline
     uint64_t field_cursor = 0;   // position in the index of hashes with deadlines on fields
-    int64_t average_ttl_ms = 0;  // mean remaining time, estimated from samples; 0: unknown
+    int64_t average_ttl_ms = 0;  // mean remaining time of keys, estimated from samples; 0: unknown
   };
   struct SampleResult {  // what one sample contained
     uint64_t seen = 0;
@@ -72,7 +72,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   struct Round {                             // the limits and the progress of a round
     int databases_left = 0;                  // number of databases not yet cleaned in this round
     uint64_t sample_size = 0;                // number of keys in one sample
-    uint64_t accepted_expired_permille = 0;  // share of expired keys at which a database counts as clean
+    uint64_t accepted_expired_permille = 0;  // a database is clean if at most this share of keys is expired
     int64_t budget_us = 0;                   // time left for this round
     uint64_t seen = 0;
     uint64_t expired = 0;  // keys in the samples of this round that were expired
@@ -84,20 +84,20 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);        // removes keys until few sampled ones are expired
   Cleaning PurgeExpiredFields(int db, int64_t deadline_us);      // removes expired fields until few hashes have any
   bool IsClean(const SampleResult& sampled) const;               // true: few enough of the sampled keys were expired
-  bool IsRemovable(const Entry& entry) const {  // false: its slot is being imported, so its owner decides
+  bool IsRemovable(const Entry& entry) const {  // false: the key's slot is being imported, so another node owns the key
     return !data_.keyspace.hidden().HasKey(entry.Key());
   }
   SampleResult SampleAndPurgeKeys(int db, int64_t now_ms);        // samples keys and removes the expired ones
   SampleResult SampleAndPurgeFields(int db, int64_t now_ms);      // samples hashes and removes expired fields
   void NoteTtl(Progress& progress, const SampleResult& sampled);  // updates average_ttl_ms from a sample
-  void AdvanceToNextDatabase();                                   // the current one is clean
-  void FinishRound();                                             // ends the round and updates the statistics
+  void AdvanceToNextDatabase();  // continues with the next database, as this one is clean
+  void FinishRound();            // ends the round and updates the statistics
 
   Dataset& data_;
   const Clock& clock_;  // time that TEST CLOCK can change
   const Pace& pace_;
   bool is_active_ = true;                // false after DEBUG SET-ACTIVE-EXPIRE 0
-  int next_db_ = 0;                      // database that the round cleans now, or the next round first
+  int next_db_ = 0;                      // database that is being cleaned, or that the next round cleans first
   std::vector<Progress> progress_;       // how far the rounds have come in each database
   Round round_;                          // the current round
   std::vector<Entry*> expired_entries_;  // expired keys, or hashes with expired fields, of one sample; reuses memory

@@ -13,14 +13,14 @@
 
 namespace respite {
 
-struct History {                           // the replication history of the data: its ID (replid) and offset
+struct History {                           // replication history of the data: its replication ID (replid) and offset
   static constexpr size_t kIdLength = 40;  // number of hexadecimal digits
   static constexpr int64_t kMaxOffset = int64_t{1} << 60;  // larger offsets of a peer are invalid
 
   std::string id = RandomHex(kIdLength);
   int64_t offset = 0;                                   // bytes of the replication stream so far (master_repl_offset)
   std::string former_id = std::string(kIdLength, '0');  // replication ID of the previous history (master_replid2)
-  int64_t former_end = -1;  // both histories are equal before this offset; -1: there is no former history
+  int64_t former_end = -1;  // the previous history ended before this offset; -1: there is none
   int stream_db = 0;        // number of the database that the last SELECT in the stream selected
   bool is_shared = false;   // true: replicas or a primary have this history, so snapshots store it
 
@@ -37,21 +37,21 @@ struct History {                           // the replication history of the dat
   enum class Owner : uint8_t { kSame, kOther };
   Data data = Data::kWhole;
 
-  bool IsWhole() const { return data == Data::kWhole; }  // true: may be promoted without an operator
-  bool IsKnown() const {                                 // true: may ask another server to continue this history
+  bool IsWhole() const { return data == Data::kWhole; }  // no data is missing, so failover may promote
+  bool IsKnown() const {                                 // the data may be continued with a partial resynchronisation
     return data == Data::kWhole || data == Data::kOther;
   }
   bool CanContinue(const std::string& requested_id, int64_t from) const {  // the history allows a partial resync
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
   // Begins a new history; the old one ends at the current offset.
-  void ShiftReplicationId(std::string new_id) {
+  void ShiftReplicationId(std::string new_id) {  // begins a new history; the old one ends at the current offset
     former_id = std::move(id);
     former_end = offset + 1;
     id = std::move(new_id);
   }
-  void ShiftReplicationId() { ShiftReplicationId(RandomHex(kIdLength)); }
-  void ReplaceWith(std::string other_id, int64_t other_offset) {  // takes over another server's history
+  void ShiftReplicationId() { ShiftReplicationId(RandomHex(kIdLength)); }  // begins a new history
+  void ReplaceWith(std::string other_id, int64_t other_offset) {           // takes over another server's history
     id = std::move(other_id);
     offset = other_offset;
     ForgetFormerHistory();

@@ -24,7 +24,7 @@ struct JournalEntry {                                                           
 
 // The propagated commands of the open Units, as text for files and replicas. The text of each command is made once for
 // all of these receivers, in memory that is reused. Units nest; each Unit removes its own commands when it ends.
-class PropagatedCommands {  // the propagated commands of the open Units
+class PropagatedCommands {  // what the running executions (Units) will propagate to replicas and the AOF
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
   void AddRequest(int db, Bytes resp_request, uint8_t targets);  // adds a command whose request is already RESP
@@ -45,7 +45,7 @@ class PropagatedCommands {  // the propagated commands of the open Units
 
 // One or more commands of one Unit that must be replayed together. The group is valid only during the call that
 // receives it.
-class PropagatedGroup {  // the commands of one Unit that must be replayed together
+class PropagatedGroup {  // commands of one execution (Unit) that are replayed all or not at all
  public:
   PropagatedGroup(const PropagatedCommands& commands, size_t first)
       : PropagatedGroup(commands, first, commands.Count() - first) {}
@@ -108,7 +108,7 @@ class Journals {  // all attached journals, which receive every propagated comma
 
 // The commands that are propagated for the running command. By default, a command that changed data is propagated
 // unchanged. If a command could have a different result later, its handler replaces it by other commands.
-class Propagation {  // what is propagated for the running command
+class Propagation {  // what replicas and the append-only file get for the running command
  public:
   explicit Propagation(bool recorded) : is_recording_(recorded) {}
 
@@ -128,7 +128,7 @@ class Propagation {  // what is propagated for the running command
   }
   // Suppresses the propagation of the running command. Only commands that Replace adds, before or after this call, are
   // propagated. For EXEC and scripts, whose inner commands are propagated separately.
-  void Replace() { is_replaced_ = true; }             // the command itself is not propagated
+  void Replace() { is_replaced_ = true; }             // keeps the command itself from being propagated
   bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
   // Count returns the number of commands. operator[] returns one of them as a RESP request (protocol/request_text.h).
@@ -151,7 +151,7 @@ class Propagation {  // what is propagated for the running command
   bool is_recording_;                 // false: nothing is propagated
   bool is_replaced_ = false;          // the command itself is not propagated
   std::string text_;                  // the texts of all commands
-  std::vector<size_t> later_begins_;  // where the commands after the first begin in text_
+  std::vector<size_t> later_begins_;  // positions in text_ where the second and later commands begin
 };
 
 // Frames the propagated commands of one Unit for a file or a stream: adds SELECT where the database changes, and MULTI
@@ -160,7 +160,7 @@ class Propagation {  // what is propagated for the running command
 // Calls `take.Piece(Bytes)` with MULTI, with each command for `target`, and with EXEC. Calls `take.Select(std::string)`
 // with each SELECT. `selected_db` is the database selected last (-1: none), and is updated.
 template <class Take>
-void WrapInSelectAndMulti(const PropagatedGroup& group, JournalEntry::Target target,  // passes RESP pieces to take
+void WrapInSelectAndMulti(const PropagatedGroup& group, JournalEntry::Target target,  // passes RESP pieces to `take`
                           int& selected_db, Take&& take) {
   size_t wanted = 0;
   for (size_t i = 0; i < group.Count(); ++i) wanted += (group[i].targets & target) != 0 ? 1 : 0;

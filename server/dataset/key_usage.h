@@ -31,7 +31,7 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
 
   // BitsForIdleTime returns the bits for a key with this idle time (requires !IsLfu()). BitsForFrequency returns the
   // bits for this frequency (requires IsLfu()).
-  static uint32_t BitsForIdleTime(int64_t idle_seconds, int64_t now_ms) {  // the LRU bits for this idle time
+  static uint32_t BitsForIdleTime(int64_t idle_seconds, int64_t now_ms) {  // LRU bits of a key that idled so long
     return (Seconds(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
   }
   static uint32_t BitsForFrequency(uint32_t counter, int64_t now_ms) { return Pack(now_ms, counter); }  // LFU bits

@@ -42,10 +42,10 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   void FreeOverwritten(BlobRef value) override;                  // now or later, as lazyfree-lazy-server-del says
   void FreeOverwritten(std::unique_ptr<Object> value) override;  // now or later, as lazyfree-lazy-server-del says
 
-  uint64_t EvictedBytes() const { return evicted_bytes_; }  // bytes that evictions have freed so far
+  uint64_t EvictedBytes() const { return evicted_bytes_; }  // how many bytes evictions have freed so far
 
  private:
-  size_t EstimateBytes(const Database& content) const;  // share of the used memory that this database had
+  size_t EstimateBytes(const Database& content) const;  // estimates how much of the used memory a database had
 
   Parts parts_;                 // the objects that the constructor got
   uint64_t evicted_bytes_ = 0;  // total bytes that evictions have freed so far

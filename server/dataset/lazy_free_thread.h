@@ -25,7 +25,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
   // Sets a function that the background thread runs before anything else. Must be called before the first Free.
-  void SetThreadPrologue(std::function<void()> prologue) {  // run first on the thread
+  void SetThreadPrologue(std::function<void()> prologue) {  // a function that the new thread runs first
     prologue_ = std::move(prologue);
   }
   uint64_t PendingObjects() const {  // objects that wait to be freed
@@ -37,7 +37,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   uint64_t FreedObjects() const {  // objects freed since CONFIG RESETSTAT (lazyfreed_objects)
     return freed_objects_.load(std::memory_order_relaxed);
   }
-  void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // CONFIG RESETSTAT
+  void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // for CONFIG RESETSTAT
   // Returns the bytes that the thread has allocated minus those that it has freed, for MemoryGauge::UsedBytes. The
   // result is usually negative, because the thread frees memory that other threads allocated.
   int64_t HeldBytes() const {  // bytes allocated minus freed by the thread, usually negative
@@ -45,29 +45,29 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   }
 
  private:
-  struct Garbage {  // something to be freed
+  struct Garbage {  // a value or database that waits to be freed
     Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
     virtual ~Garbage() = default;
-    size_t objects;  // number of objects that the lazyfree counters count for it
+    size_t objects;  // how much freeing it adds to the lazyfree counters
     size_t bytes;    // estimated memory
   };
   template <class Content>
   struct Holder final : Garbage {  // owns content of one type
     Holder(Content&& held, size_t count, size_t size) : Garbage(count, size), content(std::move(held)) {}
-    Content content;  // what must be freed
+    Content content;  // the value or database to free
   };
 
   void Push(std::unique_ptr<Garbage> garbage);
   void BeginThread();                              // runs first on the new thread: calls the prologue
-  void Destroy(std::unique_ptr<Garbage> garbage);  // frees the garbage, on the thread
+  void Destroy(std::unique_ptr<Garbage> garbage);  // frees the garbage, on the background thread
 
   std::atomic<uint64_t> pending_objects_{0};  // number of objects that wait to be freed
   std::atomic<uint64_t> freed_objects_{0};    // objects freed since the start or CONFIG RESETSTAT
   std::atomic<size_t> pending_bytes_{0};      // estimated memory of the waiting objects
   ThreadMemory memory_;                       // memory of the thread; may be read once is_memory_set_ is true
-  std::atomic<bool> is_memory_set_{false};    // memory_ is set
+  std::atomic<bool> is_memory_set_{false};    // other threads may read memory_
   std::function<void()> prologue_;            // a function that the thread runs first
-  Worker<std::unique_ptr<Garbage>> worker_;   // last member: its thread uses the others until it has freed everything
+  Worker<std::unique_ptr<Garbage>> worker_;   // the thread; last member, so it ends before the others are destroyed
 };
 
 }  // namespace respite

@@ -11,7 +11,7 @@
 
 namespace respite {
 
-class MemoryGauge {  // measures used memory (used_memory)
+class MemoryGauge {  // measures how much memory the server uses (used_memory)
  public:
   MemoryGauge(const LazyFreeThread& lazy_free_thread, ServerStats& stats)
       : lazy_free_thread_(lazy_free_thread), stats_(stats) {}
@@ -36,7 +36,7 @@ class MemoryGauge {  // measures used memory (used_memory)
   }
 
  private:
-  const LazyFreeThread& lazy_free_thread_;  // its memory is also counted
+  const LazyFreeThread& lazy_free_thread_;  // the thread whose memory is also counted
   ServerStats& stats_;                      // receives the peak
 };
 

@@ -42,19 +42,19 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   Unit(const Unit&) = delete;
   Unit& operator=(const Unit&) = delete;
 
-  int64_t now_ms() const { return now_ms_; }  // Unix time, fixed when the Unit begins
+  int64_t now_ms() const { return now_ms_; }  // Unix time when this execution (Unit) began
   // Returns the time with which deadlines are compared: INT64_MIN under ExpiryRule::kIgnoreDeadlines, so no key has
   // expired.
-  int64_t expiry_now_ms() const {  // earlier deadlines have passed; INT64_MIN: none (replay, imports)
+  int64_t expiry_now_ms() const {  // earlier deadlines have passed; INT64_MIN: none has (replay, imports)
     return expiry_now_ms_;
   }
   Dataset& data() { return data_; }
   // Returns whether the commands are replayed from a file or another server. Such commands were acknowledged, so they
   // must succeed again regardless of the current directives. Limits for clients do not apply to them.
-  bool IsReplaying() const {  // true: commands of a file or another server, free of limits for clients
+  bool IsReplaying() const {  // whether a file or another server is replayed, so limits do not apply
     return origin_ == Origin::kReplayed;
   }
-  bool IsRecording() const { return data_.journals.IsRecording(); }  // a journal receives the propagated commands
+  bool IsRecording() const { return data_.journals.IsRecording(); }  // whether any journal receives commands
 
   // Tells the keeper of old values (OldValueKeeper) that a key is about to change. `entry` is the current value of the
   // key; null if the key does not exist.
@@ -114,12 +114,12 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   uint64_t ChangeCount() const { return changes_; }  // changes so far; a command that adds none changed nothing
 
   void Purge(int db, Entry* entry);     // removes an expired key now
-  void PurgeLater(int db, Bytes key) {  // removes an expired key when the Unit closes, if its ExpiryRule is kPurge
+  void PurgeLater(int db, Bytes key) {  // has an expired key removed when this execution (Unit) closes
     keys_to_purge_.emplace_back(db, std::string(key));
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's
   // new entry, or null if the hash was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
-  Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // the new entry; null: the hash was removed
+  Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // removes expired fields; null: no field is left
   void RemoveMigratedKey(int db, Entry* entry);  // removes a key whose slot has moved to another cluster node
   void Evict(int db, Entry* entry, Bytes verb);  // removes the key, and propagates `verb`: DEL or UNLINK
 
@@ -129,8 +129,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // propagates a command to replicas only
     if (IsRecording()) data_.propagated_commands.Add(db, arguments, JournalEntry::kReplicas & targets_);
   }
-  void SetPropagationTargets(uint8_t targets) { targets_ = targets; }  // who gets later commands (redis.set_repl)
-  void DropRecordedCommands() {  // drops the recorded commands, because the server stops in the middle of the Unit
+  void SetPropagationTargets(uint8_t targets) { targets_ = targets; }  // for redis.set_repl: who gets later commands
+  void DropRecordedCommands() {  // discards what this execution would propagate, because the server stops
     data_.propagated_commands.Truncate(first_own_command_);
   }
   // Purges the expired keys that reads found, and passes the recorded commands to the journals. With kTogether the
@@ -141,7 +141,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
 
  private:
-  void PassToJournals(Grouping grouping);  // does the work of Close if there is any
+  void PassToJournals(Grouping grouping);  // purges expired keys, and passes commands to the journals
   void PurgeLast();                        // purges the last item of keys_to_purge_
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired
   // Removes a key that no command has deleted, because it has expired, or was evicted or migrated. Notifies listeners,
@@ -150,12 +150,12 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes an expired key and frees its value
 
   Dataset& data_;
-  int64_t now_ms_;  // Unix time, fixed when the Unit begins
+  int64_t now_ms_;  // Unix time when this execution began
   const ExpiryRule rule_;
   const Origin origin_;                         // whether commands of a file or server are replayed
-  int64_t expiry_now_ms_;                       // deadlines before this time have passed; see expiry_now_ms()
+  int64_t expiry_now_ms_;                       // keys with an earlier deadline have expired; INT64_MIN: none has
   size_t first_own_command_;                    // index of this Unit's first command in Dataset::propagated_commands
-  uint64_t changes_ = 0;                        // number of changes so far
+  uint64_t changes_ = 0;                        // number of changes that this execution has reported
   uint8_t targets_ = JournalEntry::kEverybody;  // bits of JournalEntry::Target: who gets the following commands
   std::vector<std::pair<int, std::string>>
       keys_to_purge_;  // expired keys (database, key) to remove when the Unit closes

@@ -11,11 +11,11 @@
 namespace respite {
 
 // Returns the name that TYPE shows: "string", "list", "set", "zset", "hash" or "stream".
-std::string_view TypeName(ValueType type);  // as TYPE shows it: "string", "list" …
+std::string_view TypeName(ValueType type);  // name that TYPE shows: "string", "list" …
 // Returns the type with this name, such as "zset". Ignores case.
-std::optional<ValueType> FindTypeByName(Bytes name);  // ignoring case; nullopt if unknown
+std::optional<ValueType> FindTypeByName(Bytes name);  // the type called "zset" …; ignores case; nullopt: none
 // Returns the name that OBJECT ENCODING shows: "int", "embstr", "raw" …
-std::string_view EncodingName(const Entry& entry);                     // as OBJECT ENCODING shows it
-int64_t ReferenceCount(const Entry& entry, const Settings& settings);  // as OBJECT REFCOUNT shows it
+std::string_view EncodingName(const Entry& entry);                     // name that OBJECT ENCODING shows: "int" …
+int64_t ReferenceCount(const Entry& entry, const Settings& settings);  // number that OBJECT REFCOUNT shows
 
 }  // namespace respite
