@@ -39,7 +39,9 @@ class Args {  // a cursor over the arguments of one command
     if (AtEnd()) throw Refusal{refusals::kSyntax};
     return words_[next_++];
   }
-  int64_t NextInteger(const char* refusal = refusals::kNotInteger) { return Integer(Next(), refusal); }  // takes one
+  int64_t NextInteger(const char* refusal = refusals::kNotInteger) {  // takes an integer, or throws `refusal`
+    return Integer(Next(), refusal);
+  }
   // Takes an integer of at least `min`. As in Redis, throws the same error for a lower number and for an argument that
   // is no integer. Requires: min >= 0.
   size_t NextCount(int64_t min, const char* refusal) {  // takes an integer of at least `min`, or throws `refusal`
@@ -54,16 +56,16 @@ class Args {  // a cursor over the arguments of one command
   }
   double NextDouble() { return Double(Next()); }  // takes the next argument; throws if it is no number
 
-  bool IsToken(Bytes word, Bytes token) const {  // equal, ignoring case, and the emulated version has the token
+  bool IsToken(Bytes word, Bytes token) const {  // equal (ignoring case), and a token of the emulated version
     return EqualsIgnoreCase(word, token) && (hidden_ == nullptr || !Hides(token));
   }
-  bool TakeToken(Bytes token) {  // skips the next argument if it is the token; false: it is not
+  bool TakeToken(Bytes token) {  // skips the next argument if that is the token; returns whether it was
     if (AtEnd() || !IsToken(words_[next_], token)) return false;
     ++next_;
     return true;
   }
   // Skips the next argument if it is this token and at least `values_after` arguments follow it.
-  bool TakeTokenWith(Bytes token, size_t values_after) {  // as TakeToken; false if fewer arguments follow the token
+  bool TakeTokenWith(Bytes token, size_t values_after) {  // as TakeToken, if enough arguments follow the token
     return Left() > values_after && TakeToken(token);
   }
   void ExpectEnd() const {  // throws a syntax error if an argument is left
@@ -71,7 +73,7 @@ class Args {  // a cursor over the arguments of one command
   }
   // Limits the number of names (of commands, directives …) in one request. A server has only a few hundred of them.
   // Each name costs much more than a look-up, so too many would stall the server. Redis has no such limit.
-  void ExpectFewArguments() const {  // throws if too many arguments are left
+  void ExpectFewArguments() const {  // throws if more than 1024 arguments are left
     constexpr size_t kMaxNames = 1024;
     if (Left() > kMaxNames) throw Refusal{refusals::kTooManyNames};
   }
@@ -95,13 +97,13 @@ class Args {  // a cursor over the arguments of one command
  private:
   template <class Type>
   Type TakeOne();                  // takes the next argument as this type
-  bool Hides(Bytes token) const {  // the emulated version lacks the token
+  bool Hides(Bytes token) const {  // whether the emulated version lacks the token
     return std::ranges::any_of(*hidden_, [token](Bytes hidden) { return EqualsIgnoreCase(hidden, token); });
   }
 
   std::span<const Bytes> words_;  // all arguments, with the command's name
   size_t next_;                   // index of the next argument
-  const HiddenTokens* hidden_;    // tokens that IsToken never accepts: the emulated version lacks them; may be null
+  const HiddenTokens* hidden_;    // tokens that the emulated version lacks, so that IsToken rejects them; may be null
 };
 
 template <class Type>

@@ -22,17 +22,19 @@ struct Call {                           // all that the handler of a running com
   Args args;                            // the arguments
   DbView db;                            // the selected database
   Reply reply;                          // writes the reply
-  Propagation effect;                   // commands to propagate instead of this one, if the handler sets any
-  int64_t now_ms;                       // Unix time, fixed when the Unit began
+  Propagation effect;                   // what replicas and the AOF get instead of this command, if the handler sets it
+  int64_t now_ms;                       // Unix time when this execution began
   Random& random;                       // random numbers for SPOP and the like
-  std::span<const BlobRef> blobs = {};  // owners of the large arguments
-  bool failed = false;                  // counts as failed: the reply contains an error, without a thrown Refusal
+  std::span<const BlobRef> blobs = {};  // the large arguments, as shared buffers
+  bool failed = false;                  // the reply contains an error, although the handler threw no Refusal
   bool continues_later = false;         // ContinueInNextTurn was called
-  bool is_resumed = false;              // runs again after ContinueInNextTurn
+  bool is_resumed = false;              // the handler runs again, because it called ContinueInNextTurn before
 
   // Returns whether a deadline (Unix time in ms) has passed, for example one that the command sets. Always returns
   // false while a command from the primary or a file is replayed.
-  bool HasPassed(int64_t deadline_ms) const { return deadline_ms <= unit.expiry_now_ms(); }  // in a replay: false
+  bool HasPassed(int64_t deadline_ms) const {  // whether a deadline (Unix time) has passed; false in a replay
+    return deadline_ms <= unit.expiry_now_ms();
+  }
   StringContent Value(Bytes word) const {  // makes an argument storable; a large one is not copied
     if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);
     for (const BlobRef& blob : blobs)
@@ -50,10 +52,10 @@ struct Call {                           // all that the handler of a running com
   void ContinueInNextTurn() { continues_later = true; }  // serves others first; then the handler runs again
   // Returns whether the handler may call ContinueInNextTurn. This is not allowed in transactions and scripts, in the
   // stream of the primary, when replies are off, and without a host (which runs the event loop).
-  bool MayContinueLater() const;    // whether ContinueInNextTurn may be called
-  uint64_t MaxStringBytes() const;  // the length in bytes of the longest string that a command may make
+  bool MayContinueLater() const;    // whether the handler may call ContinueInNextTurn
+  uint64_t MaxStringBytes() const;  // length in bytes of the longest string that a command may make
   // Hides the argument at `index`, such as a password, from SLOWLOG and MONITOR.
-  void Redact(size_t index) { session.redacted_arguments.push_back(index); }  // hides it from SLOWLOG and MONITOR
+  void Redact(size_t index) { session.redacted_arguments.push_back(index); }  // hides argument from SLOWLOG and MONITOR
   // Replies with a string value. A value in a Blob (a long one) is sent without copying.
   void ReplyText(const Entry& entry) {  // replies with a string value
     if (entry.Form() == ValueForm::kBlob) return reply.Bulk(entry.Blob());

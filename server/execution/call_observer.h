@@ -26,21 +26,21 @@ namespace respite {
 struct Session;
 
 // A command that ran, as observers see it. Its texts and spans are valid only until OnCall returns.
-struct FinishedCall {  // a command that ran
+struct FinishedCall {  // a command that ran, as observers (SLOWLOG, MONITOR …) see it
   enum class Ending : uint8_t { kSucceeded, kFailed };
 
   Session& session;                               // of the client, or of the script
   const Command& command;                         // the command that ran
   std::span<const Bytes> words;                   // arguments, with the command's name
   int64_t duration_us = 0;                        // how long the command ran
-  Ending ending = Ending::kSucceeded;             // kFailed: with an error
+  Ending ending = Ending::kSucceeded;             // whether the command ended with an error (kFailed)
   Progress::Stage stage = Progress::Stage::kNew;  // kAgain: the client was blocked or paused before
   Bytes error = {};                               // with kFailed: the error; empty if the error is inside the reply
   int depth = 0;                                  // 0: sent by a client; greater: run by a transaction or script
   size_t reply_bytes = 0;                         // length of its reply; 0 for a command that a script called
 };
 
-struct RefusedCall {             // a command that was refused before it ran
+struct RefusedCall {             // a command that was refused before it ran, as observers see it
   Session& session;              // of the client, or of the script
   const Command* command;        // null if there is no such command
   std::span<const Bytes> words;  // arguments, with the command's name
@@ -68,20 +68,20 @@ class CallObserver {  // is told of each command that ran, waits or was refused
   virtual void OnQueued(const WaitingCall& /*call*/) {}   // the command was queued after MULTI
 };
 
-struct CallLimits {  // an observer is told of the calls that reach at least one of these minimums
+struct CallLimits {  // minimums: an observer is told of the calls that reach at least one of them
   static constexpr int64_t kNoMinDuration = std::numeric_limits<int64_t>::max();  // a minimum that no call reaches
   static constexpr size_t kNoMinBytes = std::numeric_limits<size_t>::max();       // a minimum that no call reaches
   static constexpr CallLimits EveryCall() {                                       // limits that every call reaches
     return {.min_duration_us = std::numeric_limits<int64_t>::min()};
   }
 
-  int64_t min_duration_us = kNoMinDuration;  // minimum duration of the call
-  size_t min_request_bytes = kNoMinBytes;    // minimum length of all its arguments in RESP
-  size_t min_reply_bytes = kNoMinBytes;      // minimum length of its reply
+  int64_t min_duration_us = kNoMinDuration;  // minimum duration of the call, in microseconds
+  size_t min_request_bytes = kNoMinBytes;    // minimum length of the request in RESP
+  size_t min_reply_bytes = kNoMinBytes;      // minimum length of the reply
 
   // Returns whether the call reaches at least one limit. Cost: three comparisons, and O(arguments) if min_request_bytes
   // is set.
-  bool IsReachedBy(const FinishedCall& call) const {  // true if the call reaches at least one limit
+  bool IsReachedBy(const FinishedCall& call) const {  // whether a call reaches at least one minimum
     return call.duration_us >= min_duration_us || call.reply_bytes >= min_reply_bytes ||
            (min_request_bytes != kNoMinBytes && HasLargeRequest(call));
   }
@@ -89,7 +89,7 @@ struct CallLimits {  // an observer is told of the calls that reach at least one
  private:
   // Returns whether the request has at least min_request_bytes. First adds up an upper bound for each argument. The
   // exact size, with the digits of each length, is computed only if the bound reaches the limit.
-  bool HasLargeRequest(const FinishedCall& call) const {  // true: its arguments reach min_request_bytes
+  bool HasLargeRequest(const FinishedCall& call) const {  // whether the request reaches min_request_bytes
     constexpr size_t kMaxBytesAroundArgument = 32;        // "$4294967295\r\n" and "\r\n"
     size_t bytes = (call.words.size() + 1) * kMaxBytesAroundArgument;
     for (const Bytes word : call.words) bytes += word.size();
@@ -97,12 +97,12 @@ struct CallLimits {  // an observer is told of the calls that reach at least one
   }
 };
 
-class CallObservers {  // the attached observers; notifies them of commands
+class CallObservers {  // list of attached observers; tells them of commands
  public:
   // Adds an observer, or changes the limits of an attached one. The observer is told of calls that reach the limits,
   // and of all refused, blocked and queued commands. The observer must live until Detach.
   void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // or changes its limits
-  void Detach(CallObserver& observer);  // does nothing if it is not attached
+  void Detach(CallObserver& observer);  // removes an observer, if it is attached
 
   // Tells the observers whose limits the call reaches. Cost: one check of CallLimits if there are none.
   void OnCall(const FinishedCall& call) {  // tells the observers whose limits the call reaches
@@ -124,11 +124,12 @@ class CallObservers {  // the attached observers; notifies them of commands
   void Tidy();                  // removes detached listeners
 
   std::vector<Listener> listeners_;  // the attached observers
-  CallLimits lowest_limits_;         // for each kind of limit, the lowest one of all listeners
+  CallLimits lowest_limits_;         // for each kind of minimum, the lowest one of all observers
   int depth_ = 0;                    // how many calls of ForEach are running
 };
 
 // Returns the arguments of a call, with "(redacted)" instead of those that Call::Redact hides.
-std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session, std::span<const Bytes> arguments);  // redacts some
+std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session,  // replaces secrets by "(redacted)"
+                                           std::span<const Bytes> arguments);
 
 }  // namespace respite

@@ -27,23 +27,23 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
     const CurrentExecution& current_execution;  // the command that runs now
     CallObservers& observers;                   // are told of commands
   };
-  struct Subject {                                // what one of the logs records
-    std::string_view name;                        // its name in COMMANDLOG
-    int64_t Settings::*from;                      // the directive slowlog-log-slower-than, or the like
-    int64_t Settings::*max_records;               // the directive slowlog-max-len, or commandlog-…-max-len
-    CallLimits (*limits)(int64_t from);           // makes the observer's limits from the value of that directive
-    int64_t (*figure)(const FinishedCall& call);  // returns the logged figure: duration in µs, or bytes
+  struct Subject {                       // what one log records: slow commands, large requests or large replies
+    std::string_view name;               // its name in COMMANDLOG
+    int64_t Settings::*from;             // the directive slowlog-log-slower-than, or the like
+    int64_t Settings::*max_records;      // value of the directive slowlog-max-len, or commandlog-…-max-len
+    CallLimits (*limits)(int64_t from);  // makes the observer's limits from the value of that directive
+    int64_t (*figure)(const FinishedCall& call);  // returns what the log measures: duration in µs, or bytes
   };
   struct Record {                    // one entry of the log
     int64_t id;                      // number of the record since the start
-    int64_t unix_time_s;             // Unix time in seconds when the command ran
+    int64_t unix_time_s;             // when the command ran, as Unix time in seconds
     int64_t figure;                  // what the log measures: duration in µs, or bytes of the request or reply
     std::vector<std::string> words;  // arguments: at most kMaxShownArguments, each at most kMaxShownArgumentBytes
     std::string peer;                // address of the client
     std::string client_name;         // name that CLIENT SETNAME has set
   };
   static constexpr size_t kMaxShownArguments = 32;       // most arguments of a record (Redis: SLOWLOG_ENTRY_MAX_ARGC)
-  static constexpr size_t kMaxShownArgumentBytes = 128;  // most bytes of each (Redis: SLOWLOG_ENTRY_MAX_STRING)
+  static constexpr size_t kMaxShownArgumentBytes = 128;  // most bytes of an argument (Redis: SLOWLOG_ENTRY_MAX_STRING)
 
   CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { ApplyConfiguredLimit(); }
 
@@ -51,7 +51,7 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   void ApplyConfiguredLimit();                                    // begins or stops logging as the directive now says
   void Clear() { records_.clear(); }                              // SLOWLOG RESET, COMMANDLOG RESET
   const std::deque<Record>& Records() const { return records_; }  // all entries of the log, newest first
-  int64_t NextId() const { return next_id_; }                     // id of the next record
+  int64_t NextId() const { return next_id_; }                     // id that the next entry gets
 
   void OnCall(const FinishedCall& call) override;  // adds a record
 
@@ -59,15 +59,15 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   // Removes the oldest records while there are more than `max_records`. As in Redis, a lower limit takes effect only
   // with the next record.
   void Trim();                                                                // removes the oldest records
-  static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // cuts long and many arguments
+  static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // drops and cuts arguments
 
   const Parts parts_;           // the objects that the constructor got
-  const Subject& subject_;      // what is logged
+  const Subject& subject_;      // what this log records
   std::deque<Record> records_;  // the latest records, newest first
   int64_t next_id_ = 0;         // id of the next record
 };
 
-struct CommandLogs {  // SLOWLOG and the logs of COMMANDLOG
+struct CommandLogs {  // the three logs of slow and large commands: SLOWLOG and COMMANDLOG
   explicit CommandLogs(const CommandLog::Parts& parts);
 
   CommandLog* Find(Bytes name);  // finds the log that COMMANDLOG calls `name`, ignoring case; null: no such log
@@ -79,7 +79,7 @@ struct CommandLogs {  // SLOWLOG and the logs of COMMANDLOG
 };
 
 // This observer is attached only while latency-monitor-threshold is set.
-class CommandLatency final : public CallObserver {  // reports slow commands to LATENCY
+class CommandLatency final : public CallObserver {  // reports slow commands to the LATENCY monitor
  public:
   struct Parts {  // the objects that CommandLatency uses; its constructor gets them
     const Env& env;
@@ -87,7 +87,7 @@ class CommandLatency final : public CallObserver {  // reports slow commands to 
   };
   explicit CommandLatency(const Parts& parts) : parts_(parts) { ApplyConfiguredThreshold(); }
 
-  void ApplyConfiguredThreshold();  // turns it on or off as the directive now says
+  void ApplyConfiguredThreshold();  // starts or stops, as latency-monitor-threshold now says
 
   void OnCall(const FinishedCall& call) override;  // adds the command to LATENCY if it was slow
 

@@ -22,7 +22,7 @@
 
 namespace respite {
 
-struct ExecutionSubsystem {  // the objects that run requests and scripts, and the observers of commands
+struct ExecutionSubsystem {  // what runs requests and scripts, and what observes commands (SLOWLOG, MONITOR …)
   // `services` is passed to command handlers. Its members may still be under construction until the first request.
   ExecutionSubsystem(const Services& services, const HashKey& hash_key);
   ExecutionSubsystem(const ExecutionSubsystem&) = delete;
@@ -30,20 +30,20 @@ struct ExecutionSubsystem {  // the objects that run requests and scripts, and t
 
   LateBound<const SlotRouter> router;      // decides which node serves a request; only in a cluster
   LateBound<const Durability> durability;  // tells whether writes can be persisted; StorageSubsystem attaches it
-  LateBound<ReplyEditor> reply_editor;     // Lab attaches it during a shuffle
+  LateBound<ReplyEditor> reply_editor;     // changes replies on purpose while TEST SHUFFLE is on
   RequestFaultSources faults;              // Lab attaches TEST FAULT and TEST LINT
   CallObservers observers;                 // the observers that are told of each command
   StatsRecorder stats_recorder;            // counts commands and errors for INFO
   Monitors monitors;                       // clients in MONITOR mode
   CommandLogs command_logs;                // SLOWLOG and COMMANDLOG
   CommandLatency command_latency;          // reports slow commands to LATENCY
-  HttpGuard http_guard;                    // closes connections of browsers
-  Gates gates;                             // refuses commands before they run
+  HttpGuard http_guard;                    // closes connections on which a browser sends HTTP
+  Gates gates;                             // checks that may refuse commands before they run: ACL, maxmemory …
   Executor executor;                       // runs requests, from the arguments to the reply
   ScriptRunner scripts;                    // runs scripts and functions
   ScriptCache script_cache;                // scripts of EVAL and SCRIPT LOAD, by SHA-1
   FunctionLibraries function_libraries;    // the libraries of FUNCTION LOAD
-  FunctionLibraryStore function_store;     // lets the Dataset copy and exchange function_libraries
+  FunctionLibraryStore function_store;     // lets the Dataset copy and replace function_libraries
 };
 
 }  // namespace respite

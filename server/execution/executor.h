@@ -57,19 +57,19 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     const Env& env;
     const Services& services;             // passed to command handlers
     CurrentExecution& current_execution;  // the command that runs now
-    HttpGuard& http_guard;                // closes connections of browsers
-    const Gates& gates;                   // refuse commands before they run
+    HttpGuard& http_guard;                // closes connections that send HTTP
+    const Gates& gates;                   // checks that may refuse commands before they run
     Dataset& data;
     Eviction& eviction;                             // frees memory above maxmemory
     Clients& clients;                               // all sessions
-    ClientMemory& client_memory;                    // maxmemory-clients
+    ClientMemory& client_memory;                    // enforces maxmemory-clients
     Tracking& tracking;                             // client-side caching
     BlockedClients& blocked_clients;                // clients in BLPOP, WAIT …
     WatchedKeys& watched_keys;                      // keys of WATCH
-    Pause& pause;                                   // CLIENT PAUSE
+    Pause& pause;                                   // state of CLIENT PAUSE
     MigratingKeys& migrating_keys;                  // keys that MIGRATE is sending
     ClientFaults& client_faults;                    // TEST FAULT
-    const RequestFaultSources& faults;              // attached by TEST FAULT
+    const RequestFaultSources& faults;              // sources of injected faults (TEST FAULT)
     const LateBound<ReplyEditor>& reply_editor;     // changes replies on purpose (TEST SHUFFLE)
     const LateBound<const Durability>& durability;  // says whether writes can be persisted
     const Role& role;
@@ -79,7 +79,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.pace) {}
 
-  void ReadClocks() override;  // updates the cached times, before a series of requests
+  void ReadClocks() override;  // updates the cached times; called before a series of requests
   const Command* Resolve(std::span<const Bytes> arguments) const;  // finds the command or subcommand; null: none
   Outcome Execute(Request& request);                          // runs the request and writes the reply to session.out
   Outcome RunAgain(Session& session, const Command& command,  // runs the request of a blocked client again
@@ -94,10 +94,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                      std::span<const Bytes> arguments);
   // Called after each command of EXEC. Marks the output so far as kept: it is sent even if a later command turns
   // replies off. If replies are off already, removes the output since `reply_start` instead.
-  void KeepOutputSoFar(Session& session, size_t reply_start);  // a later CLIENT REPLY OFF does not drop this output
+  void KeepOutputSoFar(Session& session, size_t reply_start);  // after a command of EXEC: CLIENT REPLY OFF spares it
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off.
-  void KeepMessages(const Session& session) {  // CLIENT REPLY OFF does not drop the output so far
+  void KeepMessages(const Session& session) {  // protects the output so far from CLIENT REPLY OFF
     if (!session.IsScript()) kept_output_bytes_ = session.out.Size();
   }
   // Runs a command of a file that is being loaded, after checking the gates of `path` (kFile or kFixture). The command
@@ -107,11 +107,11 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                       const Command& command, std::span<const Bytes> arguments);
   // Tells the observers that a command of the running transaction or script was refused. The caller writes the error
   // reply. `command` is null if there is no such command.
-  void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers; writes no reply
+  void ReportNestedRefusal(Session& session, const Command* command,  // tells observers that it was refused
                            std::span<const Bytes> arguments, Bytes error);
   // Applies a fault of TEST FAULT to a command that EXEC is about to run. Returns true if the fault has written the
   // command's reply, so that the command must not run. A fault of the connection applies to the whole reply of EXEC.
-  bool ApplyFaultInTransaction(Session& session, const Command& command,  // returns true if the command must not run
+  bool ApplyFaultInTransaction(Session& session, const Command& command,  // TEST FAULT; true: command must not run
                                std::span<const Bytes> arguments);
   // Applies a fault of TEST FAULT to a command that the script of the client `caller` calls in database `db`. Throws a
   // fault of kind kError as a Refusal.
@@ -128,57 +128,58 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     int depth;                     // nesting of commands: 0 outside EXEC and scripts
     size_t kept_output_bytes;      // value of kept_output_bytes_: this much of its output is always sent
   };
-  SavedExecution SaveExecution();                      // until RestoreExecution, no command counts as running
+  SavedExecution SaveExecution();                      // sets the running command aside, until RestoreExecution
   void RestoreExecution(const SavedExecution& saved);  // makes the saved command the running one again
 
   // Returns the time that TIME shows: when the running Unit (atomic execution) began, or when a slow script last called
   // AdvanceUnitWallTime.
-  int64_t UnitWallUs() const { return unit_wall_us_; }  // Unix time in µs, as TIME shows it
+  int64_t UnitWallUs() const { return unit_wall_us_; }  // Unix time in µs that TIME shows
   // Advances the clock of TIME while a script is busy (busy-reply-threshold). As in Redis, the clock for expiry stands
   // still during a script. So keys that had not expired at its start do not expire before its end.
-  void AdvanceUnitWallTime();  // sets UnitWallUs to the current time
+  void AdvanceUnitWallTime();  // sets the time of TIME (UnitWallUs) to the current time
 
  private:
   Outcome ExecuteForClient(Request& request);  // checks the limits and gates, and runs a client's request
   // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. CLIENT PAUSE
   // also delays such a request.
-  Outcome ExecuteForPrimary(Request& request);  // runs a request from the stream of the primary
+  Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
   Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that has passed the gates
-  Outcome RunToEnd(Request& request);           // runs the request and, unless it waits, finishes the reply
+  Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked
 
-  void EnforceLimits(Session& session);                     // tracking-table-max-keys, maxmemory-clients and maxmemory
-  void PassGates(Request& request);                         // throws the refusal of the first gate that refuses
-  bool IsPaused(const Request& request) const;              // CLIENT PAUSE delays the request
-  static bool MustQueue(const Request& request);            // after MULTI: the request must be queued until EXEC
-  bool MustWaitForMigration(const Request& request) const;  // MIGRATE sends a key of it, or it writes and names no keys
+  void EnforceLimits(Session& session);                     // enforces maxmemory, maxmemory-clients and the like
+  void PassGates(Request& request);                         // sets request.flags, and throws if a gate (check) refuses
+  bool IsPaused(const Request& request) const;              // whether CLIENT PAUSE delays the request
+  static bool MustQueue(const Request& request);            // after MULTI: whether the request is queued until EXEC
+  bool MustWaitForMigration(const Request& request) const;  // MIGRATE sends a key of the request, or any (FLUSHALL)
   Outcome PauseForClientPause(const Request& request);      // stores the request until CLIENT PAUSE ends
   Outcome Queue(const Request& request);                    // queues the command until EXEC
   Outcome PauseForMigration(const Request& request);        // stores the request until MIGRATE has sent its keys
   void Run(Request& request);                               // sets current_execution_, and runs the handler
   Outcome Block(const Request& request);                    // the handler has blocked the client: tells the observers
-  Outcome ContinueLater(const Request& request);  // pauses a request whose handler runs again in the next Turn
+  Outcome ContinueLater(const Request& request);  // stores a request whose handler continues in the next loop iteration
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
-  void ReadTime();                                            // updates the cached monotonic time
-  void SetCurrentTime(int64_t pace_us);                       // sets the cached monotonic time from Pace's time in µs
-  std::optional<Outcome> ApplyFault(const Request& request);  // applies TEST FAULT; nullopt: run the request
+  void ReadTime();                                            // updates the cached clock time
+  void SetCurrentTime(int64_t pace_us);                       // sets the cached clock time from this real time in µs
+  std::optional<Outcome> ApplyFault(const Request& request);  // injects a fault, if any; nullopt: the request must run
   void AnswerInstead(const Request& request, Bytes reply);    // sends `reply` (RESP) instead of running the request
   // Completes the reply: removes it if CLIENT REPLY turned replies off, and applies a fault of TEST FAULT to it. Never
   // removes the first `kept_bytes` of the session's output.
   void FinishReply(Session& session, size_t reply_start, size_t kept_bytes = 0);  // applies CLIENT REPLY and faults
   void EndFaultyReply(Session& session, size_t reply_start);                      // applies a fault to a complete reply
-  void PauseFaultyReply(Session& session, size_t reply_start);  // holds back an unfinished reply that will get a fault
+  void PauseFaultyReply(Session& session, size_t reply_start);  // holds back the start of a reply that a fault will hit
   // Stores the request in the session, so that it runs (again) in a later Turn.
-  void PauseRequest(Session& session, std::span<const Bytes> arguments, Progress progress);  // stores it until later
-  void Reject(const Request& request, const Refusal& refusal);                               // replies with the refusal
-  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // finds it; null: unknown or refused
+  void PauseRequest(Session& session,  // stores the request, so that it runs (again) in a later loop iteration
+                    std::span<const Bytes> arguments, Progress progress);
+  void Reject(const Request& request, const Refusal& refusal);                   // replies with the refusal
+  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // command of a stream; null: forbidden
   Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error "unknown command …"
-  void RunHandler(Request& request);  // opens a Unit (atomic execution), and runs the handler in it
+  void RunHandler(Request& request);  // runs the handler in a new execution (Unit)
   // Returns the error for a blocked session whose wait ends because this server has become a replica. The session
   // closes after the error, unless the error redirects the client.
-  std::string EndWaitByRoleChange(Session& session) const;  // the error for a blocked client of a new replica
-  ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether the session sees expired keys
-  void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of the Unit
+  std::string EndWaitByRoleChange(Session& session) const;  // error for a blocked client of a new replica; may close it
+  ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether expired keys are purged, hidden or visible
+  void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of this execution (Unit)
   void Record(Call& call, const Request& request);          // records the command for replicas and the append-only file
   void TrackReads(const Request& request);       // client-side caching: notes the keys that the client has read
   void SendDeferredPushes(Session& session);     // sends the pushes that waited for the end of the reply
@@ -200,9 +201,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   const Parts parts_;                                 // the objects that the constructor got
   CurrentExecution& current_execution_;               // the command that runs now; only the Executor changes it
   LapTimer lap_;                                      // reads the clock of Pace at low cost
-  int64_t unit_wall_us_ = 0;                          // Unix time in µs of the running Unit, for TIME
-  size_t kept_output_bytes_ = 0;                      // CLIENT REPLY does not drop this part of the session's output
-  static constexpr size_t kMaxKeptErrorBytes = 1024;  // last_error_ is freed after the call if it is larger
+  int64_t unit_wall_us_ = 0;                          // Unix time in µs that TIME shows
+  size_t kept_output_bytes_ = 0;                      // how many bytes of output CLIENT REPLY OFF must not drop
+  static constexpr size_t kMaxKeptErrorBytes = 1024;  // a longer last_error_ is freed after the call
   std::string last_error_;                            // the error of the last command that a handler refused
 };
 

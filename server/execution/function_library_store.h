@@ -9,7 +9,7 @@ namespace respite {
 
 class FunctionLibraries;
 
-class FunctionLibraryStore final : public FunctionStore {  // lets Dataset copy and exchange the function libraries
+class FunctionLibraryStore final : public FunctionStore {  // lets Dataset copy and replace the function libraries
  public:
   // `libraries` must outlive this object.
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}

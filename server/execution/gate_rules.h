@@ -47,14 +47,14 @@ enum class RequestPath : uint8_t {
 };
 inline constexpr size_t kRequestPaths = 8;  // number of paths
 
-struct GateRule {  // whether one gate is checked on one path
+struct GateRule {  // whether one check (gate) is made for requests of one path (clients, files …)
   enum class Answer : uint8_t {
     kUndecided,   // does not compile
     kAsks,        // Gates::Pass checks it
     kAsksItself,  // the path checks it, with its own error text
     kSkips,
   };
-  Answer answer = Answer::kUndecided;  // whether and where the gate is checked
+  Answer answer = Answer::kUndecided;  // whether the gate is checked, and by which code
   std::string_view why = {};           // kSkips: why the gate is not checked
 };
 
@@ -110,10 +110,10 @@ inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kFollower, {{kAsk, kAsk, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kCallerAsked, kCallerAsked}}},
 }};
 
-constexpr bool IsDecided(const GateRule& rule) {  // true: the gate is checked, or skipped for a reason
+constexpr bool IsDecided(const GateRule& rule) {  // true: the gate is checked, or skipped for a stated reason
   return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
 }
-constexpr bool IsComplete() {  // every cell of kTable has a rule
+constexpr bool IsComplete() {  // whether each gate in kTable has a rule for each path
   for (size_t gate = 0; gate < kGates; ++gate) {
     if (kTable[gate].gate != static_cast<Gate>(gate)) return false;
     for (const GateRule& rule : kTable[gate].rules)
@@ -127,11 +127,11 @@ static_assert(static_cast<size_t>(RequestPath::kReplayedScript) + 1 == kRequestP
 
 }  // namespace gate_rules
 
-constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // the rule in kTable of this gate on this path
+constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // looks up the rule in kTable
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
 // Returns whether the gate is checked on this path, by Gates::Pass or by the path itself.
-constexpr bool Applies(Gate gate, RequestPath path) {  // true: the gate is checked for requests of this path
+constexpr bool Applies(Gate gate, RequestPath path) {  // whether requests of this path must pass the gate
   return RuleOf(gate, path).answer != GateRule::Answer::kSkips;
 }
 

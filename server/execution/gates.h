@@ -28,7 +28,7 @@ inline constexpr char kOutOfMemory[] = "OOM command not allowed when used memory
 // Returns the error BUSY, which other clients get while a script exceeds busy-reply-threshold. Requires: `kind` is not
 // kNone.
 Refusal Busy(ServerPhase::BusyScriptKind kind, const DialectTraits& traits);
-Refusal SnapshotFailed(const DialectTraits& traits);  // the error of writes after a failed snapshot
+Refusal SnapshotFailed(const DialectTraits& traits);  // the error MISCONF of writes after a failed snapshot
 inline constexpr char kNoReplicas[] = "NOREPLICAS Not enough good replicas to write.";
 
 }  // namespace refusals
@@ -42,7 +42,7 @@ class Users;
 
 // Returns the CommandFlag bits of the request: those of its command, or what the hook `flags_of` of the command
 // returns, if it has one.
-inline uint32_t EffectiveFlags(const Services& services, const Session& session,  // CommandFlag bits of this request
+inline uint32_t EffectiveFlags(const Services& services, const Session& session,  // CommandFlag bits of a request
                                const Command& command, std::span<const Bytes> arguments) {
   const FlagsHook hook = command.Spec().flags_of;
   return hook == nullptr ? command.flags : hook(services, session, arguments, command.flags);
@@ -51,7 +51,7 @@ inline uint32_t EffectiveFlags(const Services& services, const Session& session,
 // Returns whether a replication stream, an append-only file or a fixture may contain the command. This holds for
 // commands that change data or scripts, send messages, begin or execute a transaction, or may be called by scripts.
 // Protected commands and other commands with kAdmin are not allowed. CommandSpec::in_streams may decide otherwise.
-bool IsAllowedInStreams(const Command& command);  // whether AOF and replication streams may contain the command
+bool IsAllowedInStreams(const Command& command);  // whether the AOF and replication may contain the command
 
 class Gates {  // the checks that may refuse a command before it runs
  public:
@@ -74,41 +74,41 @@ class Gates {  // the checks that may refuse a command before it runs
   enum class DiskUser : uint8_t { kCommand, kScript };
   // Returns the error MISCONF for a write or a script if changes cannot be persisted at present, or nullopt if they
   // can. Cost: one or two comparisons.
-  std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error for writes; nullopt: they can be persisted
+  std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error MISCONF for writes; nullopt: writes are safe
   bool LacksReplicas() const;                                   // true: fewer good replicas than min-replicas-to-write
-  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // clients may not write
+  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // a replica that refuses writes
   // Returns the error REDIRECT, which sends a client of this replica to the primary. Returns nullopt if the client does
   // not follow redirections, if this server is no replica, or in a cluster, where nodes redirect by slot.
   std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // error REDIRECT; nullopt: none is needed
-  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }   // this replica's data must not be read
+  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }   // a replica with unusable old data
 
  private:
   using GateMember = void (Gates::*)(const Request& request) const;
   template <RequestPath kPath, Gate kGate, GateMember kMember>
-  void CheckGate(const Request& request) const;  // calls kMember unless the rule of kGate and kPath is to skip it
+  void CheckGate(const Request& request) const;  // calls kMember if gate_rules.h says that kPath checks kGate here
   template <RequestPath kPath>
-  void PassOn(const Request& request) const;              // checks the gates of kPath, in order
-  void CheckContent(const Request& request) const;        // throws unless streams and files may contain the command
-  void CheckArity(const Request& request) const;          // throws if the number of arguments does not fit
-  void CheckArityInStream(const Request& request) const;  // for files and streams: the newest version's arity fits too
+  void PassOn(const Request& request) const;                 // checks all gates for requests of kPath, in order
+  void CheckContent(const Request& request) const;           // throws unless streams and files may contain the command
+  void CheckArity(const Request& request) const;             // throws if the number of arguments does not fit
+  void CheckArityInStream(const Request& request) const;     // throws if no version's number of arguments fits
   void CheckProtectedCommand(const Request& request) const;  // throws unless enable-debug-command or the like allows it
   void CheckAuthentication(const Request& request) const;    // throws NOAUTH if the client must log in first
   void CheckTransactions(const Request& request) const;      // throws if the command is not allowed after MULTI
-  void CheckUserPermissions(const Request& request) const;   // throws if ACL rules forbid it
+  void CheckUserPermissions(const Request& request) const;   // throws if ACL rules forbid the command
   void CheckOtherNode(const Request& request) const;         // in a cluster: throws if another node has the slot
   void CheckOtherServer(const Request& request) const;       // throws REDIRECT if a replica's client has CAPA redirect
-  void CheckMemory(const Request& request) const;            // throws if it may need memory above maxmemory
+  void CheckMemory(const Request& request) const;            // throws OOM if memory is short and the command may use it
   void CheckDiskError(const Request& request) const;         // throws for writes while they cannot be persisted
   void CheckReplicas(const Request& request) const;          // throws for writes if min-replicas-to-write is not met
   void CheckReadOnlyReplica(const Request& request) const;   // throws for writes to a read-only replica
-  void CheckStaleReplica(const Request& request) const;      // throws for most commands if IsStale()
+  void CheckStaleReplica(const Request& request) const;      // throws for most commands if a replica's data is stale
   void CheckSubscribedMode(const Request& request) const;    // throws for most commands of a RESP2 subscriber
   void CheckLoading(const Request& request) const;           // throws for most commands while data is loaded
   void CheckBusyScript(const Request& request) const;        // throws for most commands while a slow script runs
   void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or MONITOR client accesses keys
 
   const DialectTraits& Traits() const;    // properties of the emulated version
-  DialectTraits TraitsForErrors() const;  // like Traits, with the product name that errors show
+  DialectTraits TraitsForErrors() const;  // like Traits, with the product name that errors use
 
   const Parts parts_;  // the objects that the constructor got
 };

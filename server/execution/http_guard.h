@@ -13,7 +13,7 @@ class Clients;
 class Pace;
 struct Session;
 
-class HttpGuard {  // closes connections of browsers
+class HttpGuard {  // closes connections on which a browser sends HTTP
  public:
   struct Parts {  // the objects that HttpGuard uses; its constructor gets them
     const Env& env;
@@ -21,18 +21,18 @@ class HttpGuard {  // closes connections of browsers
   };
   explicit HttpGuard(const Parts& parts) : parts_(parts) {}
 
-  static bool IsHttp(Bytes word) {  // the command name is POST or Host:, as an HTTP client sends it
+  static bool IsHttp(Bytes word) {  // whether a command name is an HTTP word: POST or Host:
     return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:");
   }
   // Closes the session, and logs a possible attack at most once a minute.
-  void Abort(Session& session);  // closes the session
+  void Abort(Session& session);  // closes the session, and logs a possible attack
 
  private:
-  static constexpr int64_t kMinLogIntervalMs = 60'000;  // between two log lines: an attacker must not fill the disk
+  static constexpr int64_t kMinLogIntervalMs = 60'000;  // least time between log lines, as an attacker may cause many
   static constexpr int64_t kNever = -1;                 // nothing was logged yet
 
   const Parts parts_;           // the objects that the constructor got
-  int64_t logged_ms_ = kNever;  // real elapsed time (Pace) of the last log line
+  int64_t logged_ms_ = kNever;  // when the last attack was logged (real time)
 };
 
 }  // namespace respite

@@ -16,7 +16,7 @@ class ClientLimits;
 class Clients;
 struct CurrentExecution;
 
-class Monitors final : public CallObserver {  // clients in MONITOR mode, which see the commands of all clients
+class Monitors final : public CallObserver {  // clients in MONITOR mode; shows them the commands of all
  public:
   struct Parts {  // the objects that Monitors uses; its constructor gets them
     const Env& env;
@@ -35,7 +35,7 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
 
   // Shows a script before it runs, so that it appears before the commands that it calls. Requires: the script's command
   // has the flag kSkipMonitor, so that it is not shown again.
-  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // shows the line of EVAL or FCALL
+  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // shows an EVAL or FCALL first
     if (!IsEmpty()) Show(session, arguments);
   }
 
@@ -48,7 +48,7 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
                         std::span<const Bytes> arguments);
   void Show(const Session& session, std::span<const Bytes> arguments);  // sends the command to all monitors
   std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text that MONITOR shows
-  std::string PeerOf(const Session& session) const;                                  // client address in a MONITOR line
+  std::string PeerOf(const Session& session) const;  // a client's address, as MONITOR shows it
 
   const Parts parts_;               // the objects that the constructor got
   std::vector<Session*> sessions_;  // the clients in MONITOR mode

@@ -17,7 +17,7 @@ class Keyspace;
 
 class Prefetcher {  // fetches the data of several requests into the CPU cache before they run
  public:
-  static constexpr size_t kMaxGroupRequests = 16;  // at most so many requests are parsed and prefetched together
+  static constexpr size_t kMaxGroupRequests = 16;  // largest number of requests that are prefetched together
 
   struct Parts {               // the objects that Prefetcher uses; its constructor gets them
     const Keyspace& keyspace;  // all databases
@@ -34,12 +34,12 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
   const std::vector<ResolvedRequest>& Resolve(const RequestBatch& batch, int db);  // finds commands and prefetches keys
 
  private:
-  struct ListLookup {  // a list end to prefetch: a request probably uses it
+  struct ListLookup {  // an end of a list, to be prefetched because a request will probably use it
     Bytes key;
     ListEnd end;
     uint64_t key_hash;  // hash of `key`
   };
-  struct MemberLookup {  // a member of a collection to prefetch: a request looks it up
+  struct MemberLookup {  // a member of a collection, to be prefetched because a request will look it up
     Bytes key;
     Bytes member;       // the member to find
     uint64_t key_hash;  // hash of `key`
@@ -51,9 +51,9 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
   const Parts parts_;                         // the objects that the constructor got
   std::vector<ResolvedRequest> resolved_;     // command and first key of each request of the batch
   std::vector<uint64_t> hashes_;              // hashes of the keys to prefetch
-  std::vector<MemberLookup> member_lookups_;  // members to prefetch
+  std::vector<MemberLookup> member_lookups_;  // members of collections to prefetch
   std::vector<MemberHint> member_hints_;      // where in memory the members of member_lookups_ may be
-  std::vector<ListLookup> list_lookups_;      // ends of lists to prefetch
+  std::vector<ListLookup> list_lookups_;      // ends of lists to prefetch (push and pop commands)
   std::vector<ListHint> list_hints_;          // where in memory the list ends of list_lookups_ are
 };
 

@@ -43,46 +43,48 @@ class Pump {  // runs the requests that a session has sent
     const Keyspace& keyspace;                   // all databases
     Clients& clients;                           // all sessions
     ClientLimits& limits;                       // closes clients that exceed limits
-    ClientMemory& client_memory;                // maxmemory-clients
+    ClientMemory& client_memory;                // enforces maxmemory-clients
     Users& users;                               // all ACL users
     Executor& executor;                         // runs requests
     const CurrentExecution& current_execution;  // the command that runs now
   };
 
-  static constexpr size_t kMaxRequestsPerTurn = 1024;  // limit of one session's requests in one Turn (approximately)
+  static constexpr size_t kMaxRequestsPerTurn = 1024;  // about how many requests a session may run per loop iteration
   // Time limit in µs for the pipelines of all sessions in one Turn (iteration of the event loop). When this time is
   // used up, each session runs one more request, and its other requests wait for the next Turn. So pipelines of slow
   // commands do not delay other clients for longer. The time of each session's first request does not count, because
   // this request always runs.
-  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // µs for all sessions; then each runs only one more request
+  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // for all sessions; then each runs only one more request
 
-  Outcome RunAll(Session& session);     // runs requests until the input, or the session's share of the Turn, is used up
-  Outcome RunGroups(Session& session);  // parses and runs groups of requests
-  Outcome RunGroup(Session& session);   // runs the requests of batch_
-  void MeasureLargeArguments(Session& session);               // counts large arguments as client memory
+  Outcome RunAll(Session& session);  // runs requests until the input, or this session's share of the time, is used up
+  Outcome RunGroups(Session& session);           // parses and runs requests in groups, to prefetch their data
+  Outcome RunGroup(Session& session);            // runs the requests of batch_
+  void MeasureLargeArguments(Session& session);  // counts large arguments as client memory
   void QueueReplies(Session& session, bool caused_messages);  // queues the session's replies for sending
   Outcome RunPaused(Session& session);                        // runs session.paused_request, if any
   // On a replica: counts the primary's requests before index `next` of the batch as applied. Requests of an open
   // transaction, a blocked or paused request, and a request whose failure closes the link do not count. After a
   // disconnection, the primary sends them again.
-  void NoteApplied(Session& session, size_t next);               // requests of the primary before `next` are applied
-  static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone: kIdle; kUnfinished: kMore; else kPaused
+  void NoteApplied(Session& session, size_t next);  // replica: requests of batch_ before `next` are applied
+  static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
-  void BeginPipelineTime();                                      // begins to measure the time of this pipeline
+  void BeginPipelineTime();                                      // begins to measure this pipeline's time
   void EndPipelineTime() { pipelines_us_ += ThisPipelineUs(); }  // adds the time of this pipeline to pipelines_us_
-  int64_t ThisPipelineUs() const {                               // µs since the pipeline's first request ended
+  int64_t ThisPipelineUs() const {                               // how many µs ago the pipeline's first request ended
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
   }
-  bool IsTurnUsedUp() const { return pipelines_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn; }  // time is up
+  bool IsTurnUsedUp() const {  // whether pipelines have used up their time in this loop iteration
+    return pipelines_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn;
+  }
   void CloseAfterProtocolError(Session& session);  // replies with the error, and closes the session
 
   const Parts parts_;                           // the objects that the constructor got
-  static constexpr int64_t kNoRequestYet = -1;  // pipeline_began_us_ if no request of this pipeline has ended
-  uint64_t turn_ = UINT64_MAX;                  // number of the Turn that pipelines_us_ belongs to
-  int64_t pipelines_us_ = 0;                    // time in µs of the finished pipelines in this Turn
-  int64_t pipeline_began_us_ = kNoRequestYet;   // real time (Pace) when the pipeline's first request ended
+  static constexpr int64_t kNoRequestYet = -1;  // pipeline_began_us_ until the pipeline's first request has ended
+  uint64_t turn_ = UINT64_MAX;                  // number of the loop iteration (Turn) that pipelines_us_ belongs to
+  int64_t pipelines_us_ = 0;                    // how long the finished pipelines of this loop iteration took (µs)
+  int64_t pipeline_began_us_ = kNoRequestYet;   // when the pipeline's first request ended (real time)
   RequestBatch batch_;                          // the requests that run next
-  Prefetcher prefetcher_;                       // fetches the data of these requests into the cache
+  Prefetcher prefetcher_;                       // fetches the data of batch_ into the CPU cache
 };
 
 }  // namespace respite

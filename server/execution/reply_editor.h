@@ -11,7 +11,7 @@
 
 namespace respite {
 
-class ReplyEditor {  // interface: changes replies on purpose (TEST SHUFFLE)
+class ReplyEditor {  // interface: changes replies before clients get them (TEST SHUFFLE)
  public:
   virtual ~ReplyEditor() = default;
   // Changes the reply to this request. The reply begins at `reply_start` in `session.out`, and has the RESP version of

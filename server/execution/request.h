@@ -20,13 +20,13 @@ struct Request {                        // one request, from its arguments to it
   const Command* command;               // null if there is no such command
   std::span<const Bytes> words;         // arguments, with the command's name
   uint32_t flags = 0;                   // CommandFlag bits (EffectiveFlags), set before the gates are checked
-  Progress progress = {};               // how far a request has come that was paused before
+  Progress progress = {};               // how much was done before the request was paused or blocked
   std::span<const BlobRef> blobs = {};  // owners of the large arguments
   HashedText key = {};                  // the first key, if its hash is known
 
   // The Executor sets the following members while it runs the request.
-  int64_t started_us = 0;                                          // monotonic time when the execution began
-  size_t reply_start = 0;                                          // position of the reply in session.out
+  int64_t started_us = 0;                                          // when the execution began (clock time)
+  size_t reply_start = 0;                                          // where in session.out the reply begins
   FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;  // kFailed: the command ended with an error
   bool continues_later = false;                                    // the handler has called Call::ContinueInNextTurn
 };

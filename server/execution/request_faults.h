@@ -48,17 +48,17 @@ class RequestFaults {  // interface: a source of faults for requests (TEST FAULT
 
   // Returns the fault for this request, or null. The pointer is valid until the next call, or until a rule of TEST
   // FAULT changes.
-  virtual const RequestFault* FindFault(const Attempt& request) = 0;  // null: no fault
+  virtual const RequestFault* FindFault(const Attempt& request) = 0;  // the fault that hits the request, or null
 };
 
-class RequestFaultSources {  // the attached sources of faults; may be none
+class RequestFaultSources {  // list of attached sources of faults; may be empty
  public:
   void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }  // adds a source that is asked first
   void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }     // adds a source that is asked last
   void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // does nothing if it is not attached
 
   explicit operator bool() const { return !all_.empty(); }
-  const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // null: no fault
+  const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // the fault, or null
     for (RequestFaults* faults : all_) {
       if (const RequestFault* fault = faults->FindFault(request)) return fault;
     }

@@ -40,7 +40,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     ScriptEngine& engine;  // runs scripts of its language
     Kind kind;
     uint32_t flags;                       // ScriptFlag bits
-    Access access;                        // whether it may write; kReadOnly: EVAL_RO, EVALSHA_RO, FCALL_RO
+    Access access;                        // whether the script may write; kReadOnly: EVAL_RO, EVALSHA_RO, FCALL_RO
     ScriptEngine::Invocation invocation;  // the script and its arguments
   };
 
@@ -64,7 +64,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   // Calls compile(), which compiles a script, and returns its result. Like a running script, the compiler lets other
   // clients be served after busy-reply-threshold, and can be killed.
   template <class Compile>
-  auto RunCompiler(Call& call, Compile compile);           // returns the result of compile()
+  auto RunCompiler(Call& call, Compile compile);           // runs compile(), which can be killed like a script
   bool IsRunning() const { return current_.has_value(); }  // a script is running
   // Throws a Refusal while a script runs. The commands call this that would free the running code, or data that the
   // script needs.
@@ -72,10 +72,10 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   Kind RunningKind() const { return current_->kind; }                      // kind of the running script
   std::string RunningName() const { return std::string(current_->name); }  // name of the running script
   std::span<const Bytes> RunningArguments() const;                         // arguments of the running EVAL or FCALL
-  int64_t RunningMs() const;                                               // real time since the script began
+  int64_t RunningMs() const;                                               // how long the script has run (real time)
 
   bool Busy() const { return parts_.env.phase.HasBusyScript(); }  // the script is slow, so others are served
-  Refusal BusyRefusal() const;  // the error for other clients while the script is slow
+  Refusal BusyRefusal() const;  // the error BUSY for other clients while the script is slow
   // Stops the running script. Throws a Refusal if no script runs, or if the script cannot be killed.
   void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL
 
@@ -85,40 +85,40 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void SetReplication(uint8_t targets) noexcept override;                            // does redis.set_repl
   std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;  // redis.acl_check_cmd; null: unknown
   void Log(LogLevel level, Bytes text) noexcept override;                          // does redis.log
-  bool PollStopRequest() noexcept override;         // true: the script must stop; also serves other clients
+  bool PollStopRequest() noexcept override;         // serves other clients; returns true if the script must stop
   bool IsReplyUnwanted() noexcept override;         // true: the client has gone, or its output exceeds the limit
-  int64_t MonotonicMs() const noexcept override;    // real elapsed time (Pace), for time limits
+  int64_t MonotonicMs() const noexcept override;    // real time, for time limits
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
   void CountError(Bytes text) noexcept override;    // counts an error of a command of the script
 
  private:
-  struct Current {  // the running script
+  struct Current {  // the script that runs, or is compiled, now
     Call* call;
     const Request* request;  // null during compilation
     Kind kind;
     Bytes name;
     RequestPath path;                     // path of its commands
-    int64_t started_ms;                   // real elapsed time (Pace) when it began
-    bool is_over_memory;                  // maxmemory was exceeded when it began
+    int64_t started_ms;                   // when the script began (real time)
+    bool is_over_memory;                  // maxmemory was exceeded when the script began
     bool has_written = false;             // the script has written, so it cannot be killed
     bool is_killed = false;               // SCRIPT KILL or a shutdown ends it
-    uint8_t replication = kReplicateAll;  // redis.set_repl: kReplicate… bits
+    uint8_t replication = kReplicateAll;  // who gets later commands (redis.set_repl): kReplicate… bits
     std::optional<int> slot{};            // slot of the keys used so far, in a cluster
   };
 
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins
   void End();
-  void ReplaceScriptSession();  // makes a new session_, because the script's commands may have changed it
+  void ReplaceScriptSession();  // makes a new session_, because a script may have changed the old one
   bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // the gate is checked
-  void CheckDeclaredFlags(const Request& request) const;  // before the script runs: throws if its flags forbid it
+  void CheckDeclaredFlags(const Request& request) const;  // throws if the script's flags (#!lua) forbid running it now
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);    // throws if the script may not run it
   void CheckMayBeCalled(const Command& command) const;                            // throws if scripts may not call it
   void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if the user may not run it
   void CheckWrite(const Command& command) const;                              // throws if the script may not write now
   void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have its keys
-  void TrackReads(const Command& command, std::span<const Bytes> arguments);  // notes keys the caller has read
-  void ServeOthers();  // serves other clients during a slow script
-  Bytes ReplyBytes();  // the reply in session_ of the command that has run
+  void TrackReads(const Command& command, std::span<const Bytes> arguments);  // CLIENT TRACKING: notes read keys
+  void ServeOthers();  // serves other clients while a script is slow
+  Bytes ReplyBytes();  // reply of the last command, from the output of session_
 
   const Parts parts_;                 // the objects that the constructor got
   std::unique_ptr<Session> session_;  // runs the commands of scripts
@@ -127,7 +127,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 };
 
 template <class Compile>
-auto ScriptRunner::RunCompiler(Call& call, Compile compile) {  // returns the result of compile()
+auto ScriptRunner::RunCompiler(Call& call, Compile compile) {  // runs compile(), which can be killed
   ThrowIfScriptRuns();
   Begin(call, nullptr, Kind::kScript, "(being compiled)");
   auto compiled = compile();

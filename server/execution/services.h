@@ -20,14 +20,14 @@ class SlotMigrations;
 struct StorageSubsystem;
 class Tls;
 
-struct Services {  // the parts of a Node that commands, INFO and CONFIG SET may use
+struct Services {  // all parts of a server that commands, INFO and CONFIG SET may use
   Env env;
   DataSubsystem& data;
   ClientSubsystem& clients;         // sessions, users, messages and waits
   ExecutionSubsystem& execution;    // runs requests and scripts
   StorageSubsystem& storage;        // snapshots and the append-only file
   Replication& replication;         // replication, as primary and as replica
-  Migrations& migrations;           // MIGRATE
+  Migrations& migrations;           // sends keys to other servers (MIGRATE)
   ClusterMode& cluster;             // the cluster, if enabled
   SlotMigrations& slot_migrations;  // moves slots between cluster nodes
   SentinelMode& sentinel;           // Sentinel mode, if enabled
@@ -36,6 +36,6 @@ struct Services {  // the parts of a Node that commands, INFO and CONFIG SET may
   Lab& lab;
 };
 
-RewriteExtras RewriteExtrasOf(const Services& services);  // lines of CONFIG REWRITE that are not directives
+RewriteExtras RewriteExtrasOf(const Services& services);  // lines for ACL users that CONFIG REWRITE writes
 
 }  // namespace respite

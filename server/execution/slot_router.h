@@ -18,7 +18,8 @@ class SlotRouter {  // interface: decides which cluster node serves a request
   virtual void Check(const Request& request) const = 0;  // throws unless this node serves the request
   // Like Check, for a command that a script calls. Also returns the slot of its keys.
   virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // returns the slot; nullopt: no keys
-  virtual std::optional<int> SlotOf(const Command& command, std::span<const Bytes> arguments) const = 0;  // of its keys
+  virtual std::optional<int> SlotOf(const Command& command,  // the slot of the command's keys; nullopt: no keys
+                                    std::span<const Bytes> arguments) const = 0;
 };
 
 }  // namespace respite
