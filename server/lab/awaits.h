@@ -23,7 +23,7 @@ struct Session;
 class BlockedClients;
 
 // Counts the requests of all clients, except requests of TEST and the traffic between servers.
-class RequestCounter final : public CallObserver {  // counts the requests of all clients since its creation
+class RequestCounter final : public CallObserver {  // counts the requests of all clients, for TEST AWAIT
  public:
   explicit RequestCounter(CallObservers& observers) : observers_(observers) { observers_.Attach(*this); }
   ~RequestCounter() override { observers_.Detach(*this); }
@@ -57,7 +57,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   struct ConditionState {             // result of checking the condition of a TEST AWAIT
     bool is_met;                      // the condition holds, so the wait can end
     std::string state_text = {};      // text about the current state, for the error if the wait times out
-    int64_t check_again_us = kNever;  // real elapsed time at which the condition may become true without any event
+    int64_t check_again_us = kNever;  // when to check again even without an event (real time)
   };
   using Condition = std::function<ConditionState()>;
 
@@ -66,26 +66,27 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   bool IsEmpty() const { return awaits_.empty(); }  // no client waits in TEST AWAIT
   // Makes this client wait until `condition` is met, or until the timeout (real time). Requires: the condition is not
   // met now.
-  void BeginWait(const Session& session, const Command& command, Condition condition, int64_t timeout_ms);
+  void BeginWait(const Session& session, const Command& command,  // blocks the client until the condition is met
+                 Condition condition, int64_t timeout_ms);
   std::optional<ConditionState> Take(const Session& session);  // how the wait has ended, told once; nullopt: it has not
   // Called after each turn of the event loop. Cost: O(clients that wait), and the cost of their conditions.
   void CheckConditions();  // ends the waits whose condition is met or whose timeout has passed
-  std::shared_ptr<const RequestCounter> SharedRequestCounter();  // the request counter that all current waits share
+  std::shared_ptr<const RequestCounter> SharedRequestCounter();  // the counter that all current waits share
 
  private:
   struct Await {                             // the wait of one client
     const Command* command;                  // the TEST AWAIT command
     Condition condition;                     // what the client waits for; checked after each turn of the event loop
-    int64_t deadline_us;                     // real elapsed time at which the wait times out
+    int64_t deadline_us;                     // when the wait times out (real time)
     std::optional<ConditionState> end = {};  // result of the wait; nullopt: the client still waits
   };
 
-  void RequestTurn(int64_t pace_us);  // makes the event loop start a turn at this real elapsed time
+  void RequestTurn(int64_t pace_us);  // makes the event loop run at this real time, to check again
 
   const Parts parts_;                 // other parts of the server that this class uses
-  std::map<uint64_t, Await> awaits_;  // the waiting clients, by client ID
-  int64_t turn_at_us_ = kNever;       // real elapsed time at which a turn was requested; kNever: none was requested
-  std::weak_ptr<const RequestCounter> shared_counter_;  // result of SharedRequestCounter; empty if no wait uses it
+  std::map<uint64_t, Await> awaits_;  // the waits of blocked clients, by client ID
+  int64_t turn_at_us_ = kNever;       // when RequestTurn makes the loop run (real time); kNever: not requested
+  std::weak_ptr<const RequestCounter> shared_counter_;  // counter of SharedRequestCounter; empty if no wait uses it
 };
 
 }  // namespace respite

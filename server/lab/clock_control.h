@@ -30,7 +30,7 @@ struct ClockMove {  // the arguments of TEST CLOCK or TEST CLUSTER CLOCK
   bool is_auto = false;            // for kAuto: whether AUTO is turned on
 };
 
-class TimeKeeper {  // interface of Housekeeping: serves the events that become due when a server's clock is moved
+class TimeKeeper {  // interface: runs timers and deadlines that become due when TEST CLOCK moves time
  public:
   virtual ~TimeKeeper() = default;
   // Moves the clock forward by `elapsed_ms`, in steps from one event to the next. Serves each event when the clock
@@ -44,18 +44,18 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
  public:
   // The latest Unix time in ms that the clock may show. Up to this time, stream IDs, dates in INFO and sums of
   // deadlines stay far from their limits.
-  static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // end of the year 9999, the latest wall time
+  static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // latest Unix time of the clock: the end of the year 9999
   // The most time in ms that may pass in total, over all jumps. kMaxWallMs does not limit this, because wall time may
   // be set back and advanced again.
-  static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // most time that may pass, 127,000 years
+  static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // how much time may pass in all jumps together
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
     MovableClock* clock;           // null if this server has none (test-commands no)
-    const ExactExpiry& deadlines;  // knows the deadlines of keys and fields
+    const ExactExpiry& deadlines;  // finds the next key or field that expires
     Clients& clients;              // all sessions
     Executor& executor;            // runs requests, and caches the time
-    TimeKeeper& keeper;            // serves the events that become due
+    TimeKeeper& keeper;            // runs what becomes due
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
@@ -76,9 +76,9 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   void Freeze();  // stops the clock at a whole millisecond
   // Requires: MovableClock::kMinRate <= rate <= kMaxRate.
-  void RunAt(double rate);                // `rate`: seconds of the clock per second of real time
+  void RunAt(double rate);                // lets the clock run `rate` times as fast as real time
   void FollowMachine();                   // makes the clock show the machine's time again, and turns AUTO off
-  void SetWallTimeBack(int64_t wall_ms);  // sets only the wall time; no events become due
+  void SetWallTimeBack(int64_t wall_ms);  // sets the clock to an earlier Unix time; nothing becomes due
   // Turns TEST CLOCK AUTO on or off. If it is on, the clock jumps to the next due event whenever there are clients and
   // all of them wait, for example for messages or keys.
   void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: TEST CLOCK AUTO: jumps when all clients wait
@@ -97,24 +97,24 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   // The following three functions request a jump in the next turn, for the client with ID `client`. A jump never
   // exceeds the clock's limits. Requires: there is a host (which runs the event loop).
-  void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this time in the next turn
-  void PostJumpTo(uint64_t client, int64_t wall_ms);   // jumps to this time in the next turn, or sets the clock back
-  void PostJumpToNextEvent(uint64_t client);           // jumps to the next due event in the next turn, if there is one
-  struct JumpResult {                                  // result of a jump of the clock
-    bool is_too_far = false;      // the jump was refused, because the clock would exceed its limits
-    std::optional<Due> met = {};  // the event that PostJumpToNextEvent jumped to
+  void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this duration, in the next loop iteration
+  void PostJumpTo(uint64_t client, int64_t wall_ms);  // jumps (or goes back) to a Unix time, in the next loop iteration
+  void PostJumpToNextEvent(uint64_t client);          // jumps to the next due event, if any, in the next loop iteration
+  struct JumpResult {                                 // how a jump of the clock has ended
+    bool is_too_far = false;                          // the jump was refused, because the clock would exceed its limits
+    std::optional<Due> met = {};                      // the event that PostJumpToNextEvent jumped to
   };
-  bool MayJump(int64_t elapsed_ms) const;  // false: the jump would exceed kMaxWallMs or kMaxMonotonicMs
+  bool MayJump(int64_t elapsed_ms) const;  // whether a jump keeps within kMaxWallMs and kMaxMonotonicMs
   // JumpNow and JumpNowTo jump immediately. They require that no command runs, and that this server runs its events in
   // this turn.
-  JumpResult JumpNow(int64_t elapsed_ms);  // advances the clock by this time, serving all events on the way
-  JumpResult JumpNowTo(int64_t wall_ms);   // advances the clock to this wall time, or sets it back
-  bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // true until result is taken
+  JumpResult JumpNow(int64_t elapsed_ms);  // advances the clock by this duration, serving all events on the way
+  JumpResult JumpNowTo(int64_t wall_ms);   // advances the clock to this Unix time, or sets it back
+  bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // until TakeJumpResult
   // Returns the result of the client's jump, once. Returns nullopt while the jump has not ended. Requires:
   // IsJumpPosted.
-  std::optional<JumpResult> TakeJumpResult(uint64_t client);  // result of the jump; nullopt: it has not ended
+  std::optional<JumpResult> TakeJumpResult(uint64_t client);  // takes the result of a jump; nullopt: not ended yet
 
-  void EndTurn();  // if AUTO is on and all clients wait, jumps to the next due event in the next turn
+  void EndTurn();  // if AUTO is on and all clients wait, requests a jump to the next due event
 
  private:
   struct PostedJump {        // a jump that a client has requested
@@ -124,17 +124,17 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   // Lets time pass, and serves each event that becomes due. Requires: MayJump(elapsed_ms).
   void Pass(int64_t elapsed_ms);
-  std::optional<Due> NextReachableEvent() const;  // the next due event, if the clock can reach it within its limits
+  std::optional<Due> NextReachableEvent() const;  // the next due event; nullopt: none that the clock can reach
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event and returns it
   void Post(uint64_t client, std::function<JumpResult()> jump);
-  bool EveryClientWaits() const;  // there are clients, and all are blocked, subscribed, held back or replicas
+  bool EveryClientWaits() const;  // clients exist, and each is blocked, subscribed, delayed by a fault, or a replica
   void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
 
   const Parts parts_;                            // other parts of the server that this class uses
   bool is_auto_ = false;                         // the setting of TEST CLOCK AUTO
-  bool is_jumping_ = false;                      // a jump is being made, and its events are being served
-  bool has_posted_ = false;                      // a jump of TEST CLOCK AUTO is waiting for the next turn
-  std::map<uint64_t, PostedJump> posted_jumps_;  // jumps that clients requested, by client ID, until TakeJumpResult
+  bool is_jumping_ = false;                      // the clock is jumping, and events are being served
+  bool has_posted_ = false;                      // a jump of TEST CLOCK AUTO waits for the next loop iteration
+  std::map<uint64_t, PostedJump> posted_jumps_;  // jumps by client ID, from PostJump… until TakeJumpResult
 };
 
 }  // namespace respite

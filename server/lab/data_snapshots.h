@@ -18,7 +18,7 @@ namespace respite {
 class LazyFree;
 class Unit;
 
-class DataSnapshots final : public OldValueKeeper {  // earlier states of the data, as differences from the present
+class DataSnapshots final : public OldValueKeeper {  // earlier states of the data, stored as differences
  public:
   class Snapshot;           // the data at one moment
   struct SnapshotDeleter {  // deletes a snapshot, and makes DataSnapshots forget it
@@ -39,9 +39,9 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
 
   // Copies the keys of the snapshot to `target`. Skips databases that `target` does not have. Cost: O(keys of the
   // snapshot).
-  void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the keys of the snapshot to an empty Dataset
+  void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the snapshot's keys to an empty Dataset
 
-  static bool IsLost(const Snapshot& snapshot);  // true: all data was replaced since, by a full sync or a loaded file
+  static bool IsLost(const Snapshot& snapshot);              // true: a full sync or a loaded file has replaced all data
   static size_t StoredValueCount(const Snapshot& snapshot);  // number of old values that the snapshot stores
   size_t KeyCount(const Snapshot& snapshot) const;           // number of keys that existed at the time of the snapshot
 
@@ -53,28 +53,30 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   };
   // Returns the differences from `before` to `after`, ordered by database and key. Cost: O(changes since the older
   // snapshot), and O(keys) for each database that was flushed or swapped since.
-  std::vector<Difference> Compare(const Snapshot& before, const Snapshot* after) const;  // `after` null: present data
+  std::vector<Difference> Compare(const Snapshot& before,  // the keys that differ; `after` null: from the present data
+                                  const Snapshot* after) const;
 
   // The interface OldValueKeeper.
   void BeforeChange(int db, Bytes key, const Entry* entry) override;  // keeps the old value for the snapshots
   void OnFlushed(int db, Database& content) override;                 // moves the flushed database into the snapshots
-  void OnSwap(int one, int other) override;  // notes for the snapshots that SWAPDB exchanged these
+  void OnSwap(int one, int other) override;  // notes in the snapshots that SWAPDB swapped databases
   void OnReplaced() override;                // marks the snapshots as lost: all data was replaced
 
  private:
   struct Part;  // the data that a snapshot stores of one database
 
   const Entry* Find(const Snapshot* snapshot, int db, Bytes key) const;
-  std::set<std::string> KeysThatMayDiffer(const Snapshot& before, const Snapshot* after, int db) const;  // for Compare
+  std::set<std::string> KeysThatMayDiffer(const Snapshot& before,  // the keys of a database that Compare must compare
+                                          const Snapshot* after, int db) const;
   void Forget(Snapshot& snapshot);                            // removes the snapshot from snapshots_
   void UndoSwaps(Snapshot& snapshot, Unit& unit);             // undoes each SWAPDB since the snapshot
-  void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // restores a database that was flushed since
-  void RestoreKeys(Snapshot& snapshot, int db, Unit& unit);   // restores the keys of a database that were changed since
+  void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // restores a database that was flushed after the snapshot
+  void RestoreKeys(Snapshot& snapshot, int db, Unit& unit);   // restores the keys that changed after the snapshot
 
   Dataset& data_;
   LazyFree& lazy_free_;                 // frees large values in the background
   std::vector<Snapshot*> snapshots_;    // all existing snapshots, from the oldest to the newest
-  const Snapshot* restored_ = nullptr;  // the snapshot that is being restored: meanwhile it stores no old values
+  const Snapshot* restored_ = nullptr;  // the snapshot that is being restored, which stores no old values meanwhile
 };
 
 }  // namespace respite

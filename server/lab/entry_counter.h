@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class EntryCounter {  // counts the journal entries that match a filter, for repeated queries
+class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter, each only once
  public:
   // `journal` must outlive this object.
   EntryCounter(const RequestJournal& journal, JournalFilter filter)
@@ -27,14 +27,14 @@ class EntryCounter {  // counts the journal entries that match a filter, for rep
     bool counts;  // the entry is included in the count
   };
 
-  bool CheckAgain(BlockedEntry& entry);  // corrects the count; true: need not be checked again, as it is not blocked
+  bool CheckAgain(BlockedEntry& entry);  // counts an entry anew; true: its request is no longer blocked
 
   const RequestJournal& journal_;              // the journal whose entries are counted
   const JournalFilter filter_;                 // which entries are counted
   uint64_t epoch_;                             // epoch of the journal when it was last read
   uint64_t next_;                              // number of the next journal entry to check
   uint64_t count_ = 0;                         // number of matching entries so far
-  std::vector<BlockedEntry> blocked_entries_;  // entries that must be checked again
+  std::vector<BlockedEntry> blocked_entries_;  // entries of blocked requests, which must be checked again
 };
 
 }  // namespace respite

@@ -23,11 +23,11 @@ namespace respite {
 enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 
 // Returns the format for a file name extension without its dot, such as "json", in upper or lower case.
-std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // format for "json", "rdb" …; nullopt: unknown
+std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // format of the extension "json", "rdb" …; nullopt: unknown
 
 // Parses a fixture. Fails with the position and the reason if the text is malformed. Requires: the format is kResp,
 // kRedis or kJson.
-Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // parses the format .resp, .redis or .json
+Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // parses a fixture in .resp, .redis or .json
 Result<Fixture> ReadRedisFixture(Bytes text);                       // reads lines as typed into redis-cli
 Result<Fixture> ReadRespFixture(Bytes text);                        // reads RESP arrays of bulk strings
 // Reads requests in the format .resp from a file, from `offset` to the end.

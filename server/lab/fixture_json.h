@@ -23,6 +23,6 @@
 
 namespace respite {
 
-Result<Fixture> ReadJsonFixture(Bytes text);  // reads a JSON object that has a member for each key
+Result<Fixture> ReadJsonFixture(Bytes text);  // reads test data: a JSON object that has a member for each key
 
 }  // namespace respite

@@ -13,6 +13,6 @@ struct Services;
 // must not be used. Clients get the error LOADING meanwhile. If the append-only file is on, starts to rewrite it,
 // because the requests are not appended one by one. Requires: the server's own data was loaded, and replication has not
 // started.
-std::optional<std::string> LoadFixtures(const Services& services);  // loads the files of `load`; error or nullopt
+std::optional<std::string> LoadFixtures(const Services& services);  // loads the test data of `load`; returns an error
 
 }  // namespace respite

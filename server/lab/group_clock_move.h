@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class GroupClockMove {  // one TEST CLUSTER CLOCK change, made to the clocks of several servers
+class GroupClockMove {  // one move of the clocks of several servers (TEST CLUSTER CLOCK)
  public:
   // Computes the move, but moves no clock yet. Requires: the move is not kAuto, and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
@@ -25,9 +25,9 @@ class GroupClockMove {  // one TEST CLUSTER CLOCK change, made to the clocks of 
 
  private:
   ClockMove move_;           // the requested change
-  int64_t wall_ms_ = 0;      // for kFreeze and kSet: the time that all clocks show afterwards
-  int64_t elapsed_ms_ = 0;   // for kAdvance and kNext: the time that passes on all clocks
-  bool is_possible_ = true;  // the move would exceed no clock's limits
+  int64_t wall_ms_ = 0;      // for kFreeze and kSet: the Unix time that all clocks show afterwards
+  int64_t elapsed_ms_ = 0;   // for kAdvance and kNext: how much time passes on all clocks
+  bool is_possible_ = true;  // the move keeps within the limits of all clocks
   std::optional<ClockControl::Due> met_;
 };
 

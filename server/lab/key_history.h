@@ -27,8 +27,8 @@ namespace respite {
 struct FinishedCall;
 struct RequestOwner;
 
-struct JournalMoment {    // a position in the journal (between two entries), and its time
-  uint64_t next_seq = 0;  // sequence number of the next entry
+struct JournalMoment {    // a position between two entries of the journal, and its time
+  uint64_t next_seq = 0;  // sequence number of the entry after this position
   int64_t wall_us = 0;    // Unix time in µs of this position
 };
 
@@ -39,7 +39,7 @@ struct ExpiredKey {     // a key that was removed because it expired
   std::string key;
 };
 
-struct HeldLock {  // a lock, held or ended: a key that a client has created by SET NX or the like
+struct HeldLock {  // a lock, held or ended: a key that a client created by SET NX or the like
   enum class End : uint8_t { kHeld, kDeleted, kExpired, kEvicted, kOverwritten, kFlushed, kServerKilled };
 
   int db = 0;
@@ -47,12 +47,12 @@ struct HeldLock {  // a lock, held or ended: a key that a client has created by 
   std::string token;                           // the value of the key, or the field of the hash
   std::shared_ptr<const RequestOwner> holder;  // client that created the key
   uint64_t created_by_entry = 0;               // sequence number of the journal entry that created the key
-  int64_t acquired_us = 0;                     // Unix time in µs at which the client acquired the lock
+  int64_t acquired_us = 0;                     // when the client acquired the lock (Unix time in µs)
   uint32_t prolonged = 0;                      // how often the key got a new deadline while the lock was held
   End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
   JournalMoment ended = {};                    // when the lock ended
   std::shared_ptr<const RequestOwner> ended_by = {};  // sender of the journal entry that ended the lock; null: unknown
-  uint64_t expired_key = 0;                           // number of the ExpiredKey of the key; 0: it did not expire
+  uint64_t expired_key = 0;                           // ExpiredKey::number, if the lock's key expired; 0: it did not
 };
 
 class KeyHistory {  // records which keys expired and which locks clients held, for the journal
@@ -63,7 +63,8 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
 
   // Records a call of `client` that has ended: the lock that the call has acquired, and who ended the locks that the
   // call released. `at.next_seq` is the number of the call's journal entry.
-  Step RecordCall(const FinishedCall& call, const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
+  Step RecordCall(const FinishedCall& call,  // records the lock that a call acquired, and who released a lock
+                  const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void ForgetUnrecordedCall();  // discards what was noted about a call that the journal does not record
 
   // Handles a keyspace event: records an expired key, and ends or prolongs a lock. Cost: O(log locks) if any lock is
@@ -94,9 +95,11 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   struct KeyOrder;  // order of keys, which also finds a Key by a KeyView
 
   // Returns about how many bytes of memory the record uses. The key counts twice, because held_locks_ has a copy.
-  static size_t BytesOf(const HeldLock& lock) { return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100; }
+  static size_t BytesOf(const HeldLock& lock) {  // about how much memory the record uses
+    return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100;
+  }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // memory size
-  bool HasMade(int db, std::span<const Bytes> words) const;  // whether the running call has created the key words[1]
+  bool HasMade(int db, std::span<const Bytes> words) const;  // whether the running call created the key words[1]
   Step DetectAcquiredLock(const FinishedCall& call,          // records a lock if the call has acquired one
                           const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void Open(const HeldLock& lock);  // records a lock that was acquired
@@ -107,10 +110,10 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   void DropOldestLock();  // removes the record of the lock that was acquired first, whether it is held or ended
   void MakeRoom();        // drops the oldest records while they need more than kMaxHistoryBytes
 
-  std::deque<ExpiredKey> expired_keys_;  // oldest first
+  std::deque<ExpiredKey> expired_keys_;  // records of the keys that expired, oldest first
   std::deque<HeldLock> locks_;           // held and ended locks, oldest first
   uint64_t first_lock_ = 0;              // number of the lock in locks_[0]; the numbers are consecutive
-  uint64_t last_expired_key_ = 0;        // number of the latest ExpiredKey
+  uint64_t last_expired_key_ = 0;        // ExpiredKey::number of the latest record
   size_t bytes_ = 0;                     // memory of all records
   struct KeyOrder {                      // finds a Key by a KeyView
     using is_transparent = void;
@@ -120,7 +123,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
   };
   std::map<Key, uint64_t, KeyOrder> held_locks_;  // numbers of the locks that are held, by key
-  std::vector<uint64_t> just_ended_;              // numbers of the locks that the running call may have ended
+  std::vector<uint64_t> just_ended_;              // numbers of the locks that ended during the running call
   Key created_key_;                               // last key that the running call has created
   bool has_created_key_ = false;                  // the running call has created a key
   HeldLock possible_lock_;                        // a hash that the running script has created, which may be a lock

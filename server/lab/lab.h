@@ -28,12 +28,12 @@ struct Lab {              // the objects behind the TEST command
   Lab(const Lab&) = delete;
   Lab& operator=(const Lab&) = delete;
 
-  ClockControl clock;            // TEST CLOCK
+  ClockControl clock;            // TEST CLOCK: stops and moves the clock
   NamedSnapshots snapshots;      // TEST SNAPSHOT: earlier states of the server
   RequestJournal journal;        // TEST JOURNAL: the latest requests
   Awaits awaits;                 // TEST AWAIT: clients that wait for a state of the server
   FaultRules faults;             // TEST FAULT: rules that make requests, connections or disk operations fail
-  Lint lint;                     // TEST LINT
+  Lint lint;                     // TEST LINT: finds requests that would cause trouble in production
   MissingFeatures missing;       // TEST MISSING: features that clients used and this server lacks
   Shuffle shuffle;               // TEST SHUFFLE: shuffles replies without specified order
   Worlds* worlds = nullptr;      // TEST WORLD: isolated servers in this process; null: not available

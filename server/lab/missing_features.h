@@ -24,8 +24,8 @@ struct MissingFeature {  // a feature that clients have tried to use and that th
   std::string request;                         // the first request that used it
   std::shared_ptr<const RequestOwner> client;  // the first client that used it
   uint64_t count = 0;                          // how often clients used the feature
-  int64_t first_ms = 0;                        // Unix time in ms of the first use
-  int64_t last_ms = 0;                         // Unix time in ms of the last use
+  int64_t first_ms = 0;                        // when the feature was used first (Unix time)
+  int64_t last_ms = 0;                         // when the feature was used last (Unix time)
 };
 
 class MissingFeatures final : public CallObserver {  // TEST MISSING: records what clients used and this server lacks

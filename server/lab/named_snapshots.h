@@ -59,7 +59,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // Restores a snapshot. Throws a Refusal if directives, users or functions cannot be restored, or if the snapshot is
   // lost. Directives are restored first, so nothing has changed if a directive is refused. `running` is the session of
   // the caller. Requires: there is such a snapshot.
-  void Restore(Bytes name, Unit& unit, const Session* running);  // restores it; throws a Refusal on failure
+  void Restore(Bytes name, Unit& unit, const Session* running);  // restores a snapshot; throws a Refusal on failure
   // Returns the differences from the snapshot `before` to the snapshot `after`. Requires: the snapshots exist.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present data
 
@@ -69,7 +69,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
 
   // For callers that need a snapshot of the data only, without a name.
   DataSnapshots& data() { return data_; }  // snapshots of the data only
-  struct Programs {                        // scripts and functions of a server
+  struct Programs {                        // all scripts and functions of a server
     std::vector<std::string> scripts;      // sorted
     std::vector<std::string> functions;    // source code of the libraries, ordered by name
   };
@@ -109,7 +109,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   const Parts parts_;                                 // other parts of the server that this class uses
   DataSnapshots data_;                                // stores the data of all snapshots
   std::map<std::string, Snapshot, std::less<>> all_;  // by name
-  Setup initial_setup_;                               // users and directives for ResetConfig and ResetUsers
+  Setup initial_setup_;  // the users and directives that ResetConfig and ResetUsers restore
 };
 
 }  // namespace respite

@@ -24,17 +24,17 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     std::string name;                                           // "node-1"
     std::string id;  // cluster node ID; empty if it is in no cluster or is dead
     int port;
-    bool is_alive;  // whether the node runs; false: it was killed
+    bool is_alive;  // the node runs; false: the node was killed
     Role role;
   };
   // An operation that takes some time. It has succeeded when all live nodes know its result.
-  struct Task {  // an operation that takes some time
+  struct Task {  // an operation of TEST CLUSTER that takes some time
     enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver, kClock } kind;
     size_t member = 0;                                   // index of the node, for all kinds except kClock
     int slot = 0;                                        // the slot to move, for kMove
     ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
   };
-  struct Outcome {                              // result of a Task
+  struct Outcome {                              // result of an operation (Task)
     std::optional<std::string> trouble = {};    // error text; nullopt: it has succeeded
     std::optional<ClockControl::Due> met = {};  // for kClock with NEXT: the event to which the clocks jumped
   };

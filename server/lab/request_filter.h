@@ -35,14 +35,16 @@ class TextStart {  // the first eight bytes of a text in one machine word, to co
   explicit TextStart(Bytes text);
   // Returns false if the text of this object certainly does not begin with the text of `beginning`. Compares only the
   // first bytes.
-  bool MayBegin(const TextStart& beginning) const { return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0; }
+  bool MayBegin(const TextStart& beginning) const {  // false: this text does not begin with `beginning`
+    return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0;
+  }
 
  private:
-  uint64_t bytes_ = 0;  // the first bytes of the text
+  uint64_t bytes_ = 0;  // the first eight bytes of the text
   uint64_t mask_ = 0;   // has all bits set for the bytes that exist
 };
 
-struct ClientView {  // properties of a client that filters use
+struct ClientView {  // ID, name, user, address and library of a client, for filters
   uint64_t id;
   Bytes name;
   Bytes user;
@@ -52,7 +54,7 @@ struct ClientView {  // properties of a client that filters use
   static ClientView Of(const Session& client);
 };
 
-struct ClientFilter {  // conditions for clients; all given ones must hold
+struct ClientFilter {  // conditions for clients (TEST FAULT, TEST JOURNAL …); all given ones must hold
   std::optional<TextPattern> name;
   std::optional<uint64_t> id;
   std::optional<TextPattern> user;
@@ -64,7 +66,7 @@ struct ClientFilter {  // conditions for clients; all given ones must hold
   bool Matches(const ClientView& client, int in_db) const;  // whether all given conditions hold
 };
 
-struct RequestFilter {                    // conditions for requests; all given ones must hold
+struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …); all given ones must hold
   std::optional<TextPattern> command;     // pattern for full names; a container matches all its subcommands
   uint32_t category = 0;                  // the command must be in this AclCategory (one bit); 0: any category
   std::optional<TextPattern> key;         // pattern that one of the request's keys must match
@@ -72,11 +74,11 @@ struct RequestFilter {                    // conditions for requests; all given 
   std::optional<bool> is_in_script;       // SCRIPT: whether a script must run it; nullopt: does not matter
   std::optional<bool> is_in_transaction;  // TRANSACTION: whether EXEC must run it; nullopt: when a client sends it
 
-  bool MayMatch(const Command& tried) const;  // checks the conditions that depend only on the command
+  bool MayMatch(const Command& tried) const;  // checks only the conditions that depend on the command
   bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // like MayMatch, for an unknown command
   // What Matches needs to know about a request. Requires: MayMatch was true for its command, or MayMatchUnknown for an
   // unknown command.
-  struct Facts {                       // what Matches checks of one request
+  struct Facts {                       // what Matches needs to know of one request
     ClientView client;                 // the client that sent the request
     int db;                            // database of the request
     const Command* command;            // null if the command is unknown
@@ -84,7 +86,7 @@ struct RequestFilter {                    // conditions for requests; all given 
     RequestFaults::Place place;        // whether it was sent, queued, or runs in a transaction or script
     bool is_in_transaction;            // EXEC runs the request
     std::optional<KeyList> keys = {};  // set by FindKeys
-    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // starts of `keys`; if there are none, one empty start
+    std::vector<TextStart> key_starts = {TextStart(Bytes())};  // first bytes of each key, or one empty text
 
     static Facts Of(const RequestFaults::Attempt& request);
     void FindKeys();  // finds the keys among `words`; sets `keys` and `key_starts`
@@ -92,10 +94,10 @@ struct RequestFilter {                    // conditions for requests; all given 
   bool Matches(Facts& facts) const;  // whether all given conditions hold
 
  private:
-  bool FitsPlace(const Facts& facts) const;  // the conditions SCRIPT and TRANSACTION hold
-  bool FitsKey(Facts& facts) const;          // the condition KEY holds
+  bool FitsPlace(const Facts& facts) const;  // whether the conditions SCRIPT and TRANSACTION hold
+  bool FitsKey(Facts& facts) const;          // whether the condition KEY holds
 };
 
-bool IsServerLink(const Session& session);  // this is a link to a primary, a replica, or a node that migrates slots
+bool IsServerLink(const Session& session);  // whether this is a link to a primary, a replica, or a migrating node
 
 }  // namespace respite

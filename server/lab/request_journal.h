@@ -45,7 +45,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired or missed a lock
   bool is_in_transaction = false;                            // EXEC has run the request
-  uint64_t waited_until = 0;   // if it was blocked: number of the first entry after its wait; 0: waits, or never did
+  uint64_t waited_until = 0;   // first entry after the wait of a blocked request; 0: the wait lasts, or none
   std::string detail;          // kError: the error; kFault: the name of the fault
   std::string words;           // the arguments, concatenated; long ones are shortened
   std::vector<uint32_t> ends;  // where each argument ends in `words`
@@ -66,7 +66,7 @@ struct JournalFilter {                 // selects entries of the journal; all gi
   bool Matches(const RequestEntry& entry) const;  // true: all conditions hold
 };
 
-class RequestJournal final : public CallObserver, private KeyEventListener {  // TEST JOURNAL
+class RequestJournal final : public CallObserver, private KeyEventListener {  // TEST JOURNAL: the latest requests
  public:
   static constexpr size_t kDefaultCapacity = 10'000;            // maximum number of entries by default
   static constexpr size_t kMaxCapacity = 1'000'000;             // largest number of entries that a client may request
@@ -105,7 +105,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   template <class Visit>
   void ForEach(const JournalFilter& filter, Visit&& visit) const;  // calls visit(entry), oldest first
   uint64_t Count(const JournalFilter& filter) const;               // number of kept entries that match
-  uint64_t Epoch() const { return epoch_; }  // changes when the journal is cleared; not when old entries make room
+  uint64_t Epoch() const { return epoch_; }  // grows when the journal is cleared, not when old entries make room
 
   // Records that a fault acts on a request. `name` is the name of the rule of TEST FAULT.
   void NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name);  // records the fault
@@ -120,8 +120,8 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest properties
     uint64_t turn = 0;                           // turn of the event loop with its last request
     uint32_t trips = 0;                          // number of round trips since its last entry
-    uint64_t waiting_entry = 0;                  // number of the entry of its blocked request; 0: none
-    std::string fault;                           // name of the fault that acts on its running request
+    uint64_t waiting_entry = 0;                  // number of the entry of the client's blocked request; 0: none
+    std::string fault;                           // name of the fault that acts on the client's running request
   };
   struct Request {                 // a request to record
     const Session* session;        // the session that runs the request; for a script, the script's session
@@ -140,7 +140,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }  // ends the locks
   void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }             // moves the locks
 
-  JournalMoment Moment() const;                           // the end of the journal, and the time of the running request
+  JournalMoment Moment() const;                           // the end of the journal, and when the running request began
   void Attach();                                          // begins to receive calls and key events
   const Session& ClientOf(const Session& session) const;  // the client; for a script, the client that called it
   Sender& SenderOf(const Session& client);                // finds or creates the Sender of this client
@@ -150,7 +150,8 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of the entry
   static void Keep(RequestEntry& entry, const Request& request);
   // Describes a request that has not run or has failed, for a new entry. Its secrets are left out.
-  Request FailedRequest(const Session& session, const Command* command, std::span<const Bytes> words, int depth) const;
+  Request FailedRequest(const Session& session, const Command* command,  // leaves out arguments that may be secret
+                        std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused
   void MakeRoom();            // drops the oldest entries while they need more than kMaxJournalBytes
   void ForgetOldSenders();    // forgets disconnected clients if very many clients are remembered
@@ -162,7 +163,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   uint64_t first_ = 1;                            // sequence number of the oldest entry
   uint64_t next_ = 1;                             // sequence number of the next entry
   uint64_t dropped_count_ = 0;                    // number of entries dropped to make room, since Start or Clear
-  uint64_t epoch_ = 0;                            // changes when the journal is cleared; not when old entries make room
+  uint64_t epoch_ = 0;                            // grows when the journal is cleared, not when old entries make room
   size_t bytes_ = 0;                              // memory of all entries, in bytes
   KeyHistory keys_;                               // records expired keys and locks
   std::unordered_map<uint64_t, Sender> senders_;  // clients that have sent requests, by client ID

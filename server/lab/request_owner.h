@@ -12,7 +12,7 @@ namespace respite {
 
 struct RequestOwner {  // the client that sent a request, with its properties at that time
   // The following texts are shortened, because clients choose them and could make them megabytes long.
-  static constexpr size_t kMaxTextBytes = 256;  // size in bytes to which each text is shortened
+  static constexpr size_t kMaxTextBytes = 256;  // longer names, users … are cut to this size
 
   uint64_t id = 0;
   std::string name;

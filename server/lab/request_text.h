@@ -16,13 +16,14 @@ class CommandTable;
 // Returns how many leading arguments of the request cannot be secrets. Returns SIZE_MAX if no argument can be a secret.
 // Needed for a request that has not run or has failed, because Call::Redact has not hidden its secrets. `command` is
 // null if it is unknown.
-size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command, std::span<const Bytes> words);
+size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command,  // how many come first
+                              std::span<const Bytes> words);
 
 // Returns the conditions of a TEST EXPECT or TEST AWAIT as one line. Shortens long arguments.
-std::string ConditionText(std::span<const Bytes> words);  // all arguments on one line, long ones shortened
+std::string ConditionText(std::span<const Bytes> words);  // the conditions on one line, long ones shortened
 
 // Returns the request on one line. Shortens long arguments and long requests. Shows "(redacted)" instead of each
 // argument from index `hidden_from` on, because it may be a secret.
-std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);  // as one line, shortened
+std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);  // the request on one short line
 
 }  // namespace respite

@@ -12,7 +12,7 @@ struct Session;
 
 class Restarts {  // interface that kills and restarts servers (TEST CRASH)
  public:
-  struct DataAfterCrash {  // which data the restarted server loads
+  struct DataAfterCrash {  // which data a restarted server loads
     // What the restarted server loads. kFiles: the files on the disk. kAll: all data, as if an append-only file had
     // kept it, although there is none.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;

@@ -29,8 +29,8 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies wi
   void Edit(const Command& command, std::span<const Bytes> words, Session& session, size_t reply_start) override;
 
  private:
-  LateBound<ReplyEditor>& reply_editor_;
-  Random random_;  // source of the orders
+  LateBound<ReplyEditor>& reply_editor_;  // where this object attaches itself while shuffling is on
+  Random random_;                         // source of the orders
 };
 
 }  // namespace respite

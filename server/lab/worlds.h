@@ -51,12 +51,12 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   virtual bool HaveClients() const = 0;      // any world (isolated server) has a client
   virtual int PortOf(Bytes name) const = 0;  // port of its own; 0: none
 
-  struct Entry {                            // how a client enters a world
+  struct Entry {                            // how a client enters a world (isolated server)
     std::string world;                      // name of the world; empty: the server that has the worlds
     std::string reply = "+OK\r\n";          // sent when the client has moved
     std::vector<std::string> request = {};  // if not empty, the client's first request in the world, instead of `reply`
   };
-  virtual bool MayMove(const Session& session) const = 0;  // the client has a connection that can move to a world
+  virtual bool MayMove(const Session& session) const = 0;  // whether the client's connection can move to a world
   // Moves the connection of a client to a world in the next turn. The client's command must call
   // Call::ContinueInNextTurn, and is resumed only if the move has failed. Returns false if the client has no connection
   // that could move.

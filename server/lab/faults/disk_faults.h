@@ -17,7 +17,7 @@ namespace respite {
 
 struct DiskFault {  // what a rule of TEST FAULT does to a write or sync: an error or a delay
   enum class Kind : uint8_t { kFull, kSlow, kError };
-  static constexpr int64_t kMaxSlowMs = 60'000;  // largest delay, because the server blocks during a delay
+  static constexpr int64_t kMaxSlowMs = 60'000;  // longest delay in ms, because the server is blocked meanwhile
 
   Kind kind;
   int64_t slow_ms = 0;  // delay for kSlow
@@ -46,19 +46,19 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
   };
   // Counts this operation for the rules that match it. Returns the delay and the error that the operation gets.
   // Thread-safe.
-  DiskEffect TakeEffect(Operation operation);  // counts the operation, and returns its delay or error
+  DiskEffect TakeEffect(Operation operation);  // counts an operation; returns the delay or error for it
 
  private:
   struct Slot;   // a rule
   struct Table;  // the rules, in memory that child processes share
 
   Slot* Find(uint64_t serial) const;
-  Slot* NextAfter(uint64_t serial, Operation operation) const;  // next rule that may act on the operation, or null
+  Slot* NextAfter(uint64_t serial, Operation operation) const;  // next rule for such an operation; or null
 
   std::atomic<Table*> table_ = nullptr;  // the rules, in shared memory; null until the first rule is added
 };
 
-class FaultyDisk final : public FileSystem {  // a file system whose writes and syncs suffer the faults of DiskFaults
+class FaultyDisk final : public FileSystem {  // a file system that injects the faults of DiskFaults
  public:
   using Sleep = std::function<void(int64_t ms)>;
 
@@ -69,24 +69,24 @@ class FaultyDisk final : public FileSystem {  // a file system whose writes and 
 
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
   IoError Rename(const std::string& from, const std::string& to) override { return files_.Rename(from, to); }
-  IoError Remove(const std::string& path) override { return files_.Remove(path); }                // without faults
-  IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(path); }  // no faults
-  IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(path); }  // no faults
+  IoError Remove(const std::string& path) override { return files_.Remove(path); }                // injects no faults
+  IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(path); }  // injects no faults
+  IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(path); }  // injects no faults
   Result<std::vector<std::string>, IoError> List(const std::string& path) override { return files_.List(path); }
-  Kind KindOf(const std::string& path) override { return files_.KindOf(path); }  // without faults
+  Kind KindOf(const std::string& path) override { return files_.KindOf(path); }  // injects no faults
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override { return files_.Lock(path); }
   void RunInBackground(FileTask& task) override {  // runs the task in a background thread
     files_.RunInBackground(task);
   }
 
-  IoError InjectFault(DiskFaults::Operation operation);  // sleeps if a rule delays the operation; returns its error
+  IoError InjectFault(DiskFaults::Operation operation);  // delays an operation, or returns an error, as the rules say
 
  private:
-  static void ReallySleep(int64_t ms);  // blocks the thread for this time
+  static void ReallySleep(int64_t ms);  // blocks the thread for so many milliseconds
 
   FileSystem& files_;   // the real file system
   DiskFaults& faults_;  // the rules that are applied
-  const Sleep sleep_;   // function that blocks the thread, replaced in tests
+  const Sleep sleep_;   // blocks the thread for a time; tests replace this function
 };
 
 }  // namespace respite

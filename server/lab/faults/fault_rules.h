@@ -36,15 +36,15 @@ struct FaultDefinition {  // a rule to add: the arguments of TEST FAULT ADD
 
   std::string name;
   std::vector<std::string> words;  // the arguments after the name, for TEST FAULT LIST
-  RequestFilter filter;            // the requests on which it acts
-  Action action;                   // what it does
+  RequestFilter filter;            // the requests on which the rule acts
+  Action action;                   // what the rule does: an error, a delay, a closed connection …
   HitSchedule schedule;            // on which of its matches the rule acts: TIMES, AFTER, PERCENT; Add sets the seed
   std::optional<int64_t> for_ms;   // FOR: how long the rule lasts; nullopt: without end
 };
 
 class FaultRules final : public RequestFaults, public Timers::Source {  // the rules of TEST FAULT
  public:
-  static constexpr size_t kMaxRules = 10'000;  // number of rules that a server may have
+  static constexpr size_t kMaxRules = 10'000;  // maximum number of rules of one server
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -76,7 +76,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     uint64_t matches;                // requests, connections or disk operations that the rule matched
     uint64_t hits;                   // number of matched requests on which the rule acted
     State state;                     // kSpent: TIMES is used up; kOver: FOR has passed
-    std::optional<int64_t> left_ms;  // time until the rule ends; nullopt: without FOR
+    std::optional<int64_t> left_ms;  // how long the rule still lasts; nullopt: without FOR
   };
   std::vector<Summary> List() const;
   // Returns the number of requests, connections or disk operations on which the rule has acted. Returns nullopt if
@@ -84,7 +84,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   std::optional<uint64_t> Hits(Bytes name) const;  // how often the rule has acted; nullopt: no such rule
 
   void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sockets that rules may shut, or null
-  bool RefusesConnection(Bytes address);  // a rule refuses it, which counts as a hit. Cost: O(connection rules)
+  bool RefusesConnection(Bytes address);  // true: a rule refuses this connection, and has counted a hit
 
   const RequestFault* FindFault(const Attempt& request) override;  // fault of the rule that acts on it; null: none does
 
@@ -108,13 +108,13 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     std::vector<Candidate> rules;  // in the order in which they were added
   };
 
-  const Candidates& CandidatesFor(const Command& command);  // active rules that may act on it, cached
-  static Candidate CandidateOf(Rule& rule);                 // the entry for this rule in a list of candidates
+  const Candidates& CandidatesFor(const Command& command);  // active rules that may act on a command, cached
+  static Candidate CandidateOf(Rule& rule);                 // makes the list entry for a rule
   // Ends the effect of a rule. The rule stays in rules_.
   void Stop(Rule& rule);
   void RecomputeAfterRuleChange();     // updates what depends on the rules: connection_rules_, sockets and the like
-  uint64_t SeedFor(Bytes name) const;  // seed for the choices of this rule
-  bool ShutsSockets() const;           // an active rule says that the server must not listen
+  uint64_t SeedFor(Bytes name) const;  // seed for the PERCENT choices of this rule
+  bool ShutsSockets() const;           // true: an active rule forbids the server to listen
 
   const Parts parts_;                                           // other parts of the server that this class uses
   uint64_t seed_;                                               // seed for the choices of PERCENT
@@ -124,7 +124,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   std::map<std::string, Rules::iterator, std::less<>> names_;   // the rules by name
   std::vector<Candidates> candidates_;                          // rules that may act on a command, by Command::id
   std::vector<Rule*> connection_rules_;                         // active rules that refuse new connections
-  std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;  // active rules with FOR, by end and serial
+  std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;  // active rules with FOR, by end time and serial number
   ListeningSockets* sockets_ = nullptr;  // sockets that rules may shut; null: this server listens on none
 };
 

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-struct HitSchedule {  // on which of its matches a fault acts, which is a hit (TIMES, AFTER, PERCENT)
+struct HitSchedule {  // on which matching requests a fault acts, called hits (TIMES, AFTER, PERCENT)
   static constexpr uint64_t kAlways = UINT64_MAX;  // for `times`: no limit; for `chance`: all matches
 
   uint64_t times = kAlways;   // TIMES: maximum number of hits
@@ -18,10 +18,10 @@ struct HitSchedule {  // on which of its matches a fault acts, which is a hit (T
   uint64_t seed = 0;          // seed for the random choices of PERCENT
 };
 
-class HitCounts {  // how often a fault rule has matched and acted; processes may share it
+class HitCounts {  // how often a fault rule has matched, and how often it acted
  public:
   uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }  // number of matches, hits or not
-  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }        // number of matches on which it acted
+  uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }  // number of matches on which the rule acted
   bool IsSpent(const HitSchedule& schedule) const { return Hits() >= schedule.times; }  // TIMES is used up
   void Reset();                                                                         // sets both counters to 0
   // Counts a match, and returns whether the fault acts on it. A true result counts as a hit. Counts nothing if TIMES is
@@ -30,7 +30,7 @@ class HitCounts {  // how often a fault rule has matched and acted; processes ma
 
  private:
   std::atomic<uint64_t> matches_ = 0;  // number of requests, connections or disk operations that the rule matched
-  std::atomic<uint64_t> hits_ = 0;     // number of matches on which it acted
+  std::atomic<uint64_t> hits_ = 0;     // number of matches on which the rule acted
 };
 
 inline void HitCounts::Reset() {  // sets both counters to 0

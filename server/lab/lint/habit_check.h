@@ -8,7 +8,7 @@
 
 namespace respite {
 
-class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, newer and watch-without-exec
+class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, newer and watch-without-exec
  public:
   explicit HabitCheck(const Parts& parts) : parts_(parts) {}
 
@@ -26,7 +26,7 @@ class HabitCheck final : public LintCheck {  // the rules no-ttl, deprecated, ne
 
   void CheckNoTtl(const LintRequest& request, LintRemarks& remarks);  // checks the rule no-ttl: keys without deadline
   void CheckVersions(const LintRequest& request, LintRemarks& remarks) const;  // checks the rules deprecated and newer
-  void CheckVersionMarks(const std::string& what, const VersionMark& since,    // the rules newer and deprecated
+  void CheckVersionMarks(const std::string& what, const VersionMark& since,    // for the rules newer and deprecated
                          const VersionMark& deprecated_since, Bytes replaced_by, LintRemarks& remarks) const;
   void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // checks the rule watch-without-exec
   void NoteWatch(const LintRequest& request);  // remembers the first WATCH of a client, until the WATCH ends

@@ -37,8 +37,8 @@ struct LintFinding {  // a violation that TEST LINT has found; repetitions only 
   std::string key;      // the first key
   std::string why;
   uint64_t count = 0;    // how often it was found
-  int64_t first_ms = 0;  // Unix time in ms when it was found first
-  int64_t last_ms = 0;   // Unix time in ms when it was found last
+  int64_t first_ms = 0;  // when the violation was found first (Unix time)
+  int64_t last_ms = 0;   // when the violation was found last (Unix time)
 };
 
 class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {  // TEST LINT
@@ -52,7 +52,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
     const Clients& clients;                   // all sessions
     const PubSub& pubsub;                     // subscriptions of clients
     CallObservers& observers;                 // are told of commands
-    LateBound<KeyEventListener>& key_events;  // Lint attaches itself here while a rule is on
+    LateBound<KeyEventListener>& key_events;  // source of keyspace events; used while a rule is on
     RequestFaultSources& fault_sources;
   };
   explicit Lint(const Parts& parts);
@@ -60,7 +60,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   Lint(const Lint&) = delete;
   Lint& operator=(const Lint&) = delete;
 
-  LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }  // off, on or strict
+  LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }  // whether a rule is on
   // Turns these rules on or off, or makes them strict, from the next request on.
   void SetMode(std::span<const LintRule> rules, LintMode mode);  // sets the mode of these rules
   LintLimits& limits() { return limits_; }                       // the numbers and patterns that rules use
@@ -78,7 +78,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void OnRefusal(const RefusedCall& call) override;                // tells the checks that a request has failed
 
  private:
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the checks of the change
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the checks of it
   void OnFlush(std::span<const int> dbs) override;  // tells the checks that all keys of these databases are gone
   void OnSwap(int one, int other) override;         // makes the checks forget the keys of both databases
 
@@ -93,7 +93,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void Leave();                             // stops receiving requests and key events
   LintRemarks RemarksOnGoneClients();       // collects the remarks about disconnected clients
   Sender& SenderOf(const Session& client);  // finds or creates the Sender of this client
-  LintRequest RequestOf(const Attempt& request);  // the request as the checks see it
+  LintRequest RequestOf(const Attempt& request);  // converts a request to the form for checks
   // Records a finding for each remark whose rule is on. Returns the first remark of a strict rule, or nullopt.
   // `request` is null if the remarks are about disconnected clients.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);

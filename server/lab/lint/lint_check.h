@@ -54,7 +54,7 @@ using KeySet = std::set<KeyName, KeyOrder>;
 template <class Value>
 using KeyMap = std::map<KeyName, Value, KeyOrder>;
 
-struct LintRequest {  // a request as the checks see it
+struct LintRequest {  // a request, in the form that the checks of TEST LINT get
   using Place = RequestFaults::Place;
   static constexpr size_t kMaxKeyBytes = 1024;  // longer keys are left out of `keys`
 
@@ -76,7 +76,7 @@ struct LintRequest {  // a request as the checks see it
   bool HasOption(size_t from, Bytes option) const;  // an argument from index `from` on is `option`, ignoring case
 };
 
-struct LintRemark {  // says that a request or a client has violated a rule
+struct LintRemark {  // says which rule of TEST LINT a request or a client has violated, and why
   LintRule rule;
   std::string why;
   std::string key = {};    // key that the remark is about, if any
@@ -84,7 +84,7 @@ struct LintRemark {  // says that a request or a client has violated a rule
 };
 using LintRemarks = std::vector<LintRemark>;
 
-class LintCheck {  // interface: detects violations of a few related rules
+class LintCheck {  // interface of TEST LINT: detects violations of a few related rules
  public:
   struct Parts {  // other parts of the server that the checks use
     const Env& env;
@@ -97,7 +97,7 @@ class LintCheck {  // interface: detects violations of a few related rules
   static constexpr size_t kMaxClients = 10'000;  // maximum number of clients that a check remembers
   // Some checks have a table with a row for each client. Before adding a row, they remove the rows of disconnected
   // clients if the table has at least kMaxGoneClients + 2 * (number of connected clients) rows.
-  static constexpr size_t kMaxGoneClients = 1000;  // about so many disconnected clients may stay in a table
+  static constexpr size_t kMaxGoneClients = 1000;  // about how many disconnected clients a check may keep
 
   virtual ~LintCheck() = default;
   virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before the request runs
@@ -114,8 +114,8 @@ std::string Shown(const LintClient& client);  // text for a remark: "client work
 
 std::string QuotedForRemark(Bytes word);  // quotes an argument for the text of a remark, and shortens a long one
 
-const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // null: absent or expired. Cost: O(1)
-bool HasWatchedKeys(const Session& client);                                     // the client watches a key (WATCH)
+const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // null: absent or expired
+bool HasWatchedKeys(const Session& client);  // whether the client watches a key (WATCH)
 
 // Bounds the memory of a check: removes all rows of a table if the table has at least `max_size` rows.
 template <class Table>

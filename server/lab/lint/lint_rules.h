@@ -32,13 +32,13 @@ enum class LintRule : uint8_t {
 };
 inline constexpr size_t kLintRuleCount = 16;  // number of rules
 
-struct LintRuleInfo {  // name and texts of a rule, for TEST LINT
+struct LintRuleInfo {  // name and texts of a rule of TEST LINT
   Bytes name;          // for example "cross-slot"
   Bytes finds;         // text about the usage that the rule detects
   Bytes instead;       // text about the recommended alternative
   // Some rules take a value after `=`, as in "big-value=100kb".
   Bytes value = {};               // what the value is, such as "size"; empty if the rule takes none
-  Bytes example = {};             // example of a value
+  Bytes example = {};             // example of a value, such as "100kb"
   bool has_default_value = true;  // the value may be omitted, because there is a default
 
   bool NeedsValue() const { return !has_default_value; }  // the rule cannot be turned on without a value
@@ -51,21 +51,21 @@ std::optional<LintRule> FindLintRule(Bytes name);  // finds the rule "cross-slot
 
 inline constexpr int kAnyVersionPart = 999;  // stands for a part that a version limit omits: 7.2 includes 7.2.9
 // Returns a version limit of a rule as text, such as "7.2". Omits the parts that are kAnyVersionPart.
-std::string VersionLimitText(const Version& version);  // "7.2" if the third part is kAnyVersionPart
+std::string VersionLimitText(const Version& version);  // such as "7.2": omits the parts that are kAnyVersionPart
 
-struct LintLimits {                                 // the numbers and patterns that rules use
-  uint64_t calls_in_sequence = 20;                  // the rule chatty reports more similar requests in a row than this
-  uint64_t value_bytes = uint64_t{1} << 20;         // maximum size of an argument or a reply, for the rule big-value
-  uint64_t percent_of_accesses = 50;                // largest share of accesses to one key, for the rule hot-key
-  std::string timed_keys = "*";                     // pattern of keys that must have a deadline, for the rule no-ttl
-  Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule deprecated reports what is deprecated in this version
-  Version newest = {7, 2, kAnyVersionPart};         // the rule newer reports what this version does not have
+struct LintLimits {                          // the numbers and patterns with which rules of TEST LINT can be adjusted
+  uint64_t calls_in_sequence = 20;           // the rule `chatty` reports more similar requests in a row
+  uint64_t value_bytes = uint64_t{1} << 20;  // maximum size of an argument or a reply, for the rule big-value
+  uint64_t percent_of_accesses = 50;         // the rule `hot-key` allows one key this share of all accesses
+  std::string timed_keys = "*";              // pattern of keys that must have a deadline, for the rule no-ttl
+  Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule `deprecated` reports what is deprecated in this version
+  Version newest = {7, 2, kAnyVersionPart};         // the rule `newer` reports what came after this version
 };
 
 // Parses the value of a rule, and stores it in `limits`. Returns false if the value is not valid. Requires: the rule
 // takes a value.
-bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // sets the rule's value; false: it is not valid
+bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // parses the rule's value; false: not valid
 // Returns the present value of a rule as text. Requires: the rule takes a value.
-std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the present value of the rule, as text
+std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the rule's present value, as text
 
 }  // namespace respite

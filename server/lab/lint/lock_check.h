@@ -15,65 +15,66 @@
 
 namespace respite {
 
-class LockCheck final : public LintCheck {  // the rules lock-without-ttl, foreign-unlock and expired-lock-work
+class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, foreign-unlock, expired-lock-work
  public:
   explicit LockCheck(const Parts& parts) : parts_(parts) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
-  void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }  // ends its WATCH
+  void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }  // ends WATCH of this client
   void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends a lock: key deleted, overwritten
-  void Forget(const KeyView& key) override;                             // discards the knowledge about this key
-  void ForgetAll(int db) override;                                      // discards the knowledge about this database
+  void Forget(const KeyView& key) override;                             // forgets the lock of this key
+  void ForgetAll(int db) override;                                      // forgets all locks in this database
 
  private:
   struct Holder {            // a client that holds a lock, or that acts as if it did
     LintClient client;       // the client that has acquired the lock
     KeyMap<bool> used = {};  // keys used under the lock; true: also by other commands than those that only add
-    KeySet written = {};     // keys written since another client took the lock
+    KeySet written = {};     // keys that the client wrote after another client took the lock
 
     void Use(const KeyView& key, bool only_adds);
-    bool HasReadOrSet(const KeyView& key) const;  // the client has read or set the key's value under the lock
+    bool HasReadOrSet(const KeyView& key) const;  // whether the client read or set the key under the lock
   };
   struct Lock {
     std::optional<Holder> holder;  // the client that holds it; nullopt: none
     std::deque<Holder> former;     // clients whose lock expired while they may still work
   };
   using Locks = KeyMap<Lock>;
-  struct Work {      // what a request does with a key
+  struct Work {      // what a request does with a key: reads, adds or overwrites
     bool writes;     // the command changes the key
     bool only_adds;  // the command only adds to the value, as INCR and SADD do
   };
 
   void NoteScript(const LintRequest& request);  // notes which keys the running script has read
-  void CheckLockWithoutTtl(const LintRequest& request, LintRemarks& remarks);   // the rule lock-without-ttl
-  void CheckForeignUnlock(const LintRequest& request, LintRemarks& remarks);    // the rule foreign-unlock
-  void CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks);  // the rule expired-lock-work
+  void CheckLockWithoutTtl(const LintRequest& request, LintRemarks& remarks);   // checks the rule lock-without-ttl
+  void CheckForeignUnlock(const LintRequest& request, LintRemarks& remarks);    // checks the rule foreign-unlock
+  void CheckExpiredLockWork(const LintRequest& request, LintRemarks& remarks);  // checks the rule expired-lock-work
   // Notes that a holder or former holder of a lock uses this key. Adds a remark if the write of a former holder may
   // conflict with the work of the present holder.
-  void NoteWork(const LintRequest& request, const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);
-  void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes that the holder uses the key
-  bool HasCompared(const LintRequest& request, const KeyView& key) const;  // it read the key in its script, or by WATCH
+  void NoteWork(const LintRequest& request, const KeyView& key,  // notes that a (former) lock holder uses a key
+                Work work, Lock& lock, LintRemarks& remarks);
+  void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a key that the holder uses
+  bool HasCompared(const LintRequest& request, const KeyView& key) const;         // read in the script, or watched
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();                                         // removes finished locks if there are very many
   void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many
-  bool IsFinished(const KeyName& key,
-                  const Lock& lock) const;  // the lock has expired, and no client has taken it since
+  bool IsFinished(const KeyName& key,  // the lock has expired, and no client has taken the lock since
+                  const Lock& lock) const;
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
-  void Unlink(uint64_t client, const KeyName& key);            // removes the lock from the client's entry in locks_of_
+  void Unlink(uint64_t client, const KeyName& key);            // removes a lock from the client's entry in locks_of_
   void UnlinkAll(const KeyName& key, const Lock& lock);        // calls Unlink for the holder and all former holders
   void Touch(const LintRequest& request, const KeyView& key);  // forgets a former holder that writes the lock's key
   void NoteWatches(const LintRequest& request);                // after WATCH, notes the keys that the client watches
   void NoteEndOfWatch(const Session& client);                  // forgets the WATCH of a client that has ended it
 
   const Parts parts_;                              // other parts of the server that the checks use
-  Locks locks_;                                    // the known locks, by key
+  Locks locks_;                                    // locks that clients have taken with NX, by key
   std::unordered_map<uint64_t, KeySet> locks_of_;  // by client ID: locks that the client holds or thinks it holds
   std::unordered_map<uint64_t, KeySet> watches_;   // by client ID: keys that the client watches (WATCH)
   KeySet read_by_script_;                          // keys that the running script has read
   std::optional<KeyName> lock_being_taken_;        // key of the lock that the running request acquires
-  std::vector<KeyName> locks_without_deadline_;    // locks that the running transaction or script has acquired
+  std::vector<KeyName> locks_without_deadline_;    // locks that the running transaction or script acquired so
 };
 
 }  // namespace respite

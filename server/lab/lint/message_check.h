@@ -8,7 +8,7 @@
 
 namespace respite {
 
-class MessageCheck final : public LintCheck {  // the rule lost-message
+class MessageCheck final : public LintCheck {  // the rule lost-message of TEST LINT
  public:
   explicit MessageCheck(const Parts& parts) : parts_(parts) {}
 

@@ -7,7 +7,7 @@
 
 namespace respite {
 
-class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value, chatty and hot-key
+class ShapeCheck final : public LintCheck {  // TEST LINT: slow-shape, big-value, chatty and hot-key
  public:
   explicit ShapeCheck(const Parts& parts) : parts_(parts) {}
 
@@ -17,7 +17,7 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
  private:
   // Consecutive requests of one client with the same command and number of arguments. The client has waited for each
   // reply before it sent the next request.
-  struct Sequence {  // consecutive requests of one client with the same command and number of arguments
+  struct Sequence {                    // similar requests of one client in a row, for the rule chatty
     const Command* command = nullptr;  // the command of these requests
     size_t words = 0;                  // number of arguments of each request
     uint64_t turn = 0;                 // turn of the event loop with the last request
@@ -32,8 +32,8 @@ class ShapeCheck final : public LintCheck {  // the rules slow-shape, big-value,
 
   const Parts parts_;                                 // other parts of the server that this class uses
   std::unordered_map<uint64_t, Sequence> sequences_;  // the current sequence of each client, by client ID
-  std::map<KeyName, uint64_t> accesses_;              // number of accesses to each key in the present window
-  uint64_t accesses_in_window_ = 0;                   // sum of accesses_; a new window begins after 1000 accesses
+  std::map<KeyName, uint64_t> accesses_;              // accesses to each key in the present window of 1000 accesses
+  uint64_t accesses_in_window_ = 0;                   // sum of accesses_; after 1000 accesses a new window begins
 };
 
 }  // namespace respite

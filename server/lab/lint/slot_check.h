@@ -7,14 +7,14 @@
 
 namespace respite {
 
-class SlotCheck final : public LintCheck {  // the rules cross-slot, undeclared-key and select-in-cluster
+class SlotCheck final : public LintCheck {  // TEST LINT: cross-slot, undeclared-key, select-in-cluster
  public:
   explicit SlotCheck(const Parts& /*parts*/) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
 
  private:
-  struct Slots {                       // what the rule cross-slot knows of a request and the commands that it runs
+  struct Slots {                       // what cross-slot knows of a request, and of the commands that the request runs
     std::optional<std::string> first;  // the first key; all other keys must be in the same slot
     bool has_remark = false;           // a remark on this request was made
   };

@@ -15,15 +15,15 @@
 
 namespace respite {
 
-class UpdateCheck final : public LintCheck {  // the rule lost-update
+class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LINT
  public:
   explicit UpdateCheck(const Parts& parts) : parts_(parts) {}
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
   void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // notes a key that the request changed
-  void Forget(const KeyView& key) override;                             // discards the knowledge about this key
-  void ForgetAll(int db) override;                                      // discards the knowledge about this database
+  void Forget(const KeyView& key) override;                             // forgets the reads of this key
+  void ForgetAll(int db) override;                                      // forgets the reads of this database
 
  private:
   struct Extent {                              // part of a value: fields of a hash, or the whole value
@@ -32,8 +32,8 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
     bool is_all = false;                // whether it is the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
-    bool Overlaps(const Extent& other) const;  // both have a field in common, or one is the whole value
-    bool IsLong() const { return fields.size() > kMaxFields; }  // it has too many fields to be remembered
+    bool Overlaps(const Extent& other) const;  // true: a common field, or one of the two is the whole value
+    bool IsLong() const { return fields.size() > kMaxFields; }  // has too many fields to be remembered
     Extent SharedWith(const Extent& other) const;               // the part that is in both. Requires: Overlaps(other)
     void Add(const Extent& other);
   };
@@ -46,15 +46,17 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update
     LintClient writer = {};   // the last other client that has written the key since
   };
 
-  static bool ReadsToChange(const LintRequest& request);  // a read whose value the client may change and write back
-  static bool ReplacesUnconditionally(const LintRequest& request);  // it overwrites any value of the key
+  static bool ReadsToChange(const LintRequest& request);  // whether the client may change the value and write it back
+  static bool ReplacesUnconditionally(const LintRequest& request);  // whether any old value is overwritten
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
-  void CheckLostUpdate(const LintRequest& request, const KeyView& key, const Extent& written, LintRemarks& remarks);
+  void CheckLostUpdate(const LintRequest& request, const KeyView& key,  // remarks if the write loses an update
+                       const Extent& written, LintRemarks& remarks);
   // Returns whether the client probably fills a cache: `read` had found no key, and now the client writes the key.
-  bool ProbablyFillsCache(const LintRequest& request, const KeyView& key, const Read& read) const;
+  bool ProbablyFillsCache(const LintRequest& request, const KeyView& key,  // stores what `read` did not find
+                          const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers a read of one key
-  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // updates reads of the key
+  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // makes earlier reads stale
   static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // marks `read` as stale
   void DropOldest(uint64_t client, std::deque<Read>& reads);  // forgets the oldest read of a client
   void MakeRoom();  // forgets disconnected clients, or everything, if there are too many reads

@@ -11,12 +11,13 @@ namespace respite {
 
 struct UsedArgument {                   // an argument of a command's syntax that a request uses
   const SyntaxArgument* argument;       // the argument in the command's syntax
-  const SyntaxArgument* introduced_by;  // the argument, or the group around it, that has a `since`; null: neither
+  const SyntaxArgument* introduced_by;  // the argument or its group, whichever has a version (`since`); null: neither
 };
 
 // Returns the options and optional values that the request uses, in the order of the request. Stops at the first word
 // that does not fit the syntax. A word that can be a value or an option counts as a value. Omits values that every
 // request must have.
-std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax, std::span<const Bytes> words);  // in request order
+std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax,  // options and optional values of a request
+                                        std::span<const Bytes> words);
 
 }  // namespace respite

@@ -15,8 +15,8 @@ namespace respite {
 
 struct AskedRequest {                                 // a request that awaits a reply
   std::vector<std::string> words;                     // arguments, including the command name
-  std::vector<std::vector<std::string>> queued = {};  // the requests that EXEC runs
-  bool is_confirmed_by_messages = false;              // SUBSCRIBE, UNSUBSCRIBE and their variants
+  std::vector<std::vector<std::string>> queued = {};  // for EXEC: the requests queued since MULTI
+  bool is_confirmed_by_messages = false;              // true for SUBSCRIBE and the like: messages replace the reply
   size_t confirmations = 0;                           // number of confirmation messages that have arrived
 };
 
@@ -26,11 +26,11 @@ class AskedReplies {  // the requests of one connection that await a reply
   void Feed(Bytes bytes);                                    // adds the requests in these bytes
   std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request to which this reply belongs; nullopt: none
   void Confirm(const ReplyTree& message);              // handles a message, which may confirm the oldest SUBSCRIBE
-  bool IsPubSubMessage(const ReplyTree& reply) const;  // a pub/sub message or a confirmation of SUBSCRIBE, not a reply
+  bool IsPubSubMessage(const ReplyTree& reply) const;  // a message or a confirmation of SUBSCRIBE, not a reply
 
   uint64_t count() const { return count_; }                    // number of requests that were fed
   bool IsIncomparable() const { return has_other_protocol_; }  // SYNC, PSYNC or MONITOR was sent
-  bool MovesClock() const { return moves_clock_; }             // the client may have changed its server's clock
+  bool MovesClock() const { return moves_clock_; }             // the client may have changed the server's clock
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
@@ -46,7 +46,7 @@ class AskedReplies {  // the requests of one connection that await a reply
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
   bool has_subscribed_ = false;                                 // the client may get messages
   bool has_other_protocol_ = false;                             // another protocol follows: SYNC, PSYNC or MONITOR
-  bool moves_clock_ = false;  // used TEST CLOCK, RESET or SNAPSHOT, or entered a world (an isolated server)
+  bool moves_clock_ = false;  // the client used TEST CLOCK, RESET or SNAPSHOT, or entered an isolated server
   uint64_t count_ = 0;        // number of requests so far
 };
 

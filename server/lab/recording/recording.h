@@ -37,10 +37,10 @@ struct RecordedEvent {  // something that happened on one connection of a record
   bool operator==(const RecordedEvent&) const = default;
 };
 
-struct RecordingStart {          // what the first line of a recording says
+struct RecordingStart {          // what the first line of a recording file says
   int64_t began_us = 0;          // Unix time in µs when the recording began
   std::optional<uint64_t> seed;  // seed of the recorded server; nullopt: an older recording
-  std::string emulated = {};     // the directive `emulate` of the recorded server
+  std::string emulated = {};     // value of the directive `emulate` on the recorded server
 };
 
 struct Recording {                    // the bytes that all connections of a server received and sent
@@ -50,12 +50,13 @@ struct Recording {                    // the bytes that all connections of a ser
 
 std::string RecordingHeader(const RecordingStart& start);  // the first line of a recording file
 // Appends the first line of an event. If the event has bytes, the caller must append them and kEventEnd.
-void AppendEventHeader(std::string& out, int64_t at_us, uint64_t connection, RecordedEvent::Kind kind, size_t bytes);
+void AppendEventHeader(std::string& out, int64_t at_us, uint64_t connection,  // appends an event's first line
+                       RecordedEvent::Kind kind, size_t bytes);
 // This character follows the bytes of an event that has bytes.
 inline constexpr char kEventEnd = '\n';
 
 // Parses a recording. Ignores an incomplete last event, which a crash may leave. Returns an error message if a
 // connection has events before it is opened or after it is closed, or is opened twice.
-Result<Recording, std::string> ParseRecording(Bytes text);  // parses the content of a file, or fails with an error text
+Result<Recording, std::string> ParseRecording(Bytes text);  // parses a recording file, or fails with an error text
 
 }  // namespace respite

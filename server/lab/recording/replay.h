@@ -29,7 +29,7 @@ namespace respite {
 class Replay {  // sends the requests of a recording to another server, and compares the replies
  public:
   enum class Time : uint8_t { kServersClock, kReal, kNone };  // how time passes
-  struct Options {                                            // how to replay
+  struct Options {                                            // how to replay a recording
     Link::Target target;                                      // address of the server
     Time time = Time::kNone;
     double speed = 1;                       // how many times as fast as recorded, for kReal
@@ -38,7 +38,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   struct Parts {       // other objects that the replay uses
     Network& network;  // makes the connections to the server
     const Pace& pace;
-    const CommandSet& commands;                   // commands known to the comparison of replies
+    const CommandSet& commands;                   // commands that the comparison of replies knows
     std::function<void(const std::string&)> say;  // shows a line to the user
     std::function<void()> on_move;                // called when Continue has something to do
   };
@@ -51,7 +51,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
     uint64_t requests = 0;      // number of recorded requests on them, whether sent or not
     uint64_t same = 0;          // number of equal replies
     uint64_t different = 0;     // replies that differ or are missing, and connections that ended early
-    uint64_t unjudged = 0;      // number of replies that need not be equal
+    uint64_t unjudged = 0;      // replies that may differ: of ignored commands, or with varying contents
     uint64_t incomparable = 0;  // connections that could not be compared completely: SYNC, PSYNC, MONITOR, or not RESP
     std::string failure;        // why the replay stopped early; empty if it is complete
   };
@@ -60,12 +60,12 @@ class Replay {  // sends the requests of a recording to another server, and comp
  private:
   using Kind = RecordedEvent::Kind;
 
-  bool ClientsMoveClock() const;             // clients of the recording move the server's clock themselves
+  bool ClientsMoveClock() const;             // whether recorded clients move the server's clock themselves
   bool IsReady(const RecordedEvent& event);  // all replies recorded before the event have arrived and its time has come
-  bool HasPendingReplies() const;            // a connection is not open yet, or lacks recorded replies or its end
+  bool HasPendingReplies() const;            // true: a connection is not open yet, or awaits a reply or its end
   bool EndIfUnreachable();                   // ends the replay if the server cannot be reached; true: it has ended
   void GiveUpWaiting();                      // reports and closes the connections whose replies are missing
-  bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: the time has not come
+  bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: not due yet
   bool MoveClock(int64_t at_us);             // sets the server's clock to a recorded time; false: not yet, call again
   void ConnectClock();                       // opens the connection for TEST CLOCK
   void Perform(const RecordedEvent& event);  // connects, sends, registers an expected reply or end, or hangs up
@@ -76,22 +76,22 @@ class Replay {  // sends the requests of a recording to another server, and comp
   void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares the connection's replies that have arrived
   void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts a pair of replies, reports a difference
   void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
-  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // real time since waiting_since_ms_
+  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // how long the replay waits already
 
   const Parts parts_;          // other parts of the server that this class uses
   const Recording recording_;  // the recording that is repeated
   const Options options_;      // how to replay
   const Time time_;
   const ReplyJudge judge_;                                 // compares replies
-  const int64_t began_ms_;                                 // real elapsed time when the replay began
+  const int64_t began_ms_;                                 // when the replay began (real time)
   size_t next_ = 0;                                        // index of the next event of the recording
   std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // connections by their number in the recording
   std::unique_ptr<ReplayPeer> clock_;                      // connection for TEST CLOCK; null if unused
   int pending_clock_replies_ = 0;                          // number of replies that clock_ still awaits
   int64_t clock_ms_ = 0;                                   // Unix time to which the server's clock was set; 0: not yet
   int64_t clock_to_ms_ = 0;                                // Unix time in the latest TEST CLOCK request
-  int64_t waiting_since_ms_;                               // real elapsed time of the last event or GiveUpWaiting
-  int64_t performed_at_us_ = 0;                            // recorded time of the last request or new connection
+  int64_t waiting_since_ms_;                               // when an event or GiveUpWaiting last happened (real time)
+  int64_t performed_at_us_ = 0;                            // when the last replayed request or connection was recorded
   Outcome outcome_;                                        // counts so far
 };
 

@@ -36,10 +36,10 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
 
   bool IsOpen() const { return link_ != nullptr && link_->stage() == Link::Stage::kOpen && !has_ended_; }  // connected
   bool HasEnded() const { return has_ended_; }  // either side has closed the connection
-  bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // it could not be established
-  bool IsOver() const { return expects_end_ && has_ended_; }     // it has ended, also in the recording
+  bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // no connection was possible
+  bool IsOver() const { return expects_end_ && has_ended_; }     // this connection and the recorded one have ended
   const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty if this side closed it
-  bool HasPendingReplies() const;  // it is not open yet, or recorded replies or the recorded end have not come
+  bool HasPendingReplies() const;  // not open yet, or recorded replies or the recorded end have not come
   // Returns true if replies cannot be compared from now on: SYNC, PSYNC or MONITOR was sent, or the bytes are not RESP.
   bool IsIncomparable() const { return asked_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed(); }
 
@@ -79,14 +79,14 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
     ReplyTreeParser parser_;  // parses the server's bytes
   };
 
-  static std::optional<ReplyTree> TakeFirst(std::deque<ReplyTree>& queue);  // removes the first; nullopt: none
+  static std::optional<ReplyTree> TakeFirst(std::deque<ReplyTree>& queue);  // takes the first; nullopt: none
 
   const uint64_t number_;                // number of the connection in the recording
   const std::function<void()> on_move_;  // called when data has arrived
   std::unique_ptr<Link> link_;
   AskedReplies asked_;                              // requests that await a reply
   Answers recorded_;                                // replies of the recorded server
-  std::deque<std::optional<AskedRequest>> askers_;  // requests of the recorded replies, in the same order
+  std::deque<std::optional<AskedRequest>> askers_;  // the requests to which the replies in recorded_ belong
   Answers replayed_;                                // replies of the new server
   bool expects_end_ = false;                        // in the recording, the connection was closed
   bool was_open_ = false;                           // the connection was established

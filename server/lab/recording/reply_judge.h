@@ -33,7 +33,8 @@ class ReplyJudge {  // compares the replies of two servers to the same request
  private:
   const Command* Find(const std::vector<std::string>& words) const;
   bool IsIgnored(const Command* command, const std::string& name) const;  // a pattern in ignored_ matches the command
-  Verdict JudgeOne(const std::vector<std::string>& words, const ReplyTree& recorded, const ReplyTree& replayed) const;
+  Verdict JudgeOne(const std::vector<std::string>& words, const ReplyTree& recorded,  // compares one reply
+                   const ReplyTree& replayed) const;
 
   const CommandSet& set_;
   std::vector<std::string> ignored_;  // patterns for names of commands whose replies are not compared

@@ -15,14 +15,14 @@ namespace respite {
 
 inline constexpr size_t kNoColumn = SIZE_MAX;  // the row belongs to no client
 
-struct ChartSpan {    // a vertical range of a column. Row n begins at height 2n, and its middle is at 2n + 1
+struct ChartSpan {    // a part of a column, from a height to a height; row n begins at 2n
   size_t column = 0;  // index of the client's column
   size_t from = 0;
   size_t to = 0;
 };
 
 struct Chart {                                   // the journal as a sequence chart, for TEST REPORT
-  struct Column {                                // a client
+  struct Column {                                // the column of one client
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest known name
     size_t lanes = 0;                            // number of bars for locks that are held together, at most kMaxLanes
   };
@@ -44,7 +44,7 @@ struct Chart {                                   // the journal as a sequence ch
 
   static constexpr size_t kMaxLanes = 6;  // bars for locks per client; the last bar also shows all further locks
 
-  int64_t begin_us = 0;         // Unix time of the first row
+  int64_t begin_us = 0;         // Unix time of the first row, in microseconds
   std::vector<Column> columns;  // one for each client
   std::vector<Row> rows;        // from top to bottom
   std::vector<Lock> locks;      // the times during which clients held locks
@@ -57,6 +57,7 @@ struct Chart {                                   // the journal as a sequence ch
 // Makes a chart of the last entries that match the filter, of the locks of their clients, and of the keys that expired
 // in that time. `last` is the maximum number of entries. EVAL and EXEC are placed above the commands that they ran.
 // Cost: O(entries of the journal + locks · log locks).
-Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter, size_t last);  // of the last `last` matches
+Chart MakeChart(const RequestJournal& journal, const JournalFilter& filter,  // shows the last `last` matches
+                size_t last);
 
 }  // namespace respite

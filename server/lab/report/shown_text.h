@@ -11,11 +11,11 @@
 
 namespace respite {
 
-std::string PlainText(Bytes text);  // keeps visible UTF-8, writes other bytes as \xhh, \n and similar. Cost: O(text)
+std::string PlainText(Bytes text);  // keeps visible UTF-8, and writes other bytes as \xhh, \n and similar
 std::string PlainWord(Bytes word);  // like PlainText, but in double quotes if it would not be one word of a line
 
 size_t WidthOf(Bytes text);  // number of terminal columns; East Asian characters take two. Requires: valid UTF-8
-std::string Shortened(Bytes text, size_t most);  // cuts it to `most` columns, with "...". Requires: UTF-8, most >= 3
+std::string Shortened(Bytes text, size_t most);  // cuts a text to `most` columns. Requires: UTF-8, most >= 3
 
 std::string HtmlText(Bytes text);  // the text, escaped for an HTML element or attribute
 std::string JsonText(Bytes text);  // a quoted JSON string that is safe inside <script>. Requires: valid UTF-8
