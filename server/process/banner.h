@@ -15,13 +15,13 @@
 namespace respite {
 
 // LogIdentity writes the first line of the log.
-void LogIdentity(const Settings& settings, Logger& log);                       // writes "Respite 0.1.0, as Redis 7.2.4"
-void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // writes title, version and PID
+void LogIdentity(const Settings& settings, Logger& log);                       // logs "Respite 0.1.0, as Redis 7.2.4"
+void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // logs title, version and PID
 // Shows the logo where Redis would: if the log is a terminal, or if always-show-logo says so.
-void LogMode(const Config& config, Logger& log);  // writes mode and port, or the logo
+void LogMode(const Config& config, Logger& log);  // logs mode and port, or shows the logo
 
-std::string DataPlaceText(const Settings& settings);  // where data is saved, or that it is not saved
+std::string DataPlaceText(const Settings& settings);  // log line: where data is saved, or that it is not saved
 
-std::vector<std::string> UnsupportedSettingWarnings(const Config& config);  // warns if there are settings of modules
+std::vector<std::string> UnsupportedSettingWarnings(const Config& config);  // log lines about settings of modules
 
 }  // namespace respite

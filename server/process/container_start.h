@@ -6,7 +6,7 @@
 
 namespace respite {
 
-struct ContainerStart {                // how this process continues as the entry point of a container
+struct ContainerStart {                // what the entry point of a container image must run next
   std::vector<std::string> arguments;  // of the program, with its name first
   std::string error;                   // why the program cannot run; empty if it can
 };
@@ -14,6 +14,6 @@ struct ContainerStart {                // how this process continues as the entr
 // If the arguments name a program other than those of Respite, replaces this process by that program. If they start the
 // server, creates requested certificates, gives the data folder to the user `redis` and becomes that user, as the image
 // `redis` does.
-ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments);  // may replace this process
+ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments);  // may exec another program
 
 }  // namespace respite

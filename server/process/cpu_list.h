@@ -9,9 +9,9 @@
 
 namespace respite {
 
-std::optional<cpu_set_t> ParseCpuList(Bytes list);  // parses "0-7"; nullopt: the list is invalid
+std::optional<cpu_set_t> ParseCpuList(Bytes list);  // parses processors "0-7"; nullopt: the list is invalid
 
 // As in Redis, an invalid list is silently ignored, and so is one without a processor of this machine.
-void BindToProcessors(Bytes list);  // binds the calling thread to these processors
+void BindToProcessors(Bytes list);  // lets the calling thread run only on these processors
 
 }  // namespace respite

@@ -7,9 +7,9 @@ namespace respite {
 
 // Opens /dev/null for each of the descriptors 0, 1 and 2 that the launcher has closed, so that no socket gets one of
 // these numbers.
-void FillStandardDescriptors();  // opens /dev/null for 0, 1 and 2 if they are closed
+void FillStandardDescriptors();  // opens /dev/null for those of descriptors 0, 1 and 2 that are closed
 
-class Daemon {  // a process in the background, whose parent waits until it is ready
+class Daemon {  // a process in the background, whose parent waits until the process is ready
  public:
   // Forks a child, and returns in it. The parent exits with 0 when the child calls Release (because the server is
   // ready), when the child dies, or after a second. If pipe or fork fails, returns in the original process. Requires:
@@ -20,7 +20,7 @@ class Daemon {  // a process in the background, whose parent waits until it is r
   void Release() { waiting_parent_ = Descriptor(); }  // lets the parent exit with 0
 
  private:
-  Descriptor waiting_parent_;  // a pipe: the parent exits when this end is closed
+  Descriptor waiting_parent_;  // end of a pipe: when it is closed, the waiting parent exits
 };
 
 }  // namespace respite

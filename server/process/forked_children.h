@@ -28,7 +28,7 @@
 
 namespace respite {
 
-class ForkedChildren final : public Forker {  // runs saves and rewrites in child processes
+class ForkedChildren final : public Forker {  // runs BGSAVE, BGREWRITEAOF … in child processes
  public:
   // A function that runs first in a new child: it sets the title, the processors and the oom-score-adj of the child.
   using Preparation = std::function<void(ChildWork)>;
@@ -44,12 +44,12 @@ class ForkedChildren final : public Forker {  // runs saves and rewrites in chil
   void Kill() override;
 
  private:
-  struct Child {  // the running child
+  struct Child {  // the child process that runs now
     ChildWork work;
     pid_t pid;
-    int64_t started_us;           // when it was forked, in real elapsed microseconds
-    Descriptor reports;           // pipe from which the progress of the child is read
-    ChildProgress progress = {};  // its latest report
+    int64_t started_us;           // when the child was forked (real time)
+    Descriptor reports;           // pipe from which the child's progress is read
+    ChildProgress progress = {};  // the child's latest report
   };
 
   [[noreturn]] void Live(ChildWork work, const Job& job, Descriptor reports, int output, pid_t parent) noexcept;
@@ -58,13 +58,13 @@ class ForkedChildren final : public Forker {  // runs saves and rewrites in chil
 
   const Pace& pace_;
   Logger& log_;
-  Preparation prepare_;          // called first in a new child
-  std::optional<Child> child_;   // nullopt: no child is running
+  Preparation prepare_;          // function that runs first in a new child
+  std::optional<Child> child_;   // the child that runs now; nullopt: none
   std::optional<ChildEnd> end_;  // how the child that was killed has ended; nullopt: already reported
 };
 
 // Returns the modified memory of this process that it shares with no other process. Cost: milliseconds for each GB of
 // memory.
-uint64_t PrivateDirtyBytes();  // modified memory that only this process has
+uint64_t PrivateDirtyBytes();  // modified memory that this process shares with no other
 
 }  // namespace respite

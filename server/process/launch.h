@@ -3,6 +3,6 @@
 
 namespace respite {
 
-int Launch(int argc, char** argv);  // runs the program; returns its exit code
+int Launch(int argc, char** argv);  // runs the program as its arguments request; returns its exit code
 
 }  // namespace respite

@@ -13,8 +13,8 @@
 
 namespace respite {
 
-struct OpenFilesGrant {           // result of RaiseOpenFilesLimit: how many clients the limit of open files permits
-  uint32_t maxclients;            // the number of clients that can be served; 0 if too few to run
+struct OpenFilesGrant {           // result of RaiseOpenFilesLimit: how many clients the limit permits
+  uint32_t maxclients;            // the number of clients that each server can have; 0 if too few to run
   std::vector<ConfigNote> notes;  // messages for the log
 };
 
@@ -23,9 +23,9 @@ struct OpenFilesGrant {           // result of RaiseOpenFilesLimit: how many cli
 OpenFilesGrant RaiseOpenFilesLimit(uint32_t maxclients, uint32_t nodes);  // raises RLIMIT_NOFILE for `nodes` servers
 // Makes CONFIG SET maxclients raise RLIMIT_NOFILE, or fail if that is impossible. Requires: `config` and `log` exist as
 // long as directives can change.
-void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);  // registers the hook of CONFIG SET maxclients
+void WatchMaxClients(Config& config, Logger& log, uint32_t nodes);  // makes CONFIG SET maxclients raise RLIMIT_NOFILE
 
-class OomScore {  // sets oom_score_adj of this process
+class OomScore {  // sets the kernel's oom_score_adj of this process
  public:
   explicit OomScore(Logger& log) : log_(log) {}
 

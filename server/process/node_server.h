@@ -29,10 +29,10 @@
 
 namespace respite {
 
-struct WatchedLoop {  // event loop, and watchdog that detects when it is blocked
+struct WatchedLoop {  // an event loop, and a watchdog that detects if the loop is blocked
   explicit WatchedLoop(const Pace& pace) : loop(pace) {}
   EventLoop loop;
-  Watchdog watchdog;  // logs where the loop is blocked
+  Watchdog watchdog;  // logs a stack trace if the loop is blocked
 };
 
 class NodeServer {  // one Redis server of this process
@@ -47,10 +47,10 @@ class NodeServer {  // one Redis server of this process
     virtual void OnShutdownCancelled() = 0;  // a shutdown was cancelled by SHUTDOWN ABORT or a failed save
     virtual void OnShutdownStatus(const std::string& status) = 0;  // a shutdown now waits for what `status` says
     virtual void HandleRoleChange(NodeServer& node) = 0;           // the server has become a primary or a replica
-    virtual void HandleTitleChange(const NodeServer& node) = 0;    // ports or title template changed
+    virtual void HandleTitleChange(const NodeServer& node) = 0;    // the ports or proc-title-template have changed
     // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if the change cannot take
     // effect.
-    virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;  // returns why it failed
+    virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;  // sets oom_score_adj; or an error
     // Called at each tick while the server has had no client for the time that `exit-on-idle` gives.
     virtual void HandleIdleServer() = 0;  // called at each tick while there was no client for `exit-on-idle`
   };
@@ -82,7 +82,7 @@ class NodeServer {  // one Redis server of this process
   enum class Step : uint8_t { kDone, kFailed, kStopped };
 
   // Creates the Node. With `port auto`, also listens, since the log shows the port. The loop must outlive the server.
-  Step Build(WatchedLoop& loop);  // first step: creates the Node
+  Step Build(WatchedLoop& loop);  // first step of the start: creates the Node
   // Second step: reads the users and listens (unless Build already listens).
   Step Open();
 
@@ -103,7 +103,7 @@ class NodeServer {  // one Redis server of this process
 
   // Sets the replication ID that this server gets if it has no data. If a primary and its replicas get the same ID, the
   // replicas need no snapshot.
-  void SetReplidIfEmpty(std::string replid) { replid_if_empty_ = std::move(replid); }  // used if it has no data
+  void SetReplidIfEmpty(std::string replid) { replid_if_empty_ = std::move(replid); }  // for a server without data
 
   // --- For a server that replaces another one. These functions require that Build was done, and that `before` still
   // exists.
@@ -133,13 +133,13 @@ class NodeServer {  // one Redis server of this process
   void Crash(AppendFsync policy, const Session* spared);  // stops as if killed; disconnects all clients but `spared`
   // Reserves the ports of the server until the returned descriptors are closed, also against use as the local port of a
   // connection. Requires: the server no longer listens.
-  std::vector<Descriptor> ReservePorts() const;     // keeps the ports taken until the returned descriptors are closed
+  std::vector<Descriptor> ReservePorts() const;     // keeps the ports taken until the descriptors are closed
   void HandleSignal(int signal);                    // shuts the server down as SIGTERM or SIGINT asks
   bool HasStopped() const { return has_stopped_; }  // it no longer serves, but may still have its data
   int exit_code() const { return exit_code_; }      // valid after the server has stopped
   bool IsReplica() const { return is_replica_; }    // true: replica; false: primary or Sentinel
   // Measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as clients.
-  int64_t IdleMs() const { return idle_ms_; }  // time without clients; measured at ticks if `exit-on-idle` is set
+  int64_t IdleMs() const { return idle_ms_; }  // how long without clients; measured if `exit-on-idle` is set
   void CloseListeners();                       // closes all listening sockets; removes the file of the unix socket
   void Discard();  // destroys everything except settings and log; a second call does nothing
 
@@ -157,8 +157,8 @@ class NodeServer {  // one Redis server of this process
   void AttachHandlers();        // registers handlers for ticks, stops and new threads
   void LogStatistics();         // logs key counts and memory every few seconds, if the log level shows them
   void StartWatchdog();         // (re)starts the watchdog with `watchdog-period`, or turns it off
-  bool HasClients() const;      // counts those of its isolated test servers, but no replicas and no primary
-  void MeasureIdleTime();       // updates idle_ms_ at each tick, if `exit-on-idle` is set
+  bool HasClients() const;      // whether there are clients, also in isolated test servers; replicas do not count
+  void MeasureIdleTime();       // called at each tick: updates idle_ms_, if `exit-on-idle` is set
   Step Listen();                // opens the ports and the unix socket that the settings name
   std::optional<std::string> OpenCluster();  // loads cluster_start_ or nodes.conf; returns the error
   void ApplyReplidIfEmpty();                 // a server without data gets the replication ID replid_if_empty_, if set
@@ -176,11 +176,11 @@ class NodeServer {  // one Redis server of this process
 
   const Parts parts_;                   // arguments of the constructor
   WatchedLoop* loop_ = nullptr;         // the event loop; null before Build
-  int64_t next_statistics_log_ms_ = 0;  // monotonic time of the next LogStatistics
-  SystemFiles system_files_;            // relative paths begin at the working directory
+  int64_t next_statistics_log_ms_ = 0;  // when LogStatistics may log next (clock time)
+  SystemFiles system_files_;            // the real file system; relative paths begin at the working directory
   FolderFiles files_;                   // relative paths begin at the folder of this server
   ForkedChildren children_;             // child processes of this server, for BGSAVE, BGREWRITEAOF …
-  StartedPrograms programs_;            // scripts of a Sentinel
+  StartedPrograms programs_;            // scripts that a Sentinel has started
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
   std::unique_ptr<Listener> listener_;         // accepts clients; null before Build
@@ -191,9 +191,9 @@ class NodeServer {  // one Redis server of this process
   std::atomic<bool> has_stopped_ = false;      // the server has stopped; never reset
   std::atomic<int> exit_code_ = 0;             // exit code of this server; valid after it has stopped
   std::atomic<bool> is_replica_ = false;       // true: replica; false: primary or Sentinel
-  int64_t last_client_ms_;                  // when there last was a client, in real elapsed time; initially the start
+  int64_t last_client_ms_;  // when there last was a client (real time); at first, when the server was created
   uint64_t accepted_connection_count_ = 0;  // number of connections accepted, as of the last tick
-  std::atomic<int64_t> idle_ms_ = 0;        // milliseconds without clients, as of the last tick
+  std::atomic<int64_t> idle_ms_ = 0;        // how many ms there was no client, as of the last tick
 };
 
 }  // namespace respite

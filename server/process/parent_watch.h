@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ParentWatch {  // notices the end of the process that started this one
+class ParentWatch {  // notices when the process that started this one ends
  public:
   enum class Finding : uint8_t {
     kThere,
@@ -30,7 +30,7 @@ class ParentWatch {  // notices the end of the process that started this one
   bool HasEnded() const;                                    // whether the parent has ended
 
  private:
-  bool HasAdoptiveParent() const;  // the present parent only adopted this process
+  bool HasAdoptiveParent() const;  // true: the present parent did not start this process, only adopted it
 
   pid_t pid_ = 0;
   Descriptor descriptor_;  // pidfd of the parent; not open if the system has no pidfd

@@ -10,7 +10,7 @@
 namespace respite {
 
 // Returns `proc-title-template` with its variables replaced.
-std::string ProcessTitleText(const Config& config, const std::string& program);  // `program`: argv[0]
+std::string ProcessTitleText(const Config& config, const std::string& program);  // fills in proc-title-template
 
 class ProcessTitle {  // writes the title of the process that ps and top show
  public:
@@ -22,7 +22,7 @@ class ProcessTitle {  // writes the title of the process that ps and top show
   void Set(const std::string& title);
 
  private:
-  void ClaimTitleMemory();  // moves the environment away, so that a title can overwrite it
+  void ClaimTitleMemory();  // moves the environment away, so that the title can use the memory
 
   int argc_;
   char** argv_;

@@ -11,7 +11,7 @@
 
 namespace respite {
 
-class ReadyFd {  // a pipe of the launcher, which receives the ports
+class ReadyFd {  // a pipe of the launcher, to which the ports are written when the server is ready
  public:
   // Takes over the descriptor with this number. Programs that the server starts do not inherit it. Returns an error
   // text if the descriptor cannot be used. Must be called before the process opens files, which could get the same
@@ -23,7 +23,7 @@ class ReadyFd {  // a pipe of the launcher, which receives the ports
   Outcome Tell(std::string_view text);
 
  private:
-  Descriptor descriptor_;  // closed before Take and after Tell
+  Descriptor descriptor_;  // the launcher's pipe; not open before Take and after Tell
 };
 
 }  // namespace respite

@@ -52,20 +52,20 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // The functions of NodeServer::Owner.
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // title, processors and OOM score
   void HandleServerStopped(NodeServer& node) override;                 // after the last server, stops the process
-  void OnShutdownCancelled() override;                                 // all servers go on
+  void OnShutdownCancelled() override;                                 // all servers continue
   void OnShutdownStatus(const std::string& status) override;  // reports it to systemd, if the process is ending
-  void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in the OOM score
+  void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in oom_score_adj
   void HandleTitleChange(const NodeServer& node) override;    // if it is the first server, updates the process title
   std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // returns the error
   void HandleIdleServer() override;  // shuts the process down, if all servers are idle
 
   // The functions of NodeRestarts::Owner.
-  std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;  // its replacement, not built
+  std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;  // a new server, not built
   void HandleServerKilled(HostedServer&) override {  // the killed server does not count as living
     --running_server_count_;
   }
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
-  void HandleServerRestarted(HostedServer& hosted) override;  // restores its links; TEST WORLD works again
+  void HandleServerRestarted(HostedServer& hosted) override;  // restores the server's links and TEST WORLD
   void HandleRestartFailure(HostedServer& hosted) override;   // frees the server; ends the process if it was the last
 
  private:
@@ -100,24 +100,24 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void HandleServersConnected(ServerMode mode);  // connects the Sentinels next, or reports readiness
   // Waits until this server is connected, or until this Pace time. After the last server, HandleServersConnected is
   // called.
-  void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until its links are open, or until the deadline
+  void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
   void ReportReadiness();      // tells log, supervisor and launcher that the servers are ready
   void WritePortsToReadyFd();  // writes the ports to the launcher's pipe
   // Runs `task` on the thread of the server. If that is the main thread, runs it before returning. Requires: the loop
   // of a server with its own thread runs.
-  static void RunOnThreadOf(const HostedServer& hosted, std::function<void()> task);  // on its loop's thread
+  static void RunOnThreadOf(const HostedServer& hosted, std::function<void()> task);  // on this server's thread
   // Runs `task` on the main thread. If no server has its own thread, runs `task` before returning.
-  void RunOnMainThread(std::function<void()> task);
-  void WatchSignals();  // makes SIGTERM and SIGINT shut down the servers
+  void RunOnMainThread(std::function<void()> task);  // runs `task` on the main thread
+  void WatchSignals();                               // makes SIGTERM and SIGINT shut down the servers
   // Shuts down all servers as if this signal had arrived.
   void End(int signal);
-  Step CheckParentProcess();                // kStopped: the parent has already ended
+  Step CheckParentProcess();                // finds the parent for `exit-with-parent`; kStopped: it has ended
   void WatchParent();                       // shuts down when the parent ends, for `exit-with-parent`
   void ShutDownAfterParent();               // shuts down because the parent has ended
-  void ShutDownIdleProcess();               // shuts down for `exit-on-idle`, unless it tried recently
-  void SignalServer(HostedServer& hosted);  // makes this server shut down as shutdown_signal_ asks
+  void ShutDownIdleProcess();               // shuts down for `exit-on-idle`, unless tried recently
+  void SignalServer(HostedServer& hosted);  // shuts this server down as shutdown_signal_ asks
   void SignalRemainingServers();            // shuts down the other servers, once those told to shut down have stopped
-  void UpdateTitle(const Settings& shown);  // shows these settings in the process title
+  void UpdateTitle(const Settings& shown);  // makes ps show these settings in the process title
   OomScore::Outcome ApplyOomScore(const Settings& settings);                   // sets the score of the current role
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }  // the process runs one Sentinel
   char Role() const;
@@ -128,18 +128,18 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   Config& config_;  // configuration of the process; nodes derive their configuration from it
   const CommandLine& line_;
-  ProcessTitle& title_;  // the title that ps shows
-  SystemClock clock_;    // the wall time of the machine
+  ProcessTitle& title_;  // writes the title that ps shows
+  SystemClock clock_;    // reads the time of the machine
   SystemPace pace_;
   Logger log_;                                 // the log of the process
   std::mutex mutex_;                           // protects title_, oom_score_ and the settings that they use
   OomScore oom_score_;                         // writes oom_score_adj
-  Daemon daemon_;                              // the waiting parent, if the process went to the background
-  std::optional<Supervisor> supervisor_;       // systemd or upstart
-  bool in_background_ = false;                 // the process runs as a daemon
+  Daemon daemon_;                              // lets the parent exit, if the process went to the background
+  std::optional<Supervisor> supervisor_;       // systemd or upstart, if one of them manages the process
+  bool in_background_ = false;                 // the process runs as a daemon (in the background)
   ReadyFd ready_fd_;                           // pipe of `ready-fd`, which gets the ports when the servers are ready
   ParentWatch parent_watch_;                   // the process that launched this one
-  std::vector<ConfigNote> notes_after_ready_;  // messages to log after readiness
+  std::vector<ConfigNote> notes_after_ready_;  // messages to log when the servers are ready
   PidOrPortFile pidfile_;                      // the file of `pidfile`
   PidOrPortFile port_file_;                    // the file of `port-file`
   SystemFiles files_;                          // the file system, for recordings
@@ -156,10 +156,10 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::atomic<int> exit_code_ = 0;             // exit code of the process: that of a failed server, or 0
   std::atomic<bool> is_ending_ = false;        // a signal, or an event handled like one, shuts down all servers
   bool has_lost_parent_ = false;               // the parent has ended
-  int64_t next_idle_end_ms_ = 0;               // earliest time of the next ShutDownIdleProcess, in real elapsed time
+  int64_t next_idle_end_ms_ = 0;               // when ShutDownIdleProcess may act again (real time)
   int shutdown_signal_ = 0;                    // the signal of the current shutdown; 0: no shutdown
   int awaited_server_count_ = 0;               // number of servers that still have to load or connect
-  bool has_failed_ = false;                    // a server could not load
+  bool has_failed_ = false;                    // a server could not load its data
 };
 
 }  // namespace respite

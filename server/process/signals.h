@@ -7,25 +7,25 @@
 namespace respite {
 
 // Makes `handler` (or SIG_IGN, SIG_DFL) the action of a signal. Other signals can interrupt the handler.
-void SetSignalHandler(int signal, void (*handler)(int));  // `handler` may be SIG_IGN or SIG_DFL
+void SetSignalHandler(int signal, void (*handler)(int));  // sets a signal's action, also SIG_IGN and SIG_DFL
 
 // Makes the process ignore SIGHUP, SIGPIPE, and SIGALRM until a watchdog starts. Must be called before the first write.
-void IgnoreUnusedSignals();  // ignores SIGHUP, SIGPIPE and SIGALRM
+void IgnoreUnusedSignals();  // makes the process ignore SIGHUP, SIGPIPE and SIGALRM
 
 // SIGTERM and SIGINT are caught while this object exists. The signal handler itself logs, and exits on a SIGINT during
 // a shutdown, so this works even while a command blocks the loop. Requires: there is only one instance.
-class ShutdownSignals {  // catches SIGTERM and SIGINT
+class ShutdownSignals {  // catches SIGTERM and SIGINT, to shut the server down
  public:
   ShutdownSignals();
   ~ShutdownSignals();
   ShutdownSignals(const ShutdownSignals&) = delete;
   ShutdownSignals& operator=(const ShutdownSignals&) = delete;
 
-  int PollDescriptor() const { return event_.Get(); }  // readable when a signal arrives
+  int PollDescriptor() const { return event_.Get(); }  // readable when SIGTERM or SIGINT arrives
   // Returns the last signal. The descriptor is then not readable until the next signal.
   int Take();
   // Must be called after a shutdown was cancelled.
-  void ForgetSignal();  // lets the next SIGINT request a shutdown again
+  void ForgetSignal();  // after a cancelled shutdown: lets the next SIGINT request a shutdown again
 
  private:
   Descriptor event_;  // an eventfd that the signal handler writes

@@ -11,21 +11,21 @@ namespace respite {
 using WriteObjection = std::optional<std::string>;
 
 // Overwrites the content in place, since the file may be a special file, or another program may watch its inode.
-WriteObjection WriteFile(const std::string& path, std::string_view content);  // overwrites in place; nullopt: done
+WriteObjection WriteFile(const std::string& path, std::string_view content);  // overwrites a file in place; or an error
 
 // Replaces the file, so that readers see either the complete old or the complete new content.
-WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // replaces it; nullopt: done
+WriteObjection ReplaceFileAtomically(const std::string& path, std::string_view content);  // new inode; or an error
 
 // A pidfile or port file, which the process removes when it ends. The object keeps the absolute path, because the
 // working directory may change.
-class PidOrPortFile {  // the pidfile or the port file
+class PidOrPortFile {  // the pidfile or the port file, which the process removes when it ends
  public:
   PidOrPortFile() = default;
   PidOrPortFile(const PidOrPortFile&) = delete;
   PidOrPortFile& operator=(const PidOrPortFile&) = delete;
 
-  WriteObjection WriteInPlace(const std::string& path, std::string_view content);     // keeps the inode; nullopt: done
-  WriteObjection WriteAtomically(const std::string& path, std::string_view content);  // new inode; nullopt: done
+  WriteObjection WriteInPlace(const std::string& path, std::string_view content);     // keeps the inode; or an error
+  WriteObjection WriteAtomically(const std::string& path, std::string_view content);  // makes a new inode; or an error
   bool Exists() const { return !path_.empty(); }  // the file was written, and not removed
   void Remove();                                  // removes the file, if it was written
 

@@ -13,13 +13,13 @@ namespace respite {
 class StartedPrograms final : public ProgramStarter {  // starts the scripts of a Sentinel
  public:
   Result<int64_t, int> Start(const std::vector<std::string>& words) override;  // returns the process ID, or errno
-  std::optional<ProgramEnd> TakeEndedProgram() override;  // nullopt: no program has ended since the last call
+  std::optional<ProgramEnd> TakeEndedProgram() override;  // a program that has ended, once; nullopt: none
   void Kill(int64_t process) override;
 
  private:
   std::vector<int64_t> running_;        // process IDs of the programs that run
-  std::deque<ProgramEnd> not_started_;  // programs that could not run; they count as ended
-  int64_t last_number_ = 0;  // negative number last given, in place of a PID, to a program that could not run
+  std::deque<ProgramEnd> not_started_;  // programs that could not be started; they count as ended
+  int64_t last_number_ = 0;             // latest negative number, given as a PID to a program that could not be started
 };
 
 }  // namespace respite

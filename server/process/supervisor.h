@@ -16,12 +16,12 @@ class Supervisor {  // reports the state of the server to systemd or upstart
   Supervisor(Supervision wanted, Logger& log);
 
   // If there is a supervisor, `daemonize` is ignored.
-  bool HasSupervisor() const { return active_ != Supervision::kNone; }  // systemd or upstart manages this process
+  bool HasSupervisor() const { return active_ != Supervision::kNone; }  // whether systemd or upstart manages this
 
   void ReportReady() const;  // reports that the server is ready to serve
   // Reports to systemd that the server is stopping. If `status` is not empty, reports only this text instead, which
   // says what the stopping server waits for.
-  void ReportStopping(const std::string& status) const;  // reports that the server stops, or what it still waits for
+  void ReportStopping(const std::string& status) const;  // reports that the server stops, or what the stop waits for
 
  private:
   bool Notify(std::string_view state) const;  // sends a datagram to systemd; false: failed

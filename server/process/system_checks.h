@@ -12,14 +12,14 @@ namespace respite {
 
 enum class CheckResult : uint8_t { kSkipped, kPassed, kWarning };
 
-struct SystemCheck {  // the result of one check
+struct SystemCheck {  // the result of one check of the system, such as its THP setting
   std::string name;
   CheckResult result;  // passed, warning, or skipped
   std::string advice;  // what to change, only for a warning
 };
 
 // Runs all checks. Cost: about 50 ms of CPU time, to measure how expensive it is to read the clock.
-std::vector<SystemCheck> CheckSystem();  // runs all checks
+std::vector<SystemCheck> CheckSystem();  // runs all checks of the system
 int PrintSystemChecks();                 // runs and prints all checks; returns the exit code: 1 after a warning
 
 // Logs the warnings of the quick checks. Turns transparent huge pages off for this process if they are on and

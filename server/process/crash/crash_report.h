@@ -24,8 +24,8 @@ struct Services;
 
 // Installs the signal handlers at the first call. Must be called on the thread of the server's loop; several servers
 // may share that thread. `server` must exist until RemoveFromCrashReport.
-void AddToCrashReport(const Services& server);  // reports of crashes on this thread will show its state
+void AddToCrashReport(const Services& server);  // crash reports from this thread will describe this server
 // Removing the last server restores the default actions of the signals. Does nothing for a server that was not added.
-void RemoveFromCrashReport(const Services& server);  // undoes AddToCrashReport
+void RemoveFromCrashReport(const Services& server);  // crash reports no longer describe this server
 
 }  // namespace respite

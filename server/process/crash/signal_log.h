@@ -14,10 +14,10 @@
 namespace respite {
 
 // Sets the log file of signal handlers. If the path has PATH_MAX bytes or more, they write to standard output instead.
-void SetSignalLog(std::string_view path);  // the log file of signal handlers; empty: standard output
+void SetSignalLog(std::string_view path);  // sets the log file of signal handlers; empty: standard output
 
 // All functions of SignalLog are async-signal-safe.
-class SignalLog {  // appends to the log in a signal handler, without allocating or blocking
+class SignalLog {  // writes to the log inside a signal handler, without allocating or blocking
  public:
   SignalLog();
 

@@ -9,19 +9,19 @@
 namespace respite {
 
 // Prepares stack traces. Must be called before the first stack trace; any thread may call this.
-void PrepareStackTraces();  // loads the names of functions; call before the first stack trace
+void PrepareStackTraces();  // loads the names of functions; must precede the first stack trace
 
 // Writes a line for each function that was running when the signal of `context` came, the innermost first:
 //
 //   respite-server(_ZN7respite…+0x1c)[0x4f21c]      the address is the argument of `addr2line -e`
 //   /lib/x86_64-linux-gnu/libc.so.6(…+0x65)[0x7f23d9959545]
-void WriteStackTrace(const SignalLog& log, const ucontext_t& context);  // one line for each active function
+void WriteStackTrace(const SignalLog& log, const ucontext_t& context);  // writes one line per active function
 
 // These functions write registers, the top of the stack, and the machine code around the instruction.
 void WriteRegisters(const SignalLog& log, const ucontext_t& context);    // writes the processor's registers
 void WriteStackTop(const SignalLog& log, const ucontext_t& context);     // writes the words at the stack pointer
 void WriteMachineCode(const SignalLog& log, const ucontext_t& context);  // writes the code around the instruction
 
-uint64_t InstructionAddress(const ucontext_t& context);  // address of the interrupted instruction
+uint64_t InstructionAddress(const ucontext_t& context);  // address of the instruction that a signal interrupted
 
 }  // namespace respite

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-class Symbols {  // finds the function at an address of this program
+class Symbols {  // finds the name of the function at an address, for stack traces
  public:
   // Maps the program's file; the system reads pages on demand. If the file is unreadable or has no symbols, Find finds
   // no names.
@@ -21,7 +21,7 @@ class Symbols {  // finds the function at an address of this program
   struct Place {                   // the function at an address
     std::string_view function;     // mangled name; empty if unknown
     uint64_t function_offset = 0;  // distance of the address from the start of the function
-    uint64_t program_offset = 0;   // the address in the file of the program, for addr2line
+    uint64_t program_offset = 0;   // position of the address in the program's file, for addr2line
   };
   bool IsInProgram(uint64_t address) const { return address >= base_ && address < end_; }  // false: in a library
   // Finds the function at this address. Async-signal-safe. Requires: IsInProgram. Cost: O(symbols of the program), some
@@ -37,7 +37,7 @@ class Symbols {  // finds the function at an address of this program
 
   uint64_t base_ = 0;          // first address of the program in memory
   uint64_t end_ = 0;           // address after the program in memory
-  void* mapping_ = nullptr;    // the mapped file of the program; null: none
+  void* mapping_ = nullptr;    // the program's file, mapped into memory; null: not mapped
   std::string_view file_;      // content of the program's file
   std::string_view names_;     // string table, with the names of functions
   uint64_t table_offset_ = 0;  // position of the symbol table in the file

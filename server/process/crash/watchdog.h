@@ -11,7 +11,7 @@
 namespace respite {
 
 // A thread may have at most one Watchdog.
-class Watchdog {  // logs a stack trace if the loop of this thread is blocked
+class Watchdog {  // logs a stack trace if the event loop of this thread is blocked for too long
  public:
   Watchdog() = default;
   ~Watchdog();
@@ -19,7 +19,7 @@ class Watchdog {  // logs a stack trace if the loop of this thread is blocked
   Watchdog& operator=(const Watchdog&) = delete;
 
   // SetPeriod and Feed must be called on the thread that is watched.
-  void SetPeriod(std::chrono::milliseconds period);  // the longest time without a Feed; zero: off
+  void SetPeriod(std::chrono::milliseconds period);  // sets how long the loop may be blocked; zero: off
   // Feed must be called more often than once in a period; NodeServer calls it at each tick. Cost: a system call if the
   // watchdog is on, otherwise a comparison.
   void Feed() {  // restarts the period, since the loop is not blocked
@@ -29,11 +29,11 @@ class Watchdog {  // logs a stack trace if the loop of this thread is blocked
  private:
   bool IsOn() const { return period_.count() != 0; }
   void Start();        // starts the period again
-  void MakeTimer();    // creates a timer that signals this thread
+  void MakeTimer();    // creates a system timer that sends SIGALRM to this thread
   void DeleteTimer();  // deletes the timer, if there is one
 
   std::chrono::milliseconds period_{0};  // how long the loop may be blocked; zero: off
-  timer_t timer_{};                      // sends SIGALRM after the period
+  timer_t timer_{};                      // system timer that sends SIGALRM after the period
   std::thread::id timer_thread_;         // the thread that the signal interrupts; empty without a timer
 };
 

@@ -17,9 +17,10 @@ namespace respite {
 
 // Makes connections between these servers go to their real addresses, although the servers announce the host in
 // `announce`. Requires: the servers listen.
-void RouteToRealAddresses(const std::string& announce, const std::vector<HostedServer>& hosted_servers);
+void RouteToRealAddresses(const std::string& announce,  // links to the announced host go to the servers themselves
+                          const std::vector<HostedServer>& hosted_servers);
 
-class GroupStart {  // makes the nodes of a process a cluster or a Sentinel group
+class GroupStart {  // makes the servers of a process a cluster, or replicas with Sentinels
  public:
   // All arguments must outlive the object.
   GroupStart(const Config& config, const NodePlan& plan, std::vector<HostedServer>& hosted_servers);
@@ -28,9 +29,9 @@ class GroupStart {  // makes the nodes of a process a cluster or a Sentinel grou
   // is already logged.
 
   // Gives each node its first nodes.conf. Requires: the nodes listen, and have ports for the bus.
-  std::optional<std::string> FormCluster();  // gives each node its nodes.conf; returns the error
+  std::optional<std::string> FormCluster();  // gives each node its nodes.conf; nullopt: done, else the error
   // Makes the replicas follow their primaries, and writes the directives of the Sentinels. Requires: the nodes listen.
-  std::optional<std::string> FormSentinelGroup();  // starts replicas and configures Sentinels; returns the error
+  std::optional<std::string> FormSentinelGroup();  // starts replicas, configures Sentinels; returns the error
 
  private:
   // Gives each primary without data a new replication ID, and its replicas without data the same ID.
@@ -41,7 +42,7 @@ class GroupStart {  // makes the nodes of a process a cluster or a Sentinel grou
   static std::string SentinelMasterName(int primary);          // "mymaster", "mymaster-2" …; `primary` counts from 0
   SentinelGroupPlan PlanSentinels();                           // makes the configuration lines of the Sentinels
   void FollowPrimary(int node);                                // makes this node a replica of its primary
-  std::optional<std::string> WriteSentinelLines(int sentinel,  // writes the configuration; returns the error
+  std::optional<std::string> WriteSentinelLines(int sentinel,  // writes to its file; returns the error
                                                 const std::string& lines);  // to the file of this Sentinel
 
   const Config& config_;                       // configuration of the process

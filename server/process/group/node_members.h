@@ -16,7 +16,7 @@
 
 namespace respite {
 
-class NodeMembers final : public NodeGroup {  // the nodes of this process, for TEST CLUSTER
+class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the nodes of this process
  public:
   // All arguments must outlive the object.
   NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const Pace& pace);
@@ -24,19 +24,19 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   std::vector<Member> List() const override;
   std::optional<std::string> Begin(const TaskClient& asker,     // starts a task for this client
                                    const Task& task) override;  // returns why the task cannot start; nullopt: started
-  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // outcome of the task; nullopt: still running
+  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // the task's outcome; nullopt: still running
   void Partition(Sides sides) override;                       // cuts the network between these sides; no sides: no cut
-  void Lag(size_t member, int64_t delay_ms) override;         // delays all traffic of this node
-  const ClockControl* ClockOf(size_t member) const override;  // its movable clock; null: killed, stopped, or none
+  void Lag(size_t member, int64_t delay_ms) override;         // delays all output of this node
+  const ClockControl* ClockOf(size_t member) const override;  // the node's movable clock; null: killed, stopped or none
 
   // Called after a node has restarted. Connects the node with this group again, ends the delay that Lag has set, and
   // applies the cut of Partition to all nodes again.
   void HandleServerRestarted(HostedServer& hosted);  // restores the node's links and cuts; ends its lag
 
  private:
-  struct Pending {  // a task that has not ended
+  struct Pending {  // a TEST CLUSTER task that has not ended
     Task task;
-    int64_t until_ms;                     // when the task fails, in real elapsed time
+    int64_t until_ms;                     // when the task fails if it has not ended (real time)
     std::optional<size_t> exporter = {};  // kMove: the node that exports the slot
     std::optional<Outcome> outcome = {};  // how the task has ended; nullopt: still running
   };
@@ -46,25 +46,25 @@ class NodeMembers final : public NodeGroup {  // the nodes of this process, for 
   Cluster* ClusterOf(size_t member) const;  // the node's cluster state; null: killed, stopped, or in no cluster
   std::optional<size_t> MemberWithId(const NodeId& id) const;  // the live node with this ID; nullopt: none
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
-  std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node
+  std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node; or an error
   std::optional<std::string> BeginNodeRestart(const TaskClient& asker, size_t member);  // restarts a killed node
-  std::optional<std::string> BeginMove(Pending& pending);             // starts to move a slot to a node
-  std::optional<std::string> BeginFailOver(size_t member);            // starts to make the replica a primary
+  std::optional<std::string> BeginMove(Pending& pending);             // starts to move a slot to a node; or an error
+  std::optional<std::string> BeginFailOver(size_t member);            // starts to promote this replica; or an error
   std::optional<std::string> BeginClockMove(const TaskClient& asker,  // moves the clocks of all nodes
                                             const ClockMove& move);
   void End(const TaskClient& asker, Outcome outcome);                // stores the outcome of the task
   std::optional<Outcome> FindOutcome(const Pending& pending) const;  // the outcome; nullopt: the task still runs
-  bool AllNodesKnowResult(const Task& task) const;                   // a move or failover has reached all live nodes
-  int64_t LagOf(size_t member) const;          // milliseconds by which Lag delays the node's output
+  bool AllNodesKnowResult(const Task& task) const;  // whether all live nodes know of the move or failover
+  int64_t LagOf(size_t member) const;               // milliseconds by which Lag delays the node's output
   void ApplyNetworkConditions(size_t member);  // cuts and delays the node's links by partition_ and output_delays_ms_
-  bool AreApart(size_t one, size_t other) const;  // true: the partition cuts the links between them
+  bool AreApart(size_t one, size_t other) const;  // whether the partition cuts the links between these nodes
 
   NodeRestarts& restarts_;                     // kills and restarts the nodes
   std::vector<HostedServer>& hosted_servers_;  // all servers of the process; a member is an index in it
   const Pace& pace_;
-  std::map<TaskClient, Pending> pending_;       // tasks that have not ended, by the client that asked
+  std::map<TaskClient, Pending> pending_;       // tasks that have not ended, by the client that started them
   Sides partition_;                             // the nodes on each side of the network partition; empty: none
-  std::map<size_t, int64_t> output_delays_ms_;  // by member: milliseconds by which Lag delays all its output
+  std::map<size_t, int64_t> output_delays_ms_;  // how many ms Lag delays the output of a member, by member
 };
 
 }  // namespace respite

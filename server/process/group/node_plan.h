@@ -19,15 +19,15 @@ class NodePlan {  // the nodes of a process, and the settings of each
   // Requires: config.settings().nodes is not empty.
   explicit NodePlan(const Config& config);
 
-  const NodeLayout& layout() const { return layout_; }                 // layout of the nodes other than Sentinels
+  const NodeLayout& layout() const { return layout_; }                 // how many primaries and replicas there are
   int Count() const { return layout_.Count() + sentinel_count_; }      // number of nodes, including Sentinels
-  bool HasSentinels() const { return sentinel_count_ > 0; }            // the process also runs Sentinels
+  bool HasSentinels() const { return sentinel_count_ > 0; }            // whether the process also runs Sentinels
   bool IsSentinel(int node) const { return node >= layout_.Count(); }  // `node`: from 0, Sentinels last
   std::string NameOf(int node) const;        // "node-1", "sentinel-1" …, as in directories and log lines
   std::optional<std::string> Check() const;  // returns an error if the settings are impossible
   // Creates the directories that do not exist yet. A group with Sentinels uses a new temporary directory, and so does a
   // test run whose settings name no place for data or sockets. So several such groups can run at the same time.
-  std::optional<std::string> MakeFolders();  // creates the directories of the nodes; returns the error
+  std::optional<std::string> MakeFolders();  // creates the directories of the nodes; or an error
   void RemoveFolders();                      // after a failed start: removes what MakeFolders has created
   void RemoveTemporaryFolder();              // removes the folder of a test run with its content
   // Returns the configuration of a node. Requires: MakeFolders has succeeded. `folder` is the directory of the node.
@@ -36,9 +36,9 @@ class NodePlan {  // the nodes of a process, and the settings of each
 
  private:
   const Config& config_;           // configuration of the process
-  const NodeLayout layout_;        // layout of the nodes other than Sentinels
+  const NodeLayout layout_;        // number of primaries, and of replicas of each
   const int sentinel_count_;       // number of Sentinels
-  const bool is_temporary_;        // home_ is a new directory, to be removed at the end
+  const bool is_temporary_;        // whether home_ is a new directory, which is removed at the end
   std::string home_;               // the directory that contains the directories of the nodes
   std::vector<std::string> made_;  // directories that MakeFolders has created
 };

@@ -13,17 +13,17 @@ namespace respite {
 
 class Connection;
 
-class NodeRestarts final : public Restarts {  // kills and restarts servers of the process
+class NodeRestarts final : public Restarts {  // kills and restarts servers of the process (TEST CRASH)
  public:
   class Owner {  // receives the events of restarts; implemented by the process
    public:
     virtual ~Owner() = default;
     // Creates the server that replaces the one of `hosted`. Its Build was not called yet.
-    virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // creates its replacement
+    virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // creates a server to replace it
     virtual void HandleServerKilled(HostedServer& hosted) = 0;  // the server was killed, so its stop does not count
     // Called before the server restarts. From then on a stop of this server counts as a normal stop.
-    virtual void HandleServerRestarting(HostedServer& hosted) = 0;  // from now on its stop counts
-    virtual void HandleServerRestarted(HostedServer& hosted) = 0;   // the server has restarted, and serves
+    virtual void HandleServerRestarting(HostedServer& hosted) = 0;  // its stop ends the process again
+    virtual void HandleServerRestarted(HostedServer& hosted) = 0;   // the server has restarted, and serves clients
     virtual void HandleRestartFailure(HostedServer& hosted) = 0;    // the server cannot restart; the reason is logged
   };
 
@@ -33,19 +33,20 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // restarts the caller's server; false: cannot
 
   // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
-  void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }  // runs it in the next turn
+  void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }  // in the next turn
   // Ends the server as a crash of the machine would. Its files keep only the data that `appendfsync` guarantees.
   void Kill(HostedServer& hosted);  // ends the server as a crash of the machine would
   // Restarts the server. Requires: the server was killed, or has stopped.
-  bool Revive(HostedServer& hosted);  // restarts the server; false: failed, and the reason is logged
+  bool Revive(HostedServer& hosted);  // restarts a killed server; false: failed, and the reason is logged
 
  private:
-  HostedServer* FindHostedServer(const NodeHost& host);  // the live server of this host; null: none
+  HostedServer* FindHostedServer(const NodeHost& host);  // finds the live server of a host; null: none
   // Ends the server: closes all clients except `spared`, and leaves its files as `remains` says. Stops listening, but
   // keeps the ports reserved so that no other program takes them. The server object keeps its data in memory.
   void End(HostedServer& hosted, const DataAfterCrash& remains, const Session* spared);
   // Starts hosted.node in place of `before`. If `remains` says that all data remains, copies the data from `before`.
-  NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before, const DataAfterCrash& remains);
+  NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before,  // starts hosted.node after a kill
+                                    const DataAfterCrash& remains);
   // Ends the server and starts its replacement. Then replies to the client of `connection`.
   void Restart(HostedServer& hosted, Connection& connection, const DataAfterCrash& remains);  // then replies
 

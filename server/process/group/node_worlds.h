@@ -22,7 +22,7 @@ namespace respite {
 
 class Connection;
 
-class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owner {  // all isolated servers (worlds)
+class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owner {  // isolated servers (worlds)
  public:
   struct Parts {               // arguments of the constructor
     NodeServer::Owner& owner;  // receives the events of `server`
@@ -41,7 +41,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   void Drop(Bytes name) override;                                              // ends the world
   std::vector<Summary> List() const override;
   size_t Count() const override { return worlds_.size(); }   // number of isolated servers
-  bool HaveClients() const override;                         // true if any isolated server has a client
+  bool HaveClients() const override;                         // whether any isolated server has a client
   int PortOf(Bytes name) const override;                     // port on which this isolated server listens; 0: none
   bool MayMove(const Session& session) const override;       // true if this client can move to an isolated server
   bool Enter(const Session& session, Entry entry) override;  // moves the client to another server; false: impossible
@@ -50,13 +50,15 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's server; false: it cannot
 
   // The functions of NodeServer::Owner, for the isolated servers (worlds).
-  void PrepareChild(const NodeServer& node, ChildWork work) override { parts_.owner.PrepareChild(node, work); }
+  void PrepareChild(const NodeServer& node, ChildWork work) override {  // called first in a new child process
+    parts_.owner.PrepareChild(node, work);
+  }
   void HandleServerStopped(NodeServer& node) override;                    // removes the stopped server
   void OnShutdownCancelled() override {}                                  // nothing: the process is not concerned
   void OnShutdownStatus(const std::string&) override {}                   // nothing: the process is not concerned
   void HandleRoleChange(NodeServer&) override {}                          // nothing: the process is not concerned
   void HandleTitleChange(const NodeServer&) override {}                   // nothing: the process has another title
-  void HandleIdleServer() override {}                                     // nothing: DropIdleWorlds ends unused ones
+  void HandleIdleServer() override {}                                     // nothing: DropIdleWorlds ends unused servers
   std::optional<std::string> HandleOomScoreChange(NodeServer&) override;  // always an error: no own process
 
  private:
@@ -65,33 +67,33 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     std::unique_ptr<Config> config;     // configuration of the isolated server
     std::unique_ptr<Logger> log;
     std::unique_ptr<NodeServer> node;  // destroyed before the other members
-    int64_t last_used_ms = 0;          // when it last had a client, in real elapsed time
+    int64_t last_used_ms = 0;          // when the server last had a client (real time)
   };
 
-  void RunLater(std::function<void()> task);  // runs it in a later turn of the loop, if this object still exists
-  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // wraps a task: skips it if this is gone
+  void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, unless this object is gone then
+  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // wraps it, to do nothing once this is gone
   std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;  // a copy of base_, changed by `order`
   NodeServer& ServerOf(Bytes world) const;             // the isolated server of this name; empty: the main server
   World PrepareWorld(Bytes name, const Order& order);  // makes an isolated server, without starting it
-  struct ReplacedServer {                              // the server that a new isolated server replaces
+  struct ReplacedServer {                              // the server (if any) that a new isolated server replaces
     const NodeServer* server = nullptr;                // the replaced server; null: none
     bool has_data = false;                             // the new server continues with the data of `server`
   };
   bool StartWorld(NodeServer& node, const ReplacedServer& before);  // starts an isolated server; false: failed, logged
   void Add(Bytes name, World world);
-  void Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains);  // after TEST CRASH
+  void Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains);  // for TEST CRASH
   // Moves the client to another server. Requires: the connection is open, and the isolated server (world) exists.
   void Move(Connection& connection, const Entry& entry);
   std::optional<std::string> NameOf(const NodeHost& host) const;  // "": the main server; nullopt: one that was dropped
   void StartIdleTimer();                                          // starts a timer that calls DropIdleWorlds
   void DropIdleWorlds();  // ends isolated servers that had no client for test-world-idle
 
-  const Parts parts_;                                            // arguments of the constructor
-  OwnFolder nonexistent_folder_;                                 // does not exist, since isolated servers have no files
-  const std::unique_ptr<Config> base_;                           // copy of the configuration, from which worlds begin
-  std::map<std::string, World, std::less<>> worlds_;             // the isolated servers by name
-  std::vector<World> dropped_worlds_;                            // isolated servers that a later turn will destroy
-  bool has_idle_timer_ = false;                                  // a timer that will call DropIdleWorlds is set
+  const Parts parts_;                                 // arguments of the constructor
+  OwnFolder nonexistent_folder_;                      // a folder that does not exist, for servers without files
+  const std::unique_ptr<Config> base_;                // copy of the configuration, from which worlds begin
+  std::map<std::string, World, std::less<>> worlds_;  // the isolated servers by name
+  std::vector<World> dropped_worlds_;                 // isolated servers that the next loop iteration destroys
+  bool has_idle_timer_ = false;                       // a timer that will call DropIdleWorlds is set
   const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // expires with this object
 };
 

@@ -25,7 +25,7 @@ class TaskThread {  // a thread that runs tasks one after another
  private:
   void Run();
 
-  std::mutex mutex_;                         // protects tasks_ and ends_
+  std::mutex mutex_;                         // must be locked to use tasks_ and ends_
   std::condition_variable changed_;          // signals that tasks_ or ends_ has changed
   std::deque<std::function<void()>> tasks_;  // tasks to run; the first one may be running
   bool ends_ = false;                        // the thread must end after the last task
