@@ -111,9 +111,9 @@ struct KeySpec {  // which arguments of a command are keys
   enum class Begin : uint8_t { kUnknown, kIndex, kKeyword };
   enum class Find : uint8_t { kUnknown, kRange, kKeyNum };
 
-  uint16_t flags = 0;             // KeyFlag bits
-  Begin begin = Begin::kIndex;    // how the first key is found
-  int16_t index = 1;              // kIndex: argv position; kKeyword: where the search starts (negative: from the end)
+  uint16_t flags = 0;           // KeyFlag bits
+  Begin begin = Begin::kIndex;  // how the first key is found: at a position, or after a word
+  int16_t index = 1;            // kIndex: position in argv; kKeyword: where to begin searching (negative: from the end)
   std::string_view keyword = {};  // for kKeyword: the word after which the keys follow, such as STREAMS
   Find find = Find::kRange;       // how the keys after the first are found
   int16_t last = 0;               // kRange: last key, relative to the first; negative counts from the end of argv
@@ -238,13 +238,13 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   KeySpecs keys = {};                           // which arguments are keys
   uint32_t categories = 0;                      // AclCategory bits, if they differ from the group's; flags add more
   std::string_view tips = {};                   // command tips of COMMAND INFO, separated by one space
-  VersionMark deprecated_since = {};            // empty: not deprecated
+  VersionMark deprecated_since = {};            // version that deprecated the command; empty: not deprecated
   std::string_view replaced_by = {};            // what to use instead of this deprecated command, for COMMAND DOCS
   std::string_view history = {};                // changes by version, for COMMAND DOCS: "6.2.0: text|7.0.0: text"
   int arity = 0;                                // Redis' arity, if it differs from the syntax; 0: it does not
   FormerArity former_arity = {};                // the arity before a version of Redis changed it, if one did
   bool syscmd = false;                          // true: COMMAND DOCS shows the doc flag `syscmd`
-  TransactionRole transaction = TransactionRole::kQueued;  // behaviour inside MULTI
+  TransactionRole transaction = TransactionRole::kQueued;  // whether MULTI queues the command, or it begins, ends …
   Protection protection = Protection::kDebugCommand;       // directive that permits a protected command
   InStreams in_streams = InStreams::kByFlags;              // whether AOF and replication may contain the command
   ChannelArguments channels = ChannelArguments::kNone;     // which arguments are channels, for ACL

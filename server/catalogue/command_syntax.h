@@ -139,7 +139,7 @@ class Parser {  // parses one syntax line
     ++at_;
     return true;
   }
-  constexpr void Expect(char c) {  // skips `c`; if another character follows, sets failed_
+  constexpr void Expect(char c) {  // skips `c`; if another character comes, sets failed_
     if (!Skip(c)) failed_ = true;
   }
   constexpr bool SkipEllipsis() {  // skips "..." and returns true; returns false if something else follows

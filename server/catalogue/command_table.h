@@ -33,7 +33,7 @@ struct Command {                          // a command or subcommand: its card (
   uint32_t flags = 0;                     // CommandFlag bits
   bool movable_keys = false;              // COMMAND INFO shows "movablekeys": clients must call COMMAND GETKEYS
   uint32_t categories = 0;                // AclCategory bits, including implied ones
-  int first_key = 0;                      // position in argv, for COMMAND INFO; 0: none
+  int first_key = 0;                      // position of the first key in argv, for COMMAND INFO; 0: none
   int last_key = 0;                       // position of the last key in argv; negative: counted from the end
   int key_step = 0;                       // distance between two keys in argv
   uint32_t prefetch_key_index = 0;        // argv index of the first key at a fixed place, to prefetch; 0: none
@@ -69,7 +69,7 @@ struct CommandStats {                         // statistics of one command, for 
   uint64_t failed_calls = 0;                  // calls that were executed and replied with an error
   std::unique_ptr<LatencyHistogram> latency;  // durations of the calls; null before the first call
 
-  void Reset() { *this = CommandStats{}; }  // sets all to 0
+  void Reset() { *this = CommandStats{}; }  // sets all counters to 0
 };
 
 enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
@@ -112,7 +112,7 @@ class CommandNames {  // finds commands by name, ignoring case
 
   Rows rows_;
   std::vector<const Command*> commands_;  // the commands of rows_
-  std::vector<Slot> slots_;               // open addressing, at most a quarter full
+  std::vector<Slot> slots_;               // hash table with open addressing, at most a quarter full
   int shift_ = 0;                         // Hash shifts its result right by this: 64 - log2(number of slots)
 };
 
@@ -182,7 +182,7 @@ class CommandTable {  // the commands of one server, with statistics
 
   // Makes a command available only under the name `to`, or under no name if `to` is empty. As in Redis, COMMAND and
   // statistics keep the original name. Requires: no request is running. Invalidates spans that Commands() has returned.
-  RenameResult Rename(Bytes from, Bytes to);                     // applies a line `rename-command FROM TO`
+  RenameResult Rename(Bytes from, Bytes to);  // renames or removes a command (rename-command FROM TO)
   bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
   // Finds a command that rename-command renamed or removed, by its original name, which is the name in the AOF.
   const Command* FindRenamed(Bytes name) const;  // finds a renamed or removed command by its original name; or null

@@ -17,7 +17,7 @@ namespace respite {
 
 struct DirectiveDefault {  // a directive whose default in one version differs from that in Redis 7.2
   std::string_view name;
-  std::string_view value;  // the default, as a configuration line writes it
+  std::string_view value;  // the default, as a line of redis.conf writes it
 };
 
 struct FlagChange {          // how the flags of a command in one version differ from those on its card
@@ -137,7 +137,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
 
 struct Dialect {                                    // a version of Redis or Valkey, as a server emulates it
   std::string_view name = {};                       // "redis:6.2"; empty without emulation
-  std::optional<ServerVersion> version = {};        // nullopt: has everything that any version has
+  std::optional<ServerVersion> version = {};        // the emulated version; nullopt: features of all versions
   DialectTraits traits = {};                        // formats, error texts and behaviours of the version
   std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from that of Redis 7.2
   std::span<const FlagChange> flags = {};           // commands whose flags differ from their cards

@@ -45,7 +45,7 @@ class KeyEvent {  // the name of a keyspace event, and its class in notify-keysp
     }
     return false;
   }
-  static consteval uint32_t KindOf(Bytes name);  // a kNotify… bit; does not compile for unknown names
+  static consteval uint32_t KindOf(Bytes name);  // the kNotify… bit of its class; an unknown name does not compile
 
   Bytes name_;
   uint32_t kind_;  // a kNotify… bit

@@ -16,7 +16,7 @@
 namespace respite {
 
 struct KeyRef {        // the position of one key of a request
-  uint32_t index = 0;  // position in argv
+  uint32_t index = 0;  // position of the key in argv
   uint16_t flags = 0;  // KeyFlag bits: the key is read, written, deleted …
 };
 
@@ -62,8 +62,8 @@ KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  
 bool MayHaveKeys(const CommandSpec& spec);  // whether requests of this command can have keys
 
 struct LegacyKeys {      // first key, last key and step, as COMMAND INFO shows them
-  int first = 0;         // position in argv; 0: no keys
-  int last = 0;          // position in argv; negative: from the end
+  int first = 0;         // position of the first key in argv; 0: no keys
+  int last = 0;          // position of the last key in argv; negative: from the end
   int step = 0;          // distance between two keys
   bool movable = false;  // flag "movablekeys": clients must call COMMAND GETKEYS
 };

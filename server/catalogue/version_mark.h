@@ -20,7 +20,7 @@ enum class ServerFamily : uint8_t { kRedis, kValkey };
 
 struct ServerVersion {                         // a version of Redis or Valkey
   ServerFamily family = ServerFamily::kRedis;  // Redis or Valkey
-  Version version;                             // number, such as 7.2.4
+  Version version;                             // the version number, such as 7.2.4
 
   bool operator==(const ServerVersion&) const = default;
 };
@@ -55,7 +55,7 @@ class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0
   constexpr bool IsWellFormed() const;                      // whether the text is empty or a valid mark
   static constexpr size_t LengthIn(std::string_view text);  // number of bytes at the start of `text` that form a mark
 
-  constexpr bool IsEmpty() const { return text_.empty(); }  // true: no version is named
+  constexpr bool IsEmpty() const { return text_.empty(); }  // true: all versions have the feature
   // COMMAND DOCS shows the version number of Redis, or that of Valkey if Redis does not have the feature.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // number for COMMAND DOCS
   constexpr std::string_view ShownBy(ServerFamily family) const {  // version number in this family, or else the other

@@ -23,13 +23,13 @@ class ActiveExpiry {  // removes expired keys in the background, in short slices
 
   // Begins a round of active expiry, unless KeyRemovalPermission forbids the removal of keys now. Called at each timer
   // tick.
-  void StartRound(int hz);               // begins a round, `hz` times per second
+  void StartRound(int hz);               // begins a round of removals; called at each timer tick (`hz`)
   void Sleep() { is_asleep_ = true; }    // removes no keys until WakeUp, because the clock is stopped
   void WakeUp() { is_asleep_ = false; }  // ends Sleep
 
  private:
   void Continue();            // runs the next slice of the round
-  void ContinueInNextTurn();  // first lets waiting clients be served
+  void ContinueInNextTurn();  // runs the next slice after waiting clients were served
 
   Parts parts_;                   // the objects that the constructor got
   bool is_slice_posted_ = false;  // the next slice is scheduled for a later iteration of the event loop

@@ -29,9 +29,9 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   // Replaces the current data of `data` by the captured data, and returns the old data. The caller decides where the
   // old data is freed (LazyFree::Free). Listeners are notified that all databases lose their keys. The Capture is empty
   // afterwards. Requires: an equal number of databases.
-  Capture Restore(Dataset& data) &&;  // replaces the current data and returns it
+  Capture Restore(Dataset& data) &&;  // replaces the current data of `data`, and returns the old
   // Restores a copy of the captured data, so that the Capture can be restored again. Cost: O(data).
-  Capture Restore(Dataset& data) const&;  // restores a copy; returns the current data
+  Capture Restore(Dataset& data) const&;  // restores a copy, and returns the old data
 
   // TakeDatabases and TakeFunctions remove the databases or the functions from the Capture, and return them.
   std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }  // moves the captured keys out

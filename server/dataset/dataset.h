@@ -24,7 +24,7 @@ class ChangeListener {  // interface: is told of key changes (WATCH, blocked cli
  public:
   virtual ~ChangeListener() = default;
   virtual void OnChange(int db, Bytes key) = 0;  // a key was created or removed, or its value changed
-  virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a keyspace event such as "set"
+  virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a keyspace event such as "set" has occurred
   virtual void OnWake(int db, Bytes key) = 0;          // clients blocked on this unchanged key must check it
   virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases are about to lose all their keys
   virtual void OnSwap(int one, int other) = 0;         // after SWAPDB
@@ -38,7 +38,7 @@ class OldValueKeeper {  // interface: keeps data that is about to change, for TE
   virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // `entry`: the current value; null: none
   // Called when a database has been emptied. `content` is what the database contained, and is no longer used. A keeper
   // may take the content, and must then leave an empty database in its place.
-  virtual void OnFlushed(int db, Database& content) = 0;  // `content`: the old content, may be taken
+  virtual void OnFlushed(int db, Database& content) = 0;  // a flush removed `content`, which may be taken
   virtual void OnSwap(int one, int other) = 0;            // SWAPDB has swapped these databases
   virtual void OnReplaced() = 0;                          // all data is about to be replaced by another data set
 };
@@ -60,7 +60,7 @@ struct KeyspaceStats {                     // counters for INFO
 class Disposal {  // interface: frees values that were removed from the keyspace, now or on another thread
  public:
   virtual ~Disposal() = default;
-  virtual void FreeExpired(EntryPtr entry) = 0;                     // frees a removed expired key
+  virtual void FreeExpired(EntryPtr entry) = 0;                     // frees a key that has expired
   virtual void FreeEvicted(EntryPtr entry) = 0;                     // frees an evicted key
   virtual void FreeOverwritten(BlobRef value) = 0;                  // frees a replaced string
   virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a replaced object
@@ -74,7 +74,7 @@ class FunctionStore {  // interface: copies and replaces all functions of FCALL 
    public:
     virtual ~Content() = default;
     // Returns a copy of the functions. Cost: O(size of the functions' texts).
-    virtual std::unique_ptr<Content> Clone() const = 0;  // returns a copy
+    virtual std::unique_ptr<Content> Clone() const = 0;  // returns a copy of the functions
     virtual size_t FunctionCount() const = 0;            // number of functions
   };
 
@@ -104,10 +104,10 @@ struct Dataset {  // the keys of a server, and the state that command executions
   Keyspace keyspace;                       // all databases with their keys
   KeyspaceStats stats;                     // counters of look-ups, expiry and eviction, for INFO
   Random random;                           // random numbers for choices that clients see
-  KeyUsage usage;                          // computes the LRU or LFU bits of entries
+  KeyUsage usage;                          // computes when or how often a key was used (LRU or LFU bits)
   const EncodingLimits& limits;            // sizes at which a value leaves its compact encoding
   ChangeListener* listener = nullptr;      // is told of changes; may be null
-  OldValueKeeper* keeper = nullptr;        // keeps old values; may be null
+  OldValueKeeper* keeper = nullptr;        // keeps values that change, for TEST SNAPSHOT; may be null
   Disposal* disposal = nullptr;            // frees removed values; null: they are freed immediately
   FunctionStore* functions = nullptr;      // the functions of FCALL; null: there are none
   IdSource ids;                            // makes IDs that clients cannot guess

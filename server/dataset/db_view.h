@@ -97,7 +97,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   KeyEdit Open(Bytes key);
   KeyEdit OpenString(Bytes key);                // finds a string to change it; throws WRONGTYPE
   KeyEdit OpenStringAndCountLookup(Bytes key);  // like OpenString; also counts a hit or a miss
-  KeyEdit OpenEvenIfExpired(Bytes key);         // opens a key even if it has expired (RESTORE)
+  KeyEdit OpenEvenIfExpired(Bytes key);         // opens a key to change it, even if it has expired (RESTORE)
   // Open, OpenAndCountLookup and OpenOrCreate find a collection in order to change it. If the key does not exist,
   // OpenOrCreate creates an empty collection with space for `capacity` bytes.
   template <class Type>
@@ -124,7 +124,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Prefetches the keys at every `step`-th argument, so that the cache misses of the look-ups that follow overlap. At
   // most kPrefetchAhead keys are prefetched.
   static constexpr size_t kPrefetchAhead = 16;  // maximum number of keys that one call of Prefetch fetches
-  void Prefetch(std::span<const Bytes> arguments, size_t step) const;  // prefetches each `step`-th argument, a key
+  void Prefetch(std::span<const Bytes> arguments, size_t step) const;  // fetches keys into the CPU cache
 
  private:
   friend class AnyEdit;

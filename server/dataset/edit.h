@@ -103,13 +103,13 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
   }
   // Stores a value that was created elsewhere. Returns the old value, or null; the caller decides where it is freed. If
   // the key exists, listeners are not told of a new key, whereas Take followed by Add would tell them.
-  EntryPtr Replace(EntryPtr value);  // returns the old value, or null
+  EntryPtr Replace(EntryPtr value);  // stores this value; returns the old value, or null
   // Sets the deadline. This function and all below it require that the key exists.
-  void SetDeadline(int64_t deadline_ms) {  // a Unix time in ms
+  void SetDeadline(int64_t deadline_ms) {  // sets when the key expires (Unix time in ms)
     check_.NoteChanged();
     entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);
   }
-  void SetInteger(int64_t value) {  // requires that the old value is an integer
+  void SetInteger(int64_t value) {  // stores an integer; requires that the old value is one
     check_.NoteChanged();
     entry_->SetInteger(value);
   }

@@ -44,7 +44,7 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   // The entry of a candidate may have been freed before the candidate is scored again. In that case the table has no
   // slot with this hash and entry. If a new entry has the same address and hash, the new entry is scored.
   struct Candidate {  // a sampled key with its score
-    uint64_t score;   // the greater, the earlier evicted
+    uint64_t score;   // the key with the greatest score is evicted first
     uint64_t hash;
     Entry* entry;  // may have been freed since it was sampled
     int db;
@@ -56,11 +56,11 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   const HashIndex<Entry*>& IndexOf(int db) const {  // the keys of the database that the policy may evict
     return IsVolatilePolicy() ? keyspace_[db].EntriesWithDeadline() : keyspace_[db].Entries();
   }
-  bool MayEvict(const Entry& entry) const {  // false: another node still owns the key, as the slot is being imported
+  bool MayEvict(const Entry& entry) const {  // false: the key's slot is being imported
     return !keyspace_.hidden().HasKey(entry.Key());
   }
   // Returns a score: the greater the score, the earlier the key is evicted. Expired keys have the greatest score.
-  uint64_t Score(const Entry& entry, int64_t now_ms) const;  // the greater, the earlier evicted
+  uint64_t Score(const Entry& entry, int64_t now_ms) const;  // the key with the greatest score is evicted first
   int PickRandomDatabase(size_t keys);                       // a random database; its chance is its share of all `keys`
   size_t EvictableKeyCount() const;                 // number of keys in all databases that the policy may evict
   std::optional<Choice> ChooseRandom(size_t keys);  // picks any key, for random policies; `keys`: how many there are

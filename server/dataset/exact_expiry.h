@@ -36,7 +36,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   // keys. Cost: O(n) for n deadlines.
   std::optional<EarliestExpiry> FindEarliest() const;  // the next key or field; nullopt: none, or none may be removed
 
-  int64_t NextDueMs() const override;         // monotonic time of the next deadline, or kNever
+  int64_t NextDueMs() const override;         // when the next deadline is due (clock time), or kNever
   void RunDue(int64_t now_ms) override;       // removes all keys and fields with the next deadline
   std::string NextDueText() const override {  // describes the next deadline, for users of TEST CLOCK
     return "key " + std::string(KeyOf(EarliestDeadline())) + " expires";
@@ -61,7 +61,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     return IsNextDueAgain() ? hashes_due_again_.front() : planned_deadlines_.back();
   }
   Deadline Take();
-  void Prefetch() const;  // prefetches the keys that are due next
+  void Prefetch() const;  // fetches the keys that expire next into the CPU cache
   bool IsEmpty() const { return planned_deadlines_.empty() && hashes_due_again_.empty(); }  // no deadline is left
   bool IsInTime(int64_t deadline_ms) const {  // whether a deadline is within the limit given to Begin
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;
@@ -73,10 +73,10 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   void CollectDeadlines(int db);                 // adds the database's deadlines to planned_deadlines_
   // Removes the key, or its expired fields. A hash with a further deadline up to until_wall_ms_ is added to
   // hashes_due_again_.
-  void Remove(const Deadline& deadline);  // removes the key, or its expired fields
+  void Remove(const Deadline& deadline);  // removes the key of a deadline, or its expired fields
 
   Dataset& data_;
-  const Clock& clock_;                                    // time that TEST CLOCK can change
+  const Clock& clock_;                                    // the clock that TEST CLOCK can move
   const LateBound<const KeyRemovalPermission>& removal_;  // says whether expired keys may be removed now
   int64_t until_wall_ms_ = 0;  // limit given to Begin, a Unix time: later deadlines are ignored
   // These deadlines are sorted only once, because for a million keys that is faster than a heap.

@@ -94,7 +94,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   void FinishRound();            // ends the round and updates the statistics
 
   Dataset& data_;
-  const Clock& clock_;  // time that TEST CLOCK can change
+  const Clock& clock_;  // the clock that TEST CLOCK can move
   const Pace& pace_;
   bool is_active_ = true;                // false after DEBUG SET-ACTIVE-EXPIRE 0
   int next_db_ = 0;                      // database that is being cleaned, or that the next round cleans first

@@ -19,7 +19,7 @@ struct JournalEntry {                                                           
 
   int db;
   uint8_t targets;  // bits of Target: who gets the command
-  Bytes request;    // a RESP array, see protocol/request_text.h
+  Bytes request;    // the command as a RESP array
 };
 
 // The propagated commands of the open Units, as text for files and replicas. The text of each command is made once for
@@ -28,7 +28,7 @@ class PropagatedCommands {  // what the running executions (Units) will propagat
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
   void AddRequest(int db, Bytes resp_request, uint8_t targets);  // adds a command whose request is already RESP
-  size_t Count() const { return items_.size(); }                 // number of commands of all open Units
+  size_t Count() const { return items_.size(); }                 // number of commands of all running executions
   JournalEntry operator[](size_t index) const;
   void Truncate(size_t count);  // drops all commands from index `count` on
 
@@ -40,7 +40,7 @@ class PropagatedCommands {  // what the running executions (Units) will propagat
   };
 
   std::string text_;         // the requests of all commands
-  std::vector<Item> items_;  // one for each command
+  std::vector<Item> items_;  // one item for each command
 };
 
 // One or more commands of one Unit that must be replayed together. The group is valid only during the call that
@@ -55,7 +55,7 @@ class PropagatedGroup {  // commands of one execution (Unit) that are replayed a
   JournalEntry operator[](size_t index) const { return commands_[first_ + index]; }
 
  private:
-  const PropagatedCommands& commands_;  // contains these commands
+  const PropagatedCommands& commands_;  // the list that contains the group's commands
   size_t first_;                        // index of the first command in commands_
   size_t count_;                        // number of commands
 };
@@ -66,7 +66,7 @@ class Journal {  // interface: receives propagated commands (append-only file, r
   // Receives the commands of one group. A journal must make sure that several commands are replayed all or not at all.
   // Append must not attach or detach a journal.
   virtual void Append(const PropagatedGroup& group) = 0;  // receives commands to be replayed together
-  virtual size_t BufferedBytes() const { return 0; }      // bytes that wait to be written or sent
+  virtual size_t BufferedBytes() const { return 0; }      // bytes not yet written or sent
 };
 
 // The journals that receive every propagated command, in the order in which they were attached. A journal must be
@@ -95,7 +95,7 @@ class Journals {  // all attached journals, which receive every propagated comma
     for (Journal* journal : list_) journal->Append(group);
   }
 
-  size_t BufferedBytes() const {  // total of all journals
+  size_t BufferedBytes() const {  // bytes that wait to be written or sent, in all journals
     size_t bytes = 0;
     for (const Journal* journal : list_) bytes += journal->BufferedBytes();
     return bytes;
@@ -142,7 +142,7 @@ class Propagation {  // what replicas and the append-only file get for the runni
  private:
   static void Put(RequestWriter& writer, Bytes word) { writer.Word(word); }
   static void Put(RequestWriter& writer, int64_t word) { writer.Integer(word); }
-  std::string& Begin() {  // starts the text of the next command
+  std::string& Begin() {  // begins the text of the next command, which replaces the running one
     is_replaced_ = true;
     if (!text_.empty()) later_begins_.push_back(text_.size());
     return text_;

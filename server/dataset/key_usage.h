@@ -54,7 +54,7 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   uint32_t LfuBitsAfterUse(uint32_t old_bits, int64_t now_ms) const;  // decays and perhaps increments the counter
 
   const Settings& settings_;  // values of the directives
-  Random& random_;            // decides whether a counter grows
+  Random& random_;            // decides by chance whether an LFU counter grows
 };
 
 }  // namespace respite

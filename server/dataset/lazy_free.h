@@ -37,9 +37,9 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   // Frees the databases of a Capture in the same way as Free frees a database. Also frees its functions.
   void Free(Capture capture, FreeMode mode);
 
-  void FreeExpired(EntryPtr entry) override;                     // now or later, as lazyfree-lazy-expire says
-  void FreeEvicted(EntryPtr entry) override;                     // now or later, as lazyfree-lazy-eviction says
-  void FreeOverwritten(BlobRef value) override;                  // now or later, as lazyfree-lazy-server-del says
+  void FreeExpired(EntryPtr entry) override;     // immediately or in the background (lazyfree-lazy-expire)
+  void FreeEvicted(EntryPtr entry) override;     // immediately or in the background (lazyfree-lazy-eviction)
+  void FreeOverwritten(BlobRef value) override;  // now or later, as lazyfree-lazy-server-del says
   void FreeOverwritten(std::unique_ptr<Object> value) override;  // now or later, as lazyfree-lazy-server-del says
 
   uint64_t EvictedBytes() const { return evicted_bytes_; }  // how many bytes evictions have freed so far

@@ -40,7 +40,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // for CONFIG RESETSTAT
   // Returns the bytes that the thread has allocated minus those that it has freed, for MemoryGauge::UsedBytes. The
   // result is usually negative, because the thread frees memory that other threads allocated.
-  int64_t HeldBytes() const {  // bytes allocated minus freed by the thread, usually negative
+  int64_t HeldBytes() const {  // bytes that the thread has allocated minus freed: usually negative
     return is_memory_set_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0;
   }
 
@@ -49,7 +49,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
     Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
     virtual ~Garbage() = default;
     size_t objects;  // how much freeing it adds to the lazyfree counters
-    size_t bytes;    // estimated memory
+    size_t bytes;    // estimated memory in bytes
   };
   template <class Content>
   struct Holder final : Garbage {  // owns content of one type

@@ -37,7 +37,7 @@ class MemoryGauge {  // measures how much memory the server uses (used_memory)
 
  private:
   const LazyFreeThread& lazy_free_thread_;  // the thread whose memory is also counted
-  ServerStats& stats_;                      // receives the peak
+  ServerStats& stats_;                      // stores the startup memory and the peak
 };
 
 }  // namespace respite

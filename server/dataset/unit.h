@@ -124,7 +124,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void Evict(int db, Entry* entry, Bytes verb);  // removes the key, and propagates `verb`: DEL or UNLINK
 
   // Adds a command that changed data, or the commands that replace it, to the commands that this Unit propagates.
-  void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // records what is propagated
+  void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // adds to what is propagated
   // Propagates a command that changes no data to replicas only (PUBLISH).
   void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // propagates a command to replicas only
     if (IsRecording()) data_.propagated_commands.Add(db, arguments, JournalEntry::kReplicas & targets_);
@@ -152,7 +152,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   Dataset& data_;
   int64_t now_ms_;  // Unix time when this execution began
   const ExpiryRule rule_;
-  const Origin origin_;                         // whether commands of a file or server are replayed
+  const Origin origin_;                         // whether a client sent the commands, or they are replayed
   int64_t expiry_now_ms_;                       // keys with an earlier deadline have expired; INT64_MIN: none has
   size_t first_own_command_;                    // index of this Unit's first command in Dataset::propagated_commands
   uint64_t changes_ = 0;                        // number of changes that this execution has reported

@@ -83,12 +83,12 @@ class Args {  // a cursor over the arguments of one command
     return std::tuple<Types...>{TakeOne<Types>()...};  // braces evaluate from left to right
   }
 
-  static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {  // throws if `word` is no integer
+  static int64_t Integer(Bytes word, const char* refusal = refusals::kNotInteger) {  // parses `word`, or throws
     auto value = ParseInteger(word);
     if (!value) throw Refusal{refusal};
     return *value;
   }
-  static double Double(Bytes word) {  // throws if the word is no number
+  static double Double(Bytes word) {  // parses a number; throws if `word` is none
     auto value = ParseDouble(word);
     if (!value) throw Refusal{refusals::kNotFloat};
     return *value;

@@ -21,13 +21,13 @@ struct Call {                           // all that the handler of a running com
   Unit& unit;                           // the atomic execution that the command belongs to
   Args args;                            // the arguments
   DbView db;                            // the selected database
-  Reply reply;                          // writes the reply
+  Reply reply;                          // writes the reply to the client
   Propagation effect;                   // what replicas and the AOF get instead of this command, if the handler sets it
   int64_t now_ms;                       // Unix time when this execution began
   Random& random;                       // random numbers for SPOP and the like
   std::span<const BlobRef> blobs = {};  // the large arguments, as shared buffers
   bool failed = false;                  // the reply contains an error, although the handler threw no Refusal
-  bool continues_later = false;         // ContinueInNextTurn was called
+  bool continues_later = false;         // the handler has called ContinueInNextTurn
   bool is_resumed = false;              // the handler runs again, because it called ContinueInNextTurn before
 
   // Returns whether a deadline (Unix time in ms) has passed, for example one that the command sets. Always returns
@@ -35,7 +35,7 @@ struct Call {                           // all that the handler of a running com
   bool HasPassed(int64_t deadline_ms) const {  // whether a deadline (Unix time) has passed; false in a replay
     return deadline_ms <= unit.expiry_now_ms();
   }
-  StringContent Value(Bytes word) const {  // makes an argument storable; a large one is not copied
+  StringContent Value(Bytes word) const {  // makes an argument a storable value; a large one is not copied
     if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);
     for (const BlobRef& blob : blobs)
       if (blob.View().data() == word.data()) return StringContent::FromBlob(blob);

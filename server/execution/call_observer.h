@@ -29,7 +29,7 @@ struct Session;
 struct FinishedCall {  // a command that ran, as observers (SLOWLOG, MONITOR …) see it
   enum class Ending : uint8_t { kSucceeded, kFailed };
 
-  Session& session;                               // of the client, or of the script
+  Session& session;                               // session of the client, or of the script
   const Command& command;                         // the command that ran
   std::span<const Bytes> words;                   // arguments, with the command's name
   int64_t duration_us = 0;                        // how long the command ran
@@ -37,11 +37,11 @@ struct FinishedCall {  // a command that ran, as observers (SLOWLOG, MONITOR …
   Progress::Stage stage = Progress::Stage::kNew;  // kAgain: the client was blocked or paused before
   Bytes error = {};                               // with kFailed: the error; empty if the error is inside the reply
   int depth = 0;                                  // 0: sent by a client; greater: run by a transaction or script
-  size_t reply_bytes = 0;                         // length of its reply; 0 for a command that a script called
+  size_t reply_bytes = 0;                         // length of the reply; 0 for a command that a script called
 };
 
 struct RefusedCall {             // a command that was refused before it ran, as observers see it
-  Session& session;              // of the client, or of the script
+  Session& session;              // session of the client, or of the script
   const Command* command;        // null if there is no such command
   std::span<const Bytes> words;  // arguments, with the command's name
   Bytes error;                   // the error reply
@@ -51,7 +51,7 @@ struct RefusedCall {             // a command that was refused before it ran, as
 // A command that blocks, or is queued in a transaction. Later, OnCall also reports a blocking command, when its wait
 // ends, and a queued command, when EXEC runs it. If the client disconnects before, OnCall does not report the command.
 struct WaitingCall {             // a command that blocks, or is queued in a transaction
-  Session& session;              // of the client
+  Session& session;              // session of the client
   const Command& command;        // the command that blocks or is queued
   std::span<const Bytes> words;  // arguments, with the command's name
 };
@@ -65,7 +65,7 @@ class CallObserver {  // is told of each command that ran, waits or was refused
   virtual void OnCall(const FinishedCall& call) = 0;      // the command ran
   virtual void OnRefusal(const RefusedCall& /*call*/) {}  // the command was refused, and did not run
   virtual void OnWait(const WaitingCall& /*call*/) {}     // the command blocks its client
-  virtual void OnQueued(const WaitingCall& /*call*/) {}   // the command was queued after MULTI
+  virtual void OnQueued(const WaitingCall& /*call*/) {}   // MULTI has queued the command
 };
 
 struct CallLimits {  // minimums: an observer is told of the calls that reach at least one of them
@@ -101,7 +101,7 @@ class CallObservers {  // list of attached observers; tells them of commands
  public:
   // Adds an observer, or changes the limits of an attached one. The observer is told of calls that reach the limits,
   // and of all refused, blocked and queued commands. The observer must live until Detach.
-  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // or changes its limits
+  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // adds, or changes limits
   void Detach(CallObserver& observer);  // removes an observer, if it is attached
 
   // Tells the observers whose limits the call reaches. Cost: one check of CallLimits if there are none.
@@ -113,7 +113,7 @@ class CallObservers {  // list of attached observers; tells them of commands
   void OnQueued(const WaitingCall& call);   // tells all observers
 
  private:
-  struct Listener {          // an observer and its limits
+  struct Listener {          // an attached observer and its limits
     CallObserver* observer;  // the attached observer; null: it was detached during ForEach
     CallLimits limits;       // the observer is told of calls that reach one of these limits
   };
@@ -125,7 +125,7 @@ class CallObservers {  // list of attached observers; tells them of commands
 
   std::vector<Listener> listeners_;  // the attached observers
   CallLimits lowest_limits_;         // for each kind of minimum, the lowest one of all observers
-  int depth_ = 0;                    // how many calls of ForEach are running
+  int depth_ = 0;                    // how many calls of ForEach are running (they may nest)
 };
 
 // Returns the arguments of a call, with "(redacted)" instead of those that Call::Redact hides.

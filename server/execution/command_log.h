@@ -31,10 +31,10 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
     std::string_view name;               // its name in COMMANDLOG
     int64_t Settings::*from;             // the directive slowlog-log-slower-than, or the like
     int64_t Settings::*max_records;      // value of the directive slowlog-max-len, or commandlog-…-max-len
-    CallLimits (*limits)(int64_t from);  // makes the observer's limits from the value of that directive
+    CallLimits (*limits)(int64_t from);  // converts the directive's value to limits for the observer
     int64_t (*figure)(const FinishedCall& call);  // returns what the log measures: duration in µs, or bytes
   };
-  struct Record {                    // one entry of the log
+  struct Record {                    // one entry of the log: a command with its time, cost and client
     int64_t id;                      // number of the record since the start
     int64_t unix_time_s;             // when the command ran, as Unix time in seconds
     int64_t figure;                  // what the log measures: duration in µs, or bytes of the request or reply
@@ -48,8 +48,8 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { ApplyConfiguredLimit(); }
 
   std::string_view Name() const { return subject_.name; }
-  void ApplyConfiguredLimit();                                    // begins or stops logging as the directive now says
-  void Clear() { records_.clear(); }                              // SLOWLOG RESET, COMMANDLOG RESET
+  void ApplyConfiguredLimit();        // begins or stops logging as the directive now says
+  void Clear() { records_.clear(); }  // removes all entries (SLOWLOG RESET, COMMANDLOG RESET)
   const std::deque<Record>& Records() const { return records_; }  // all entries of the log, newest first
   int64_t NextId() const { return next_id_; }                     // id that the next entry gets
 
@@ -64,7 +64,7 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   const Parts parts_;           // the objects that the constructor got
   const Subject& subject_;      // what this log records
   std::deque<Record> records_;  // the latest records, newest first
-  int64_t next_id_ = 0;         // id of the next record
+  int64_t next_id_ = 0;         // id that the next entry gets
 };
 
 struct CommandLogs {  // the three logs of slow and large commands: SLOWLOG and COMMANDLOG

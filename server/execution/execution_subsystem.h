@@ -28,11 +28,11 @@ struct ExecutionSubsystem {  // what runs requests and scripts, and what observe
   ExecutionSubsystem(const ExecutionSubsystem&) = delete;
   ExecutionSubsystem& operator=(const ExecutionSubsystem&) = delete;
 
-  LateBound<const SlotRouter> router;      // decides which node serves a request; only in a cluster
+  LateBound<const SlotRouter> router;      // decides which cluster node serves a request; else unset
   LateBound<const Durability> durability;  // tells whether writes can be persisted; StorageSubsystem attaches it
   LateBound<ReplyEditor> reply_editor;     // changes replies on purpose while TEST SHUFFLE is on
-  RequestFaultSources faults;              // Lab attaches TEST FAULT and TEST LINT
-  CallObservers observers;                 // the observers that are told of each command
+  RequestFaultSources faults;              // sources of injected faults: TEST FAULT and TEST LINT
+  CallObservers observers;                 // objects that are told of each command (SLOWLOG, MONITOR …)
   StatsRecorder stats_recorder;            // counts commands and errors for INFO
   Monitors monitors;                       // clients in MONITOR mode
   CommandLogs command_logs;                // SLOWLOG and COMMANDLOG

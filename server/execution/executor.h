@@ -63,12 +63,12 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     Eviction& eviction;                             // frees memory above maxmemory
     Clients& clients;                               // all sessions
     ClientMemory& client_memory;                    // enforces maxmemory-clients
-    Tracking& tracking;                             // client-side caching
+    Tracking& tracking;                             // CLIENT TRACKING: keys that clients may have cached
     BlockedClients& blocked_clients;                // clients in BLPOP, WAIT …
-    WatchedKeys& watched_keys;                      // keys of WATCH
+    WatchedKeys& watched_keys;                      // keys that clients watch (WATCH)
     Pause& pause;                                   // state of CLIENT PAUSE
     MigratingKeys& migrating_keys;                  // keys that MIGRATE is sending
-    ClientFaults& client_faults;                    // TEST FAULT
+    ClientFaults& client_faults;                    // faults of connections and replies (TEST FAULT)
     const RequestFaultSources& faults;              // sources of injected faults (TEST FAULT)
     const LateBound<ReplyEditor>& reply_editor;     // changes replies on purpose (TEST SHUFFLE)
     const LateBound<const Durability>& durability;  // says whether writes can be persisted
@@ -123,7 +123,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Meanwhile the Executor behaves as if the saved command were not running.
   struct SavedExecution {          // the running command, while other clients are served or a file is replayed
     const Command* command;        // null: no command was running
-    const Session* session;        // its session
+    const Session* session;        // session of the saved command
     std::span<const Bytes> words;  // arguments, with the command's name
     int depth;                     // nesting of commands: 0 outside EXEC and scripts
     size_t kept_output_bytes;      // value of kept_output_bytes_: this much of its output is always sent
@@ -155,7 +155,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   Outcome Queue(const Request& request);                    // queues the command until EXEC
   Outcome PauseForMigration(const Request& request);        // stores the request until MIGRATE has sent its keys
   void Run(Request& request);                               // sets current_execution_, and runs the handler
-  Outcome Block(const Request& request);                    // the handler has blocked the client: tells the observers
+  Outcome Block(const Request& request);          // after a handler has blocked its client: tells the observers
   Outcome ContinueLater(const Request& request);  // stores a request whose handler continues in the next loop iteration
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 

@@ -57,12 +57,12 @@ class Gates {  // the checks that may refuse a command before it runs
  public:
   struct Parts {  // the objects that Gates uses; its constructor gets them
     const Env& env;
-    const Eviction& eviction;                       // frees memory above maxmemory
+    const Eviction& eviction;                       // knows whether memory is exhausted (maxmemory)
     const Users& users;                             // all ACL users
     Permissions& permissions;                       // ACL checks
     const LateBound<const Durability>& durability;  // says whether writes can be persisted
     const Role& role;
-    const LateBound<const SlotRouter>& router;  // attached on a cluster node
+    const LateBound<const SlotRouter>& router;  // decides which cluster node serves a request; else unset
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 

@@ -27,11 +27,11 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode; shows 
   };
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 
-  bool IsEmpty() const { return sessions_.empty(); }  // no client is a monitor
+  bool IsEmpty() const { return sessions_.empty(); }  // no client is in MONITOR mode
   void Add(Session& session);                         // the session starts MONITOR
   // Ends MONITOR for a session. Every session that closes calls this, so it does nothing if the session is not a
   // monitor.
-  void Remove(Session& session);  // the session ends MONITOR
+  void Remove(Session& session);  // ends MONITOR for this session, if it is a monitor
 
   // Shows a script before it runs, so that it appears before the commands that it calls. Requires: the script's command
   // has the flag kSkipMonitor, so that it is not shown again.
@@ -39,9 +39,9 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode; shows 
     if (!IsEmpty()) Show(session, arguments);
   }
 
-  void OnCall(const FinishedCall& call) override;    // shows the command, unless its wait was shown
-  void OnRefusal(const RefusedCall& call) override;  // shows only a refused EXEC
-  void OnWait(const WaitingCall& call) override;     // shows a command that blocks
+  void OnCall(const FinishedCall& call) override;    // shows the command to monitors, unless shown before
+  void OnRefusal(const RefusedCall& call) override;  // shows a refused EXEC, but no other refused command
+  void OnWait(const WaitingCall& call) override;     // shows a command that blocks its client
 
  private:
   void ShowUnlessHidden(const Session& session, const Command& command,  // like Show, but not for admin commands

@@ -16,12 +16,12 @@
 namespace respite {
 
 struct Request {                        // one request, from its arguments to its reply
-  Session& session;                     // the session that sent it
+  Session& session;                     // the session that sent the request
   const Command* command;               // null if there is no such command
   std::span<const Bytes> words;         // arguments, with the command's name
-  uint32_t flags = 0;                   // CommandFlag bits (EffectiveFlags), set before the gates are checked
+  uint32_t flags = 0;                   // CommandFlag bits, set before the gates (checks) are passed
   Progress progress = {};               // how much was done before the request was paused or blocked
-  std::span<const BlobRef> blobs = {};  // owners of the large arguments
+  std::span<const BlobRef> blobs = {};  // the large arguments, as shared buffers
   HashedText key = {};                  // the first key, if its hash is known
 
   // The Executor sets the following members while it runs the request.

@@ -27,8 +27,8 @@ struct RequestFault {  // what TEST FAULT does to one request
   };
   Kind kind;
   std::string text = {};
-  int64_t amount = 0;  // ms, bytes, or bytes per second: see Kind
-  uint64_t owner = 0;  // id with which ClientFaults::Release ends the fault
+  int64_t amount = 0;  // milliseconds, bytes, or bytes per second, depending on `kind`
+  uint64_t owner = 0;  // number of the rule; ClientFaults::Release ends its faults
 };
 
 class RequestFaults {  // interface: a source of faults for requests (TEST FAULT)
@@ -39,10 +39,10 @@ class RequestFaults {  // interface: a source of faults for requests (TEST FAULT
   struct Attempt {                 // a request that is about to run, and may get a fault
     const Session& client;         // the client that sent the request
     int db;                        // the selected database
-    const Command& command;        // its command
+    const Command& command;        // the command of the request
     std::span<const Bytes> words;  // arguments, with the command's name
     Place place;                   // sent by a client, being queued, run by EXEC, or called by a script
-    bool is_in_transaction;        // also true in a script that EXEC runs
+    bool is_in_transaction;        // EXEC runs the request, or the script that called it
   };
   virtual ~RequestFaults() = default;
 
@@ -55,7 +55,7 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
  public:
   void AttachFirst(RequestFaults& faults) { Attach(faults, all_.begin()); }  // adds a source that is asked first
   void AttachLast(RequestFaults& faults) { Attach(faults, all_.end()); }     // adds a source that is asked last
-  void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // does nothing if it is not attached
+  void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // removes a source, if it is attached
 
   explicit operator bool() const { return !all_.empty(); }
   const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // the fault, or null

@@ -36,8 +36,8 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   enum class Kind : uint8_t { kScript, kFunction };
   enum class Access : uint8_t { kReadWrite, kReadOnly };
 
-  struct Request {         // a script to run
-    ScriptEngine& engine;  // runs scripts of its language
+  struct Request {         // a script or function to run
+    ScriptEngine& engine;  // the engine of the script's language
     Kind kind;
     uint32_t flags;                       // ScriptFlag bits
     Access access;                        // whether the script may write; kReadOnly: EVAL_RO, EVALSHA_RO, FCALL_RO
@@ -53,7 +53,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     Tracking& tracking;                         // client-side caching
     Executor& executor;                         // runs requests
     const Gates& gates;                         // refuse commands before they run
-    const LateBound<const SlotRouter>& router;  // attached on a cluster node
+    const LateBound<const SlotRouter>& router;  // decides which cluster node serves a request; else unset
     Permissions& permissions;                   // ACL checks
   };
   explicit ScriptRunner(const Parts& parts);
@@ -65,7 +65,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   // clients be served after busy-reply-threshold, and can be killed.
   template <class Compile>
   auto RunCompiler(Call& call, Compile compile);           // runs compile(), which can be killed like a script
-  bool IsRunning() const { return current_.has_value(); }  // a script is running
+  bool IsRunning() const { return current_.has_value(); }  // a script is running, or being compiled
   // Throws a Refusal while a script runs. The commands call this that would free the running code, or data that the
   // script needs.
   void ThrowIfScriptRuns() const;                                          // throws if a script runs
@@ -89,19 +89,19 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   bool IsReplyUnwanted() noexcept override;         // true: the client has gone, or its output exceeds the limit
   int64_t MonotonicMs() const noexcept override;    // real time, for time limits
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
-  void CountError(Bytes text) noexcept override;    // counts an error of a command of the script
+  void CountError(Bytes text) noexcept override;    // counts an error reply to a command of the script, for INFO
 
  private:
   struct Current {  // the script that runs, or is compiled, now
     Call* call;
-    const Request* request;  // null during compilation
+    const Request* request;  // the request that runs the script; null during compilation
     Kind kind;
     Bytes name;
     RequestPath path;                     // path of its commands
     int64_t started_ms;                   // when the script began (real time)
     bool is_over_memory;                  // maxmemory was exceeded when the script began
     bool has_written = false;             // the script has written, so it cannot be killed
-    bool is_killed = false;               // SCRIPT KILL or a shutdown ends it
+    bool is_killed = false;               // SCRIPT KILL or a shutdown has asked the script to end
     uint8_t replication = kReplicateAll;  // who gets later commands (redis.set_repl): kReplicate… bits
     std::optional<int> slot{};            // slot of the keys used so far, in a cluster
   };
@@ -109,7 +109,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins
   void End();
   void ReplaceScriptSession();  // makes a new session_, because a script may have changed the old one
-  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // the gate is checked
+  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // must the command pass it?
   void CheckDeclaredFlags(const Request& request) const;  // throws if the script's flags (#!lua) forbid running it now
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);    // throws if the script may not run it
   void CheckMayBeCalled(const Command& command) const;                            // throws if scripts may not call it
@@ -121,7 +121,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   Bytes ReplyBytes();  // reply of the last command, from the output of session_
 
   const Parts parts_;                 // the objects that the constructor got
-  std::unique_ptr<Session> session_;  // runs the commands of scripts
+  std::unique_ptr<Session> session_;  // the session in which the commands of scripts run
   std::optional<Current> current_;    // the running script or compilation; nullopt: none
   std::string whole_reply_;           // copy of a reply that session_->out has in several pieces
 };

@@ -23,10 +23,10 @@ class Tls;
 struct Services {  // all parts of a server that commands, INFO and CONFIG SET may use
   Env env;
   DataSubsystem& data;
-  ClientSubsystem& clients;         // sessions, users, messages and waits
+  ClientSubsystem& clients;         // sessions, ACL users, pub/sub messages and blocked clients
   ExecutionSubsystem& execution;    // runs requests and scripts
   StorageSubsystem& storage;        // snapshots and the append-only file
-  Replication& replication;         // replication, as primary and as replica
+  Replication& replication;         // replication, as a primary or as a replica
   Migrations& migrations;           // sends keys to other servers (MIGRATE)
   ClusterMode& cluster;             // the cluster, if enabled
   SlotMigrations& slot_migrations;  // moves slots between cluster nodes

@@ -15,9 +15,9 @@ class SlotRouter {  // interface: decides which cluster node serves a request
   virtual ~SlotRouter() = default;
 
   // Throws a redirection (MOVED, ASK) if another node serves the request, or an error if no node does.
-  virtual void Check(const Request& request) const = 0;  // throws unless this node serves the request
+  virtual void Check(const Request& request) const = 0;  // throws MOVED or the like unless this node serves it
   // Like Check, for a command that a script calls. Also returns the slot of its keys.
-  virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // returns the slot; nullopt: no keys
+  virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // like Check; returns the slot
   virtual std::optional<int> SlotOf(const Command& command,  // the slot of the command's keys; nullopt: no keys
                                     std::span<const Bytes> arguments) const = 0;
 };

@@ -30,7 +30,7 @@ class RequestCounter final : public CallObserver {  // counts the requests of al
   RequestCounter(const RequestCounter&) = delete;
   RequestCounter& operator=(const RequestCounter&) = delete;
 
-  uint64_t Count() const { return count_; }  // number of requests since the counter was created
+  uint64_t Count() const { return count_; }  // number of requests since this counter was created
 
   void OnCall(const FinishedCall& call) override;    // counts a command that has run
   void OnRefusal(const RefusedCall& call) override;  // counts a request that was refused without running
@@ -49,10 +49,10 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
     Clients& clients;                 // all sessions
-    BlockedClients& blocked_clients;  // clients that wait in a command
+    BlockedClients& blocked_clients;  // clients that wait in BLPOP, TEST AWAIT …
     CallObservers& observers;         // are told of commands
   };
-  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // for times: this never happens
+  static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // a point in time that never comes
 
   struct ConditionState {             // result of checking the condition of a TEST AWAIT
     bool is_met;                      // the condition holds, so the wait can end

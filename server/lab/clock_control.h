@@ -37,7 +37,7 @@ class TimeKeeper {  // interface: runs timers and deadlines that become due when
   // shows its time. For each step, calls `advance`, which moves the clock by a number of ms. Requires: no command runs.
   virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;  // serves due events
   enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
-  virtual void OnClockChanged(Motion motion) = 0;  // called when the clock's time or speed has changed
+  virtual void OnClockChanged(Motion motion) = 0;  // the clock's time or speed has changed
 };
 
 class ClockControl {  // TEST CLOCK: stops and moves the clock that data and clients of one server see
@@ -51,7 +51,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
-    MovableClock* clock;           // null if this server has none (test-commands no)
+    MovableClock* clock;           // the clock to move; null: none (test-commands no)
     const ExactExpiry& deadlines;  // finds the next key or field that expires
     Clients& clients;              // all sessions
     Executor& executor;            // runs requests, and caches the time
@@ -91,7 +91,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     bool is_auto;             // the setting of TEST CLOCK AUTO
   };
   State Save() const;                // the state, for a snapshot
-  void Restore(const State& state);  // restores a snapshot's state; events in between do not happen
+  void Restore(const State& state);  // restores a snapshot's clock; events in between do not happen
 
   // --- Jumps forward.
 

@@ -35,7 +35,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   // Gives the data the state that the snapshot has. The snapshot continues to exist. Each changed key is reported and
   // propagated like a change by a command. Cost: O(changes since the snapshot), and O(keys) for each database that was
   // flushed since. Requires: !IsLost.
-  void Restore(Snapshot& snapshot, Unit& unit);  // makes the data as it was; reports each changed key
+  void Restore(Snapshot& snapshot, Unit& unit);  // gives the data its former state; reports each change
 
   // Copies the keys of the snapshot to `target`. Skips databases that `target` does not have. Cost: O(keys of the
   // snapshot).
@@ -43,7 +43,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
 
   static bool IsLost(const Snapshot& snapshot);              // true: a full sync or a loaded file has replaced all data
   static size_t StoredValueCount(const Snapshot& snapshot);  // number of old values that the snapshot stores
-  size_t KeyCount(const Snapshot& snapshot) const;           // number of keys that existed at the time of the snapshot
+  size_t KeyCount(const Snapshot& snapshot) const;           // number of keys at the time of the snapshot
 
   struct Difference {  // a key that differs between two snapshots
     enum class Kind : uint8_t { kAdded, kRemoved, kChanged };
@@ -68,7 +68,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   const Entry* Find(const Snapshot* snapshot, int db, Bytes key) const;
   std::set<std::string> KeysThatMayDiffer(const Snapshot& before,  // the keys of a database that Compare must compare
                                           const Snapshot* after, int db) const;
-  void Forget(Snapshot& snapshot);                            // removes the snapshot from snapshots_
+  void Forget(Snapshot& snapshot);                            // removes a deleted snapshot from snapshots_
   void UndoSwaps(Snapshot& snapshot, Unit& unit);             // undoes each SWAPDB since the snapshot
   void RestoreWhole(Snapshot& snapshot, int db, Unit& unit);  // restores a database that was flushed after the snapshot
   void RestoreKeys(Snapshot& snapshot, int db, Unit& unit);   // restores the keys that changed after the snapshot

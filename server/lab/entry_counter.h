@@ -24,14 +24,14 @@ class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter,
  private:
   struct BlockedEntry {  // a journal entry that was blocked when it was checked, so it may match differently later
     uint64_t seq;
-    bool counts;  // the entry is included in the count
+    bool counts;  // the entry was counted as matching
   };
 
   bool CheckAgain(BlockedEntry& entry);  // counts an entry anew; true: its request is no longer blocked
 
   const RequestJournal& journal_;              // the journal whose entries are counted
   const JournalFilter filter_;                 // which entries are counted
-  uint64_t epoch_;                             // epoch of the journal when it was last read
+  uint64_t epoch_;                             // RequestJournal::Epoch when the journal was last read
   uint64_t next_;                              // number of the next journal entry to check
   uint64_t count_ = 0;                         // number of matching entries so far
   std::vector<BlockedEntry> blocked_entries_;  // entries of blocked requests, which must be checked again

@@ -44,7 +44,7 @@ struct HeldLock {  // a lock, held or ended: a key that a client created by SET 
 
   int db = 0;
   std::string key;
-  std::string token;                           // the value of the key, or the field of the hash
+  std::string token;                           // value of the lock's key, or the field of the hash
   std::shared_ptr<const RequestOwner> holder;  // client that created the key
   uint64_t created_by_entry = 0;               // sequence number of the journal entry that created the key
   int64_t acquired_us = 0;                     // when the client acquired the lock (Unix time in µs)
@@ -76,7 +76,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
 
   void DropBefore(uint64_t first_seq);  // drops the records that ended before this journal entry
   void DropEnded();                     // drops all records except the locks that are held
-  void Clear();                         // drops all records
+  void Clear();                         // drops all records of keys and locks
 
   const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }  // oldest first
   const std::deque<HeldLock>& locks() const { return locks_; }                  // held and ended locks, oldest first
@@ -114,8 +114,8 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   std::deque<HeldLock> locks_;           // held and ended locks, oldest first
   uint64_t first_lock_ = 0;              // number of the lock in locks_[0]; the numbers are consecutive
   uint64_t last_expired_key_ = 0;        // ExpiredKey::number of the latest record
-  size_t bytes_ = 0;                     // memory of all records
-  struct KeyOrder {                      // finds a Key by a KeyView
+  size_t bytes_ = 0;                     // memory of all records in bytes
+  struct KeyOrder {                      // order of keys by database and name; also finds a Key by a KeyView
     using is_transparent = void;
     static bool IsBefore(KeyView one, KeyView other);  // compares by database, then by name
     bool operator()(const Key& one, const Key& other) const { return IsBefore(one.View(), other.View()); }

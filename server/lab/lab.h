@@ -18,10 +18,10 @@
 namespace respite {
 
 struct Lab {              // the objects behind the TEST command
-  struct Parts {          // objects that the Lab needs and that the server creates first
+  struct Parts {          // what the Lab needs and the server creates first
     MovableClock* clock;  // the clock that TEST CLOCK moves; null: it cannot be moved
     DiskFaults& disk;
-    TimeKeeper& keeper;  // serves the events that become due when the clock is moved
+    TimeKeeper& keeper;  // runs what becomes due when TEST CLOCK moves time
     uint64_t seed;       // seed for faults with a probability and for TEST SHUFFLE
   };
   Lab(const Services& services, const Parts& parts);
@@ -38,7 +38,7 @@ struct Lab {              // the objects behind the TEST command
   Shuffle shuffle;               // TEST SHUFFLE: shuffles replies without specified order
   Worlds* worlds = nullptr;      // TEST WORLD: isolated servers in this process; null: not available
   Restarts* restarts = nullptr;  // TEST CRASH: kills and restarts servers; null: not available
-  NodeGroup* group = nullptr;    // the nodes of a cluster in this process; null: there is none for this server
+  NodeGroup* group = nullptr;    // TEST CLUSTER: the nodes of a cluster in this process; null: not available
 };
 
 }  // namespace respite

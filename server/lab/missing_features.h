@@ -21,8 +21,8 @@ struct MissingFeature {  // a feature that clients have tried to use and that th
 
   Kind kind;
   std::string name;                            // "FT.SEARCH", "CLIENT NO-SUCH", "SET NOSUCH", "no-such-directive"
-  std::string request;                         // the first request that used it
-  std::shared_ptr<const RequestOwner> client;  // the first client that used it
+  std::string request;                         // the first request that used the feature
+  std::shared_ptr<const RequestOwner> client;  // the first client that used the feature
   uint64_t count = 0;                          // how often clients used the feature
   int64_t first_ms = 0;                        // when the feature was used first (Unix time)
   int64_t last_ms = 0;                         // when the feature was used last (Unix time)
@@ -43,8 +43,8 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   MissingFeatures& operator=(const MissingFeatures&) = delete;
 
   void Start() { parts_.observers.Attach(*this); }  // begins to record missing features
-  void Clear();                                     // removes the records; the recording continues
-  void Continue(MissingFeatures& before);           // takes over the records of another server, which ends
+  void Clear();                                     // removes the records; recording continues
+  void Continue(MissingFeatures& before);           // takes over the records of a server that this one replaces
   // Returns all recorded features, in the order of their first use.
   const std::vector<const MissingFeature*>& All() const { return features_in_order_; }
 

@@ -33,7 +33,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     Permissions& permissions;      // ACL checks
     ScriptCache& scripts;          // scripts of EVAL and SCRIPT LOAD
     FunctionLibraries& functions;  // the libraries of FUNCTION LOAD
-    ClockControl& clock;           // TEST CLOCK
+    ClockControl& clock;           // stops and moves the clock (TEST CLOCK)
   };
   explicit NamedSnapshots(const Parts& parts);
   ~NamedSnapshots();
@@ -70,7 +70,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // For callers that need a snapshot of the data only, without a name.
   DataSnapshots& data() { return data_; }  // snapshots of the data only
   struct Programs {                        // all scripts and functions of a server
-    std::vector<std::string> scripts;      // sorted
+    std::vector<std::string> scripts;      // texts of the cached scripts, sorted
     std::vector<std::string> functions;    // source code of the libraries, ordered by name
   };
   Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // the present scripts and functions
@@ -87,7 +87,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     std::string directives;     // names and values of all directives, packed
     std::string users;          // the users as lines of an ACL file
     Programs programs;          // scripts and functions
-    ClockControl::State clock;  // state of TEST CLOCK
+    ClockControl::State clock;  // state of TEST CLOCK: time, speed …
   };
   struct Snapshot {  // the complete state of a server at one moment
     DataSnapshots::SnapshotPtr data;

@@ -35,7 +35,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
   };
   struct Outcome {                              // result of an operation (Task)
-    std::optional<std::string> trouble = {};    // error text; nullopt: it has succeeded
+    std::optional<std::string> trouble = {};    // error text; nullopt: the Task has succeeded
     std::optional<ClockControl::Due> met = {};  // for kClock with NEXT: the event to which the clocks jumped
   };
   using Sides = std::vector<std::vector<size_t>>;
@@ -49,17 +49,17 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     uint64_t client;                                      // client ID
     auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // starts it; or an error
-  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // of its task, once; nullopt: it still runs
+  virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // starts a task; or error
+  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // result of a client's task; nullopt: none
 
   // Holds back all traffic between nodes of different sides, as if the network had failed; connections stay open. A
   // node that belongs to no side reaches all others. Replaces the previous partition. If `sides` is empty, ends the
   // previous partition and delivers the traffic that was held back.
-  virtual void Partition(Sides sides) = 0;  // holds back all traffic between nodes of different sides
+  virtual void Partition(Sides sides) = 0;  // cuts the network between nodes of different sides
   // Delays all output of the node to clients and to other nodes by `delay_ms`. 0 ends the delay. Requires: the node is
   // alive.
   virtual void Lag(size_t member, int64_t delay_ms) = 0;         // delays all output of a node
-  virtual const ClockControl* ClockOf(size_t member) const = 0;  // clock of a node; null: it is dead or cannot move it
+  virtual const ClockControl* ClockOf(size_t member) const = 0;  // a node's clock; null: dead, or not movable
 };
 
 }  // namespace respite

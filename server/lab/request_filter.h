@@ -48,8 +48,8 @@ struct ClientView {  // ID, name, user, address and library of a client, for fil
   uint64_t id;
   Bytes name;
   Bytes user;
-  Bytes address;  // "127.0.0.1:50123"
-  Bytes library;  // lib-name, as in CLIENT SETINFO
+  Bytes address;  // IP address and port: "127.0.0.1:50123"
+  Bytes library;  // name of the client library (lib-name of CLIENT SETINFO)
 
   static ClientView Of(const Session& client);
 };
@@ -58,8 +58,8 @@ struct ClientFilter {  // conditions for clients (TEST FAULT, TEST JOURNAL …);
   std::optional<TextPattern> name;
   std::optional<uint64_t> id;
   std::optional<TextPattern> user;
-  std::optional<TextPattern> address;  // "127.0.0.1:50123"
-  std::optional<TextPattern> library;  // lib-name, as in CLIENT SETINFO
+  std::optional<TextPattern> address;  // pattern for IP address and port: "127.0.0.1:50123"
+  std::optional<TextPattern> library;  // pattern for the client library (lib-name of CLIENT SETINFO)
   std::optional<int> db;
 
   // `in_db` is the database of the client's request, or the selected database if there is no request.
@@ -67,7 +67,7 @@ struct ClientFilter {  // conditions for clients (TEST FAULT, TEST JOURNAL …);
 };
 
 struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …); all given ones must hold
-  std::optional<TextPattern> command;     // pattern for full names; a container matches all its subcommands
+  std::optional<TextPattern> command;     // pattern for full names of commands; a container matches its subcommands
   uint32_t category = 0;                  // the command must be in this AclCategory (one bit); 0: any category
   std::optional<TextPattern> key;         // pattern that one of the request's keys must match
   ClientFilter client;                    // conditions for the client
@@ -83,7 +83,7 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
     int db;                            // database of the request
     const Command* command;            // null if the command is unknown
     std::span<const Bytes> words;      // arguments, including the command name
-    RequestFaults::Place place;        // whether it was sent, queued, or runs in a transaction or script
+    RequestFaults::Place place;        // whether the request was sent, queued, or runs in EXEC or a script
     bool is_in_transaction;            // EXEC runs the request
     std::optional<KeyList> keys = {};  // set by FindKeys
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // first bytes of each key, or one empty text

@@ -35,7 +35,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   enum class Outcome : uint8_t { kOk, kError, kBlocked, kFault };
 
   uint64_t seq = 0;                            // sequence number of the entry, from 1; 0: no entry
-  int64_t wall_us = 0;                         // Unix time at which the request started
+  int64_t wall_us = 0;                         // when the request started (Unix time in µs)
   int64_t duration_us = 0;                     // time from start to reply, by the server's clock
   std::shared_ptr<const RequestOwner> client;  // the client that sent the request
   const Command* command = nullptr;            // null if the command is unknown
@@ -47,13 +47,13 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   bool is_in_transaction = false;                            // EXEC has run the request
   uint64_t waited_until = 0;   // first entry after the wait of a blocked request; 0: the wait lasts, or none
   std::string detail;          // kError: the error; kFault: the name of the fault
-  std::string words;           // the arguments, concatenated; long ones are shortened
+  std::string words;           // all arguments in one text; long arguments are shortened
   std::vector<uint32_t> ends;  // where each argument ends in `words`
 
-  std::vector<Bytes> Words() const;  // the arguments
+  std::vector<Bytes> Words() const;  // the arguments, as views of `words`
   std::string OutcomeText() const;   // "ok", "error TEXT", "blocked" or "fault NAME"
   std::string Line() const;          // the entry as one line: `#7 worker-1: SET lock:1 a NX PX 30000 -> ok`
-  size_t HeldBytes() const {         // memory of this entry
+  size_t HeldBytes() const {         // memory of this entry, in bytes
     return sizeof *this + words.capacity() + detail.capacity() + ends.capacity() * sizeof(uint32_t);
   }
 };
@@ -61,9 +61,9 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
 struct JournalFilter {                 // selects entries of the journal; all given conditions must hold
   RequestFilter request;               // conditions for the request and its client
   std::optional<TextPattern> outcome;  // pattern for the whole OutcomeText or its first word
-  std::optional<uint64_t> since;       // number of the first entry that may match
+  std::optional<uint64_t> since;       // sequence number of the first entry that may match
 
-  bool Matches(const RequestEntry& entry) const;  // true: all conditions hold
+  bool Matches(const RequestEntry& entry) const;  // whether all conditions hold
 };
 
 class RequestJournal final : public CallObserver, private KeyEventListener {  // TEST JOURNAL: the latest requests
@@ -79,7 +79,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     const CurrentExecution& current_execution;  // the command that runs now
     const Clients& clients;                     // all sessions
     CallObservers& observers;                   // are told of commands
-    LateBound<KeyEventListener>& key_events;    // the journal attaches itself here while it records
+    LateBound<KeyEventListener>& key_events;    // source of keyspace events, used while the journal is on
   };
   explicit RequestJournal(const Parts& parts) : parts_(parts) {}
   ~RequestJournal() override { Stop(); }
@@ -93,7 +93,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void Forget();                        // stops, removes all entries and client records, and numbers from 1 again
   bool IsOn() const { return is_on_; }  // requests are recorded
   bool HasBegun() const { return capacity_ != 0; }  // Start was called since Forget
-  void Continue(RequestJournal& before);  // takes over the entries and the state of another server, which ends
+  void Continue(RequestJournal& before);            // takes over the entries of a server that this one replaces
 
   // Returns the expired keys and the locks since Start or Clear. Locks that were held at Clear are included.
   const KeyHistory& keys() const { return keys_; }
@@ -136,18 +136,18 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     int64_t duration_us = 0;                                     // time that it took
   };
 
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;                // tells keys_ about it
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;                // tells keys_ of the change
   void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }  // ends the locks
   void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }             // moves the locks
 
   JournalMoment Moment() const;                           // the end of the journal, and when the running request began
-  void Attach();                                          // begins to receive calls and key events
+  void Attach();                                          // attaches this object, to get calls and key events
   const Session& ClientOf(const Session& session) const;  // the client; for a script, the client that called it
   Sender& SenderOf(const Session& client);                // finds or creates the Sender of this client
   void CountTrip(Sender& sender, int depth);              // counts a round trip, once for all requests of one turn
   RequestEntry& At(uint64_t seq) { return entries_[seq - first_]; }
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry
-  void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of the entry
+  void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of an entry
   static void Keep(RequestEntry& entry, const Request& request);
   // Describes a request that has not run or has failed, for a new entry. Its secrets are left out.
   Request FailedRequest(const Session& session, const Command* command,  // leaves out arguments that may be secret

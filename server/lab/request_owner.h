@@ -18,7 +18,7 @@ struct RequestOwner {  // the client that sent a request, with its properties at
   std::string name;
   std::string user;
   std::string address;  // IP address and port: "127.0.0.1:50123"
-  std::string library;  // lib-name, as in CLIENT SETINFO
+  std::string library;  // name of the client library (lib-name of CLIENT SETINFO)
 
   static std::shared_ptr<const RequestOwner> Of(const Session& client);
   bool IsUnchangedIn(const Session& client) const;  // the client still has these properties. Cost: O(1), no allocation

@@ -25,7 +25,7 @@ class Restarts {  // interface that kills and restarts servers (TEST CRASH)
   // then becomes a client of the new server and gets +OK; all other clients are disconnected. The client's command must
   // call Call::ContinueInNextTurn, and is resumed only if the restart has failed. Returns false if the server cannot
   // crash.
-  virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // kills the client's server; false: it cannot
+  virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // kills the client's server; false: cannot
 };
 
 }  // namespace respite

@@ -30,7 +30,7 @@ class Shuffle final : public ReplyEditor {  // TEST SHUFFLE: shuffles replies wi
 
  private:
   LateBound<ReplyEditor>& reply_editor_;  // where this object attaches itself while shuffling is on
-  Random random_;                         // source of the orders
+  Random random_;                         // random numbers for the shuffled orders
 };
 
 }  // namespace respite

@@ -25,11 +25,11 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   static constexpr size_t kMaxWorlds = 10'000;  // maximum number of isolated servers (worlds) of a server
   static constexpr size_t kMaxNameBytes = 256;  // maximum size of a world's name in bytes
 
-  struct Order {                                     // options of a new world, an isolated server in this process
+  struct Order {                                     // options of a new world (isolated server)
     std::optional<int> port = std::nullopt;          // separate port of the world; 0: the system chooses; nullopt: none
     const NamedSnapshots* snapshots = nullptr;       // where the snapshot named `snapshot` is found
     std::string snapshot = {};                       // name of the snapshot with the initial data; empty: no data
-    std::optional<Emulated> version = std::nullopt;  // emulated version; nullopt: that of the server with the worlds
+    std::optional<Emulated> version = std::nullopt;  // emulated version; nullopt: as the server with the worlds
   };
   struct Summary {  // one line of TEST WORLD LIST
     std::string name;
@@ -47,9 +47,9 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   // Disconnects the clients of a world, and removes the world after this turn of the event loop. Requires: Has(name).
   virtual void Drop(Bytes name) = 0;  // removes a world
   virtual std::vector<Summary> List() const = 0;
-  virtual size_t Count() const = 0;          // number of worlds
-  virtual bool HaveClients() const = 0;      // any world (isolated server) has a client
-  virtual int PortOf(Bytes name) const = 0;  // port of its own; 0: none
+  virtual size_t Count() const = 0;          // number of worlds (isolated servers)
+  virtual bool HaveClients() const = 0;      // whether any world (isolated server) has a client
+  virtual int PortOf(Bytes name) const = 0;  // separate port of this world; 0: none
 
   struct Entry {                            // how a client enters a world (isolated server)
     std::string world;                      // name of the world; empty: the server that has the worlds
@@ -60,7 +60,7 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   // Moves the connection of a client to a world in the next turn. The client's command must call
   // Call::ContinueInNextTurn, and is resumed only if the move has failed. Returns false if the client has no connection
   // that could move.
-  virtual bool Enter(const Session& session, Entry entry) = 0;  // moves the client's connection; false: it cannot
+  virtual bool Enter(const Session& session, Entry entry) = 0;  // moves a client to a world; false: it cannot move
 };
 
 }  // namespace respite

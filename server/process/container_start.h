@@ -7,7 +7,7 @@
 namespace respite {
 
 struct ContainerStart {                // what the entry point of a container image must run next
-  std::vector<std::string> arguments;  // of the program, with its name first
+  std::vector<std::string> arguments;  // arguments of the program to run, with its name first
   std::string error;                   // why the program cannot run; empty if it can
 };
 

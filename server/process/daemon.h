@@ -14,10 +14,10 @@ class Daemon {  // a process in the background, whose parent waits until the pro
   // Forks a child, and returns in it. The parent exits with 0 when the child calls Release (because the server is
   // ready), when the child dies, or after a second. If pipe or fork fails, returns in the original process. Requires:
   // the process has no other threads.
-  static Daemon Start();  // forks; returns in the child, or here after a failure
+  static Daemon Start();  // forks and returns in the child; after a failure returns in the old process
 
   Daemon() = default;                                 // a process in the foreground; Release does nothing
-  void Release() { waiting_parent_ = Descriptor(); }  // lets the parent exit with 0
+  void Release() { waiting_parent_ = Descriptor(); }  // lets the parent process exit with 0
 
  private:
   Descriptor waiting_parent_;  // end of a pipe: when it is closed, the waiting parent exits

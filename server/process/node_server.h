@@ -38,7 +38,7 @@ struct WatchedLoop {  // an event loop, and a watchdog that detects if the loop 
 class NodeServer {  // one Redis server of this process
  public:
   // The functions of Owner are called on the thread of the server's loop.
-  class Owner {  // receives events of a server; implemented by its process
+  class Owner {  // interface: is told of events of a server; implemented by the process
    public:
     virtual ~Owner() = default;
     virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;  // called first in a new child process
@@ -52,14 +52,14 @@ class NodeServer {  // one Redis server of this process
     // effect.
     virtual std::optional<std::string> HandleOomScoreChange(NodeServer& node) = 0;  // sets oom_score_adj; or an error
     // Called at each tick while the server has had no client for the time that `exit-on-idle` gives.
-    virtual void HandleIdleServer() = 0;  // called at each tick while there was no client for `exit-on-idle`
+    virtual void HandleIdleServer() = 0;  // called at each tick after `exit-on-idle` has passed without clients
   };
 
   struct Parts {     // arguments of the constructor
-    Owner& owner;    // receives the events of the server
+    Owner& owner;    // is told of the server's events
     Config& config;  // configuration of this server
     Logger& log;
-    const Clock& clock;  // source of wall and monotonic time
+    const Clock& clock;  // clock of the machine: Unix time and monotonic time
     const Pace& pace;
     uint32_t nodes;   // number of servers of the process
     uint64_t number;  // from 0; unique for each server of the process, and equal in each run
@@ -92,7 +92,7 @@ class NodeServer {  // one Redis server of this process
   std::string BoundAddress() const;  // first address of `bind` that is no wildcard, or 127.0.0.1
   NodeAddress Address() const;       // host and ports at which other nodes reach this one; requires ReserveBusPort
   // Returns an empty text if there is no file. On failure, the reason is logged.
-  std::optional<std::string> ReadNodesFile();  // content of nodes.conf; nullopt: failed
+  std::optional<std::string> ReadNodesFile();  // content of nodes.conf, maybe empty; nullopt: failed
   struct ClusterStart {                        // initial state of the cluster, used instead of the file nodes.conf
     std::string text;                          // initial nodes, in the format of nodes.conf
     ClusterMode::Belief belief = ClusterMode::Belief::kOwn;  // whether other nodes agree with `text`
@@ -135,7 +135,7 @@ class NodeServer {  // one Redis server of this process
   // connection. Requires: the server no longer listens.
   std::vector<Descriptor> ReservePorts() const;     // keeps the ports taken until the descriptors are closed
   void HandleSignal(int signal);                    // shuts the server down as SIGTERM or SIGINT asks
-  bool HasStopped() const { return has_stopped_; }  // it no longer serves, but may still have its data
+  bool HasStopped() const { return has_stopped_; }  // no longer serves clients, but may still have data
   int exit_code() const { return exit_code_; }      // valid after the server has stopped
   bool IsReplica() const { return is_replica_; }    // true: replica; false: primary or Sentinel
   // Measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as clients.
@@ -149,7 +149,7 @@ class NodeServer {  // one Redis server of this process
   EventLoop& loop() const { return loop_->loop; }
   bool IsBuilt() const { return node_ != nullptr; }  // true between Build and Discard
   // services() and host() require IsBuilt().
-  const Services& services() const { return node_->services(); }  // all parts; requires IsBuilt
+  const Services& services() const { return node_->services(); }  // all parts of the server; requires IsBuilt
   NodeHost& host() { return *host_; }
 
  private:
@@ -178,7 +178,7 @@ class NodeServer {  // one Redis server of this process
   WatchedLoop* loop_ = nullptr;         // the event loop; null before Build
   int64_t next_statistics_log_ms_ = 0;  // when LogStatistics may log next (clock time)
   SystemFiles system_files_;            // the real file system; relative paths begin at the working directory
-  FolderFiles files_;                   // relative paths begin at the folder of this server
+  FolderFiles files_;                   // file system whose relative paths begin at the folder of this server
   ForkedChildren children_;             // child processes of this server, for BGSAVE, BGREWRITEAOF …
   StartedPrograms programs_;            // scripts that a Sentinel has started
   std::unique_ptr<Node> node_;

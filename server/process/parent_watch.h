@@ -26,14 +26,14 @@ class ParentWatch {  // notices when the process that started this one ends
   pid_t pid() const { return pid_; }
   // Returns a descriptor that becomes readable when the parent ends, or -1 if the system has no such descriptors. After
   // -1 the caller must poll HasEnded. Requires: Find has returned kThere.
-  int PollDescriptor() const { return descriptor_.Get(); }  // -1: none
+  int PollDescriptor() const { return descriptor_.Get(); }  // readable when the parent ends; -1: none
   bool HasEnded() const;                                    // whether the parent has ended
 
  private:
   bool HasAdoptiveParent() const;  // true: the present parent did not start this process, only adopted it
 
   pid_t pid_ = 0;
-  Descriptor descriptor_;  // pidfd of the parent; not open if the system has no pidfd
+  Descriptor descriptor_;  // pidfd of the parent; not open if the system has no pidfds
 };
 
 }  // namespace respite

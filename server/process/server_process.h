@@ -50,13 +50,13 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   int Run();  // runs the servers until they end; returns the exit code
 
   // The functions of NodeServer::Owner.
-  void PrepareChild(const NodeServer& node, ChildWork work) override;  // title, processors and OOM score
+  void PrepareChild(const NodeServer& node, ChildWork work) override;  // sets title, processors and OOM score
   void HandleServerStopped(NodeServer& node) override;                 // after the last server, stops the process
   void OnShutdownCancelled() override;                                 // all servers continue
   void OnShutdownStatus(const std::string& status) override;  // reports it to systemd, if the process is ending
   void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in oom_score_adj
-  void HandleTitleChange(const NodeServer& node) override;    // if it is the first server, updates the process title
-  std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // returns the error
+  void HandleTitleChange(const NodeServer& node) override;    // updates the process title if this is the first server
+  std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // sets oom_score_adj
   void HandleIdleServer() override;  // shuts the process down, if all servers are idle
 
   // The functions of NodeRestarts::Owner.
@@ -91,7 +91,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step FormClusterOrSentinelGroup();  // makes the nodes of `nodes` a cluster, or replicas with Sentinels
   Step PublishPortsAndPid();          // writes pidfile, port file and process title
   Step WritePortFile();               // writes `port-file`, with one port per line
-  void StartServing();                // makes all servers load; those with a thread of their own then serve
+  void StartServing();                // makes all servers load; those with a thread of their own then serve clients
   void HandleServerLoaded(const NodeServer& node, Step outcome);  // when all have loaded: connects or reports ready
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded

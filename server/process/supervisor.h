@@ -29,8 +29,8 @@ class Supervisor {  // reports the state of the server to systemd or upstart
   void BeginUpstartSupervision();             // stops this process until upstart continues it
 
   Logger& log_;
-  Supervision active_ = Supervision::kNone;  // the detected supervisor
-  std::string socket_;                       // of systemd: "/path" or "@abstract"
+  Supervision active_ = Supervision::kNone;  // the supervisor that was found: systemd, upstart or none
+  std::string socket_;                       // systemd's notification socket: "/path" or "@abstract"
 };
 
 }  // namespace respite

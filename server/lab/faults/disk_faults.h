@@ -35,13 +35,13 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
   // Adds a rule. Returns false if there are already kMaxDiskRules rules, or if there is no memory. Requires: `serial`
   // is larger than 0, and larger than the serial of any previous rule.
   bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& schedule);  // adds a rule; false: no room
-  void Remove(uint64_t serial);                                                    // ends a rule
+  void Remove(uint64_t serial);                      // removes the rule with this serial number
   void Seed(uint64_t serial, uint64_t seed);         // sets the seed for the rule's choices of PERCENT
   const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of the rule; null: there is no such rule
 
   enum class Operation : uint8_t { kWrite, kSync };
   struct DiskEffect {          // what the first rule that hits does to one write or sync
-    IoError error = kNoError;  // error that the operation gets
+    IoError error = kNoError;  // the error that the operation gets
     int64_t slow_ms = 0;       // how long the operation is delayed
   };
   // Counts this operation for the rules that match it. Returns the delay and the error that the operation gets.

@@ -35,7 +35,7 @@ struct FaultDefinition {  // a rule to add: the arguments of TEST FAULT ADD
   using Action = std::variant<RequestFault, RefusedConnections, DiskFault>;
 
   std::string name;
-  std::vector<std::string> words;  // the arguments after the name, for TEST FAULT LIST
+  std::vector<std::string> words;  // arguments of TEST FAULT ADD after the name, for TEST FAULT LIST
   RequestFilter filter;            // the requests on which the rule acts
   Action action;                   // what the rule does: an error, a delay, a closed connection …
   HitSchedule schedule;            // on which of its matches the rule acts: TIMES, AFTER, PERCENT; Add sets the seed
@@ -75,7 +75,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     const FaultDefinition& order;    // the arguments of TEST FAULT ADD
     uint64_t matches;                // requests, connections or disk operations that the rule matched
     uint64_t hits;                   // number of matched requests on which the rule acted
-    State state;                     // kSpent: TIMES is used up; kOver: FOR has passed
+    State state;                     // kSpent: TIMES is used up; kOver: the duration FOR has passed
     std::optional<int64_t> left_ms;  // how long the rule still lasts; nullopt: without FOR
   };
   std::vector<Summary> List() const;
@@ -83,13 +83,13 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // there is no such rule.
   std::optional<uint64_t> Hits(Bytes name) const;  // how often the rule has acted; nullopt: no such rule
 
-  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sockets that rules may shut, or null
+  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the sockets that rules may shut
   bool RefusesConnection(Bytes address);  // true: a rule refuses this connection, and has counted a hit
 
-  const RequestFault* FindFault(const Attempt& request) override;  // fault of the rule that acts on it; null: none does
+  const RequestFault* FindFault(const Attempt& request) override;  // fault of the rule that acts on a request, or null
 
   // The interface Timers::Source: the event loop calls RunDue to end a rule after the duration of FOR.
-  int64_t NextDueMs() const override {
+  int64_t NextDueMs() const override {  // when the first rule with FOR ends (clock time), or kNever
     return rules_by_end_.empty() ? Timers::kNever : rules_by_end_.begin()->first.first;
   }
   void RunDue(int64_t now_ms) override;      // ends the rules whose FOR duration has passed
@@ -98,14 +98,14 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
  private:
   struct Rule;
   using Rules = std::list<Rule>;
-  struct Candidate {  // a rule that may act on a command
+  struct Candidate {  // a rule that may act on a command, in the list for that command
     Rule* rule;
     TextStart key;  // start of its condition KEY; empty without one
   };
   struct Candidates {              // the active rules that may act on one command; outdated if `version` is old
-    uint64_t version = 0;          // value of version_ when the list was made
+    uint64_t version = 0;          // value of version_ when the list was made; if that has changed, the list is old
     bool needs_keys = false;       // a rule of the list has the condition KEY
-    std::vector<Candidate> rules;  // in the order in which they were added
+    std::vector<Candidate> rules;  // the rules, in the order in which they were added
   };
 
   const Candidates& CandidatesFor(const Command& command);  // active rules that may act on a command, cached

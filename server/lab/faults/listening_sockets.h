@@ -4,7 +4,7 @@
 
 namespace respite {
 
-class ListeningSockets {  // interface that shuts and reopens a server's listening sockets, for faults
+class ListeningSockets {  // interface: closes and reopens a server's listening sockets (TEST FAULT)
  public:
   virtual ~ListeningSockets() = default;
   virtual void StopListening() = 0;  // makes the system refuse new connections; the ports stay reserved

@@ -32,11 +32,11 @@ enum class LintMode : uint8_t { kOff, kOn, kStrict };
 struct LintFinding {  // a violation that TEST LINT has found; repetitions only increase `count`
   LintRule rule;
   LintClient client;    // the first client that caused it
-  std::string command;  // "set"; empty for a remark about a client that has left
-  std::string request;  // the first request, as it would be typed
+  std::string command;  // the command, such as "set"; empty for a remark about a client that has left
+  std::string request;  // the first request that violated the rule, as a user would type it
   std::string key;      // the first key
   std::string why;
-  uint64_t count = 0;    // how often it was found
+  uint64_t count = 0;    // how often the violation was found
   int64_t first_ms = 0;  // when the violation was found first (Unix time)
   int64_t last_ms = 0;   // when the violation was found last (Unix time)
 };
@@ -68,19 +68,19 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void Stop();
   void Clear();                                 // removes the findings; the rules stay on
   void Forget();                                // turns all rules off, removes the findings and resets the limits
-  bool HasBegun() const { return has_begun_; }  // a rule was turned on at some time since Forget
-  void Continue(Lint& before);                  // takes over the rules and findings of another server, which ends
+  bool HasBegun() const { return has_begun_; }  // a rule was turned on since Forget
+  void Continue(Lint& before);                  // takes over rules and findings of a server that this one replaces
 
   std::vector<const LintFinding*> Report();  // all findings, including those about disconnected clients
 
-  const RequestFault* FindFault(const Attempt& request) override;  // the error, if a strict rule forbids it; else null
+  const RequestFault* FindFault(const Attempt& request) override;  // runs the checks; returns an error, or null
   void OnCall(const FinishedCall& call) override;                  // runs the checks after a request
   void OnRefusal(const RefusedCall& call) override;                // tells the checks that a request has failed
 
  private:
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the checks of it
   void OnFlush(std::span<const int> dbs) override;  // tells the checks that all keys of these databases are gone
-  void OnSwap(int one, int other) override;         // makes the checks forget the keys of both databases
+  void OnSwap(int one, int other) override;         // SWAPDB: the checks forget the keys of both databases
 
   struct Sender {           // a client that has sent requests
     LintClient owner;       // the client as findings name it
@@ -89,8 +89,8 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
 
   void NotifyChecksOfFailure(const Session& client);  // tells the checks that a request of this client has failed
   void ChooseChecks();                      // creates the checks that the active rules need, and destroys the others
-  void Listen();                            // begins to receive requests and key events
-  void Leave();                             // stops receiving requests and key events
+  void Listen();                            // attaches this object, to get requests and key events
+  void Leave();                             // detaches this object from requests and key events
   LintRemarks RemarksOnGoneClients();       // collects the remarks about disconnected clients
   Sender& SenderOf(const Session& client);  // finds or creates the Sender of this client
   LintRequest RequestOf(const Attempt& request);  // converts a request to the form for checks
@@ -102,7 +102,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   const Parts parts_;                                    // other parts of the server that this class uses
   std::array<LintMode, kLintRuleCount> modes_{};         // modes of the rules, by LintRule
   LintLimits limits_;                                    // the numbers and patterns that rules use
-  bool has_begun_ = false;                               // a rule was on at some time
+  bool has_begun_ = false;                               // a rule was turned on since Forget
   std::map<size_t, std::unique_ptr<LintCheck>> checks_;  // the checks that have an active rule, by kind of check
   std::unordered_map<uint64_t, Sender> senders_;         // clients that have sent requests, by client ID
   std::map<std::string, LintFinding> findings_;          // findings by rule, command, client and shape of the key

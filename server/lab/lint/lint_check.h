@@ -64,8 +64,8 @@ struct LintRequest {  // a request, in the form that the checks of TEST LINT get
   const Command& command;        // the command of the request
   std::span<const Bytes> words;  // arguments, including the command name
   KeyList keys;                  // keys of the request, without keys longer than kMaxKeyBytes
-  Place place;                   // whether it was sent, queued, or run by EXEC or a script
-  uint64_t number;               // number of this request among those of the client
+  Place place;                   // whether the request was sent, queued, or run by EXEC or a script
+  uint64_t number;               // number of this request among the client's requests
   size_t reply_bytes = 0;        // size of the reply; 0 before the call, and unless place is kSent
 
   bool Is(Bytes full_name) const { return Bytes(command.full_name) == full_name; }
@@ -80,7 +80,7 @@ struct LintRemark {  // says which rule of TEST LINT a request or a client has v
   LintRule rule;
   std::string why;
   std::string key = {};    // key that the remark is about, if any
-  LintClient client = {};  // null: the client of the request
+  LintClient client = {};  // the client that the remark is about; null: the sender of the request
 };
 using LintRemarks = std::vector<LintRemark>;
 
@@ -105,12 +105,12 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
   // Called when the running request changes a key. Also called when a key expires, perhaps between two requests.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
-  virtual void Forget(const KeyView& /*key*/) {}  // called when TEST itself has replaced the key
+  virtual void Forget(const KeyView& /*key*/) {}  // called when TEST itself has replaced this key
   virtual void ForgetAll(int /*db*/) {}           // called when TEST itself has replaced all keys of this database
   virtual void ReportGoneClients(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
 };
 
-std::string Shown(const LintClient& client);  // text for a remark: "client worker-1", or "client id=7" without a name
+std::string Shown(const LintClient& client);  // "client worker-1", or "client id=7" if the client has no name
 
 std::string QuotedForRemark(Bytes word);  // quotes an argument for the text of a remark, and shortens a long one
 

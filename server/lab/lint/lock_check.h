@@ -27,7 +27,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void ForgetAll(int db) override;                                      // forgets all locks in this database
 
  private:
-  struct Holder {            // a client that holds a lock, or that acts as if it did
+  struct Holder {            // a client that holds a lock, or acts as if it still held the lock
     LintClient client;       // the client that has acquired the lock
     KeyMap<bool> used = {};  // keys used under the lock; true: also by other commands than those that only add
     KeySet written = {};     // keys that the client wrote after another client took the lock
@@ -36,7 +36,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
     bool HasReadOrSet(const KeyView& key) const;  // whether the client read or set the key under the lock
   };
   struct Lock {
-    std::optional<Holder> holder;  // the client that holds it; nullopt: none
+    std::optional<Holder> holder;  // the client that holds the lock; nullopt: none
     std::deque<Holder> former;     // clients whose lock expired while they may still work
   };
   using Locks = KeyMap<Lock>;

@@ -11,7 +11,7 @@ class ShapeCheck final : public LintCheck {  // TEST LINT: slow-shape, big-value
  public:
   explicit ShapeCheck(const Parts& parts) : parts_(parts) {}
 
-  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // runs the checks for arguments
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // checks the arguments
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // rule big-value for the reply
 
  private:

@@ -15,7 +15,7 @@ class SlotCheck final : public LintCheck {  // TEST LINT: cross-slot, undeclared
 
  private:
   struct Slots {                       // what cross-slot knows of a request, and of the commands that the request runs
-    std::optional<std::string> first;  // the first key; all other keys must be in the same slot
+    std::optional<std::string> first;  // the first key, whose slot all other keys must have
     bool has_remark = false;           // a remark on this request was made
   };
 
@@ -23,7 +23,7 @@ class SlotCheck final : public LintCheck {  // TEST LINT: cross-slot, undeclared
   void CheckCrossSlot(Bytes key, LintRemarks& remarks);                          // rule cross-slot, for one key
   void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);    // rule undeclared-key, for scripts
 
-  Slots slots_;                                       // for the running request and the commands that it runs
+  Slots slots_;  // keys of the running request and of the commands that the request runs
   std::set<std::string, std::less<>> declared_keys_;  // keys that the caller of the running script has declared
 };
 

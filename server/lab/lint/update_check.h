@@ -40,10 +40,10 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   struct Read {
     KeyName key;
     Extent extent;            // the part of the value that was read
-    uint64_t number;          // number of the reading request among the client's requests
+    uint64_t number;          // which request of the client has read the key
     bool was_absent;          // the key did not exist when it was read
     Extent overwritten = {};  // the parts that other clients have written since
-    LintClient writer = {};   // the last other client that has written the key since
+    LintClient writer = {};   // the last other client that wrote the key after this read
   };
 
   static bool ReadsToChange(const LintRequest& request);  // whether the client may change the value and write it back

@@ -28,7 +28,7 @@ class AskedReplies {  // the requests of one connection that await a reply
   void Confirm(const ReplyTree& message);              // handles a message, which may confirm the oldest SUBSCRIBE
   bool IsPubSubMessage(const ReplyTree& reply) const;  // a message or a confirmation of SUBSCRIBE, not a reply
 
-  uint64_t count() const { return count_; }                    // number of requests that were fed
+  uint64_t count() const { return count_; }                    // number of requests that Feed has parsed
   bool IsIncomparable() const { return has_other_protocol_; }  // SYNC, PSYNC or MONITOR was sent
   bool MovesClock() const { return moves_clock_; }             // the client may have changed the server's clock
 
@@ -42,7 +42,7 @@ class AskedReplies {  // the requests of one connection that await a reply
   RequestParser parser_;                                        // parses the bytes that the client sends
   RequestBatch batch_;                                          // the requests that the parser has read
   std::deque<AskedRequest> owed_;                               // requests that await a reply, oldest first
-  std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI
+  std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI; nullopt: no MULTI
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
   bool has_subscribed_ = false;                                 // the client may get messages
   bool has_other_protocol_ = false;                             // another protocol follows: SYNC, PSYNC or MONITOR

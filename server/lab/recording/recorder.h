@@ -17,7 +17,7 @@ namespace respite {
 class Recorder {  // writes all bytes that connections receive and send to a file (directive `record`)
  public:
   struct Parts {        // other objects that the recorder uses
-    FileSystem& files;  // file system of the recording
+    FileSystem& files;  // the file system in which the recording is written
     const Pace& pace;
     Logger& log;
   };
@@ -31,7 +31,7 @@ class Recorder {  // writes all bytes that connections receive and send to a fil
   // because it contains passwords. Returns an error text, or nullopt.
   std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
   std::unique_ptr<StreamTap> NewTap();  // for one more connection; must be destroyed before this Recorder
-  void Flush();  // writes the buffered events to the file. If that fails, logs the error and ends the recording
+  void Flush();                         // writes the buffered events to the file; after an error, ends the recording
   // Ends the recording. The server calls this when it ends, before it closes its connections. So these closings are not
   // recorded.
   void End();

@@ -46,9 +46,9 @@ class Replay {  // sends the requests of a recording to another server, and comp
 
   std::optional<int64_t> Continue();  // replays what it can; returns ms until the next call; nullopt: it has ended
 
-  struct Outcome {              // counts and error that the user is told at the end
+  struct Outcome {              // counts, and an error, that the user is told at the end
     uint64_t connections = 0;   // number of recorded connections that were opened again
-    uint64_t requests = 0;      // number of recorded requests on them, whether sent or not
+    uint64_t requests = 0;      // number of recorded requests on these connections, whether sent or not
     uint64_t same = 0;          // number of equal replies
     uint64_t different = 0;     // replies that differ or are missing, and connections that ended early
     uint64_t unjudged = 0;      // replies that may differ: of ignored commands, or with varying contents
@@ -73,7 +73,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   void Finish();                                // ends the replay: compares, counts and removes all connections
   void CompareAndRemove(uint64_t connection);   // compares the last replies, counts and removes the connection
   void CompareAll();                            // compares the replies that have arrived
-  void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares the connection's replies that have arrived
+  void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares one connection's replies that have arrived
   void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts a pair of replies, reports a difference
   void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
   int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // how long the replay waits already
@@ -86,7 +86,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   const int64_t began_ms_;                                 // when the replay began (real time)
   size_t next_ = 0;                                        // index of the next event of the recording
   std::map<uint64_t, std::unique_ptr<ReplayPeer>> peers_;  // connections by their number in the recording
-  std::unique_ptr<ReplayPeer> clock_;                      // connection for TEST CLOCK; null if unused
+  std::unique_ptr<ReplayPeer> clock_;                      // connection that sends TEST CLOCK; null if unused
   int pending_clock_replies_ = 0;                          // number of replies that clock_ still awaits
   int64_t clock_ms_ = 0;                                   // Unix time to which the server's clock was set; 0: not yet
   int64_t clock_to_ms_ = 0;                                // Unix time in the latest TEST CLOCK request

@@ -21,7 +21,9 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   // `on_move` is called when the connection changes or data has arrived. It must not destroy this object.
   ReplayPeer(uint64_t number, std::function<void()> on_move) : number_(number), on_move_(std::move(on_move)) {}
 
-  void Connect(Network& network, const Link::Target& target) { link_ = network.Connect(target, *this); }
+  void Connect(Network& network, const Link::Target& target) {  // begins to connect to the new server
+    link_ = network.Connect(target, *this);
+  }
   // Sends bytes to the server. Requires: the link is open.
   void Send(Bytes bytes) { link_->Send(bytes); }
   void HangUp();  // closes the connection from this side
@@ -30,7 +32,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
 
   void Ask(Bytes bytes) { asked_.Feed(bytes); }
   void Expect(Bytes bytes);                  // adds bytes that the recorded server has sent
-  void ExpectEnd() { expects_end_ = true; }  // notes that the recorded connection was closed here
+  void ExpectEnd() { expects_end_ = true; }  // notes that the recorded connection ended now
 
   // --- State.
 
@@ -41,7 +43,9 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty if this side closed it
   bool HasPendingReplies() const;  // not open yet, or recorded replies or the recorded end have not come
   // Returns true if replies cannot be compared from now on: SYNC, PSYNC or MONITOR was sent, or the bytes are not RESP.
-  bool IsIncomparable() const { return asked_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed(); }
+  bool IsIncomparable() const {  // true: replies cannot be compared from now on
+    return asked_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed();
+  }
 
   uint64_t number() const { return number_; }           // number of the connection in the recording
   uint64_t requests() const { return asked_.count(); }  // requests recorded until now, whether sent or not

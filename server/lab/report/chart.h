@@ -31,7 +31,7 @@ struct Chart {                                   // the journal as a sequence ch
     size_t column = kNoColumn;    // column of the client; for an expired key, of the lock's holder
     const RequestEntry* entry;    // the request that the row shows; null for an expired key
     const ExpiredKey* expired;    // the expired key that the row shows; null for a request
-    int level = 0;                // nesting: 1 in a transaction or a script, 2 in both
+    int level = 0;                // depth of nesting: 1 in a transaction or a script, 2 in both
     bool has_parent_row = false;  // the EXEC or EVAL that ran this request has a row above
   };
   struct Lock : ChartSpan {          // the time for which a client held a lock
@@ -49,7 +49,7 @@ struct Chart {                                   // the journal as a sequence ch
   std::vector<Row> rows;        // from top to bottom
   std::vector<Lock> locks;      // the times during which clients held locks
   std::vector<Wait> waits;      // the times during which requests were blocked
-  uint64_t requests = 0;        // number of requests that match the filter
+  uint64_t requests = 0;        // number of requests in the journal that match the filter
   uint64_t hidden_count = 0;    // number of matching requests that are not shown: only the last ones are
   uint64_t lost = 0;            // number of entries that the journal has dropped
 };

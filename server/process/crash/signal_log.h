@@ -21,7 +21,7 @@ class SignalLog {  // writes to the log inside a signal handler, without allocat
  public:
   SignalLog();
 
-  int FileDescriptor() const { return fd_; }  // of the log file, or standard output
+  int FileDescriptor() const { return fd_; }  // descriptor of the log file, or of standard output
   void Write(std::string_view text) const;    // appends the text as it is
   void Decimal(int64_t number) const;         // writes the number in decimal digits
   void Hexadecimal(uint64_t number) const;    // writes "0x" and the hexadecimal digits, without leading zeros

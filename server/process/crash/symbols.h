@@ -18,8 +18,8 @@ class Symbols {  // finds the name of the function at an address, for stack trac
   Symbols(const Symbols&) = delete;
   Symbols& operator=(const Symbols&) = delete;
 
-  struct Place {                   // the function at an address
-    std::string_view function;     // mangled name; empty if unknown
+  struct Place {                   // which function contains an address, and where
+    std::string_view function;     // mangled name of the function; empty if unknown
     uint64_t function_offset = 0;  // distance of the address from the start of the function
     uint64_t program_offset = 0;   // position of the address in the program's file, for addr2line
   };
@@ -39,7 +39,7 @@ class Symbols {  // finds the name of the function at an address, for stack trac
   uint64_t end_ = 0;           // address after the program in memory
   void* mapping_ = nullptr;    // the program's file, mapped into memory; null: not mapped
   std::string_view file_;      // content of the program's file
-  std::string_view names_;     // string table, with the names of functions
+  std::string_view names_;     // the file's string table, with the names of functions
   uint64_t table_offset_ = 0;  // position of the symbol table in the file
   uint64_t table_bytes_ = 0;   // size of the symbol table
 };

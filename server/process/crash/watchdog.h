@@ -28,7 +28,7 @@ class Watchdog {  // logs a stack trace if the event loop of this thread is bloc
 
  private:
   bool IsOn() const { return period_.count() != 0; }
-  void Start();        // starts the period again
+  void Start();        // restarts the timer for another period
   void MakeTimer();    // creates a system timer that sends SIGALRM to this thread
   void DeleteTimer();  // deletes the timer, if there is one
 

@@ -36,7 +36,7 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
  private:
   // Gives each primary without data a new replication ID, and its replicas without data the same ID.
   void ShareReplidsOfEmptyNodes();                   // a primary without data and its replicas get one replication ID
-  SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of the node
+  SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of a node
   // The first primary is called "mymaster", as in the documentation of Redis. The others are called "mymaster-" and
   // their number, counted from 1.
   static std::string SentinelMasterName(int primary);          // "mymaster", "mymaster-2" …; `primary` counts from 0
@@ -48,7 +48,7 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   const Config& config_;                       // configuration of the process
   const NodePlan& plan_;                       // number, roles and settings of the nodes
   std::vector<HostedServer>& hosted_servers_;  // all servers of the process
-  Random random_;                              // chooses IDs
+  Random random_;                              // random numbers for IDs
   IdSource ids_;
 };
 

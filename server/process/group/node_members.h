@@ -22,7 +22,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const Pace& pace);
 
   std::vector<Member> List() const override;
-  std::optional<std::string> Begin(const TaskClient& asker,     // starts a task for this client
+  std::optional<std::string> Begin(const TaskClient& asker,     // starts a task for a client
                                    const Task& task) override;  // returns why the task cannot start; nullopt: started
   std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // the task's outcome; nullopt: still running
   void Partition(Sides sides) override;                       // cuts the network between these sides; no sides: no cut
@@ -31,7 +31,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
 
   // Called after a node has restarted. Connects the node with this group again, ends the delay that Lag has set, and
   // applies the cut of Partition to all nodes again.
-  void HandleServerRestarted(HostedServer& hosted);  // restores the node's links and cuts; ends its lag
+  void HandleServerRestarted(HostedServer& hosted);  // reconnects a restarted node; ends its lag
 
  private:
   struct Pending {  // a TEST CLUSTER task that has not ended
@@ -55,7 +55,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   void End(const TaskClient& asker, Outcome outcome);                // stores the outcome of the task
   std::optional<Outcome> FindOutcome(const Pending& pending) const;  // the outcome; nullopt: the task still runs
   bool AllNodesKnowResult(const Task& task) const;  // whether all live nodes know of the move or failover
-  int64_t LagOf(size_t member) const;               // milliseconds by which Lag delays the node's output
+  int64_t LagOf(size_t member) const;               // how many milliseconds Lag delays the node's output
   void ApplyNetworkConditions(size_t member);  // cuts and delays the node's links by partition_ and output_delays_ms_
   bool AreApart(size_t one, size_t other) const;  // whether the partition cuts the links between these nodes
 

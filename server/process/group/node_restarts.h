@@ -15,7 +15,7 @@ class Connection;
 
 class NodeRestarts final : public Restarts {  // kills and restarts servers of the process (TEST CRASH)
  public:
-  class Owner {  // receives the events of restarts; implemented by the process
+  class Owner {  // interface: is told of kills and restarts; implemented by ServerProcess
    public:
     virtual ~Owner() = default;
     // Creates the server that replaces the one of `hosted`. Its Build was not called yet.
@@ -50,7 +50,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // Ends the server and starts its replacement. Then replies to the client of `connection`.
   void Restart(HostedServer& hosted, Connection& connection, const DataAfterCrash& remains);  // then replies
 
-  Owner& owner_;                               // receives the events
+  Owner& owner_;                               // is told of kills and restarts
   std::vector<HostedServer>& hosted_servers_;  // all servers of the process
   WatchedLoop& loop_;
 };

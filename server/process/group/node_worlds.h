@@ -25,11 +25,11 @@ class Connection;
 class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owner {  // isolated servers (worlds)
  public:
   struct Parts {               // arguments of the constructor
-    NodeServer::Owner& owner;  // receives the events of `server`
+    NodeServer::Owner& owner;  // owner of `server`, whose function PrepareChild is called
     NodeServer& server;        // the main server, to which the isolated servers belong
     WatchedLoop& loop;
     const Config& config;  // configuration of `server`, copied by the constructor, so later changes have no effect
-    const Clock& clock;    // source of wall and monotonic time
+    const Clock& clock;    // clock of the machine: Unix time and monotonic time
     const Pace& pace;
   };
   explicit NodeWorlds(const Parts& parts);
@@ -37,13 +37,13 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
   // The functions of Worlds.
   bool Has(Bytes name) const override { return worlds_.contains(name); }       // a world has this name
-  std::optional<std::string> Create(Bytes name, const Order& order) override;  // returns the error; nullopt: created
+  std::optional<std::string> Create(Bytes name, const Order& order) override;  // creates a world; returns the error
   void Drop(Bytes name) override;                                              // ends the world
   std::vector<Summary> List() const override;
   size_t Count() const override { return worlds_.size(); }   // number of isolated servers
   bool HaveClients() const override;                         // whether any isolated server has a client
   int PortOf(Bytes name) const override;                     // port on which this isolated server listens; 0: none
-  bool MayMove(const Session& session) const override;       // true if this client can move to an isolated server
+  bool MayMove(const Session& session) const override;       // whether this client can move to an isolated server
   bool Enter(const Session& session, Entry entry) override;  // moves the client to another server; false: impossible
 
   // The function of Restarts. It can crash only isolated servers (worlds), not the main server.
@@ -63,7 +63,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
  private:
   struct World {                        // an isolated server in this process, for one test
-    std::unique_ptr<OwnFolder> folder;  // does not exist, since isolated servers have no files
+    std::unique_ptr<OwnFolder> folder;  // a folder that does not exist, as isolated servers have no files
     std::unique_ptr<Config> config;     // configuration of the isolated server
     std::unique_ptr<Logger> log;
     std::unique_ptr<NodeServer> node;  // destroyed before the other members
@@ -84,7 +84,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   void Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains);  // for TEST CRASH
   // Moves the client to another server. Requires: the connection is open, and the isolated server (world) exists.
   void Move(Connection& connection, const Entry& entry);
-  std::optional<std::string> NameOf(const NodeHost& host) const;  // "": the main server; nullopt: one that was dropped
+  std::optional<std::string> NameOf(const NodeHost& host) const;  // name of a server; "": main server; nullopt: dropped
   void StartIdleTimer();                                          // starts a timer that calls DropIdleWorlds
   void DropIdleWorlds();  // ends isolated servers that had no client for test-world-idle
 
