@@ -64,13 +64,13 @@ std::optional<int64_t> Replay::Continue() {
   CompareAll();
   while (outcome_.failure.empty() && next_ < recording_.events.size()) {
     const RecordedEvent& event = recording_.events[next_];
-    if (!IsReady(event)) return outcome_.failure.empty() ? std::optional(kLookAgainMs) : std::nullopt;
+    if (!TryReach(event)) return outcome_.failure.empty() ? std::optional(kLookAgainMs) : std::nullopt;
     Perform(event);
     ++next_;
     waiting_since_ms_ = parts_.pace.NowMs();
   }
   if (!outcome_.failure.empty()) return std::nullopt;
-  if (!recording_.events.empty() && !IsReady({.at_us = recording_.events.back().at_us, .kind = Kind::kClose})) {
+  if (!recording_.events.empty() && !TryReach({.at_us = recording_.events.back().at_us, .kind = Kind::kClose})) {
     return outcome_.failure.empty() ? std::optional(kLookAgainMs) : std::nullopt;
   }
   Finish();
@@ -83,7 +83,7 @@ bool Replay::HasPendingReplies() const {
   return std::ranges::any_of(peers_, [](const auto& one) { return one.second->HasPendingReplies(); });
 }
 
-bool Replay::IsReady(const RecordedEvent& event) {
+bool Replay::TryReach(const RecordedEvent& event) {
   if (event.kind == Kind::kOut) return true;
   if (EndIfUnreachable()) return false;
   if (HasPendingReplies()) {

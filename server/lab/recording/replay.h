@@ -60,11 +60,11 @@ class Replay {  // sends the requests of a recording to another server, and comp
  private:
   using Kind = RecordedEvent::Kind;
 
-  bool ClientsMoveClock() const;             // whether recorded clients move the server's clock themselves
-  bool IsReady(const RecordedEvent& event);  // all replies recorded before the event have arrived and its time has come
-  bool HasPendingReplies() const;            // true: a connection is not open yet, or awaits a reply or its end
-  bool EndIfUnreachable();                   // ends the replay if the server cannot be reached; true: it has ended
-  void GiveUpWaiting();                      // reports and closes the connections whose replies are missing
+  bool ClientsMoveClock() const;              // whether recorded clients move the server's clock themselves
+  bool TryReach(const RecordedEvent& event);  // true: perform it now. May move the clock, or give up on missing replies
+  bool HasPendingReplies() const;             // true: a connection is not open yet, or awaits a reply or its end
+  bool EndIfUnreachable();                    // ends the replay if the server cannot be reached; true: it has ended
+  void GiveUpWaiting();                       // reports and closes the connections whose replies are missing
   bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: not due yet
   bool MoveClock(int64_t at_us);             // sets the server's clock to a recorded time; false: not yet, call again
   void ConnectClock();                       // opens the connection for TEST CLOCK
