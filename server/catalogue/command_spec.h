@@ -150,7 +150,7 @@ constexpr KeySpec KeyRange(int index, int last, int step, int flags) {  // each 
           .step = static_cast<int16_t>(step)};
 }
 // Declares keys that follow their number, as in `numkeys key [key …]`.
-constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the number of keys; the keys follow it
+constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the number of keys, which follow
   return {.flags = static_cast<uint16_t>(flags),
           .index = static_cast<int16_t>(index),
           .find = KeySpec::Find::kKeyNum,
@@ -242,9 +242,9 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   std::string_view replaced_by = {};            // what to use instead of this deprecated command, for COMMAND DOCS
   std::string_view history = {};                // changes by version, for COMMAND DOCS: "6.2.0: text|7.0.0: text"
   int arity = 0;                                // Redis' arity, if it differs from the syntax; 0: it does not
-  FormerArity former_arity = {};                // the arity before a version of Redis changed it, if one did
+  FormerArity former_arity = {};                // the arity in older versions of Redis, if a version changed the arity
   bool syscmd = false;                          // true: COMMAND DOCS shows the doc flag `syscmd`
-  TransactionRole transaction = TransactionRole::kQueued;  // whether MULTI queues the command, or it begins, ends …
+  TransactionRole transaction = TransactionRole::kQueued;  // behaviour inside MULTI: is queued, runs immediately …
   Protection protection = Protection::kDebugCommand;       // directive that permits a protected command
   InStreams in_streams = InStreams::kByFlags;              // whether AOF and replication may contain the command
   ChannelArguments channels = ChannelArguments::kNone;     // which arguments are channels, for ACL
@@ -267,7 +267,7 @@ struct CommandCard {                  // one command or subcommand, as a row of 
   std::string_view container = {};    // container of a subcommand ("CLIENT" for CLIENT|LIST); may be in another family
   int arity = 0;                      // as in Redis: negative means "at least"
   // The member `kRefuses` of the card or of its base class. Empty if the card has no such member.
-  std::string_view refuses = {};  // error text of a command that is always refused; empty: it is not
+  std::string_view refuses = {};  // error text of a command that is always refused; empty: not refused
 };
 
 template <class Card>
@@ -287,7 +287,7 @@ constexpr CommandCard CardOf() {  // makes the table row of the command class `C
 
 // Use: `constexpr auto kStringCommands = Family<Get, Set, …>();`
 template <class... Cards>
-constexpr auto Family() {  // makes the command table of one family (strings, lists …) from its classes
+constexpr auto Family() {  // makes the command table of one family (strings, lists …) from command classes
   return std::array<CommandCard, sizeof...(Cards)>{CardOf<Cards>()...};
 }
 

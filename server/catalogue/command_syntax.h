@@ -93,7 +93,7 @@ struct CommandSyntax {                         // the parsed syntax line of a co
 
 // Parses a syntax line. Cards do this at compile time, so a card with an invalid line does not compile. Cost:
 // O(length), no allocation.
-constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);  // parses a syntax line; `valid`: is it correct
+constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);  // parses a line; `valid` is false if malformed
 
 constexpr int ArityOf(std::string_view text) {  // the arity that a syntax line implies; 0: the line is malformed
   const CommandSyntax syntax = ParseSyntax(text);
@@ -130,7 +130,7 @@ class Parser {  // parses one syntax line
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}
 
-  constexpr CommandSyntax Parse();  // parses the whole line; `valid` is false if it is malformed
+  constexpr CommandSyntax Parse();  // parses the whole line; `valid` is false for a malformed line
 
  private:
   constexpr char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
@@ -286,7 +286,7 @@ constexpr void Parser::ParseSuffix(SyntaxArgument& argument) {  // reads <displa
   if (SkipEllipsis()) argument.multiple = true;
 }
 
-constexpr void Parser::ParseType(SyntaxArgument& argument) {  // reads the name of its type, such as `integer`
+constexpr void Parser::ParseType(SyntaxArgument& argument) {  // reads the argument's type, such as `integer`
   constexpr std::array<std::string_view, 7> kNames = {"string",  "integer",   "double",    "key",
                                                       "pattern", "unix-time", "pure-token"};
   const auto found = std::find(kNames.begin(), kNames.end(), TakeWord());

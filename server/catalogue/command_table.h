@@ -26,7 +26,7 @@ struct Dialect;
 
 struct Command {                          // a command or subcommand: its card (declaration), and derived properties
   const CommandCard* card = nullptr;      // what the command declares
-  const Command* parent = nullptr;        // the container of a subcommand; null: it is no subcommand
+  const Command* parent = nullptr;        // the container of a subcommand; null: no subcommand
   std::string full_name = {};             // name with the container, in lower case: "get", "client|list"
   std::string_view name = {};             // "get", "list": the last part of full_name
   int arity = 0;                          // number of arguments with the name; negative: at least that many
@@ -39,7 +39,7 @@ struct Command {                          // a command or subcommand: its card (
   uint32_t prefetch_key_index = 0;        // argv index of the first key at a fixed place, to prefetch; 0: none
   uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
   uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
-  std::vector<Command> subcommands = {};  // subcommands of a container command; empty: it is no container
+  std::vector<Command> subcommands = {};  // subcommands of a container command; empty: no container
   std::vector<Command> hidden_subcommands = {};  // subcommands that the emulated version does not have
   const Dialect* dialect = nullptr;              // the server version that is emulated
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
@@ -108,7 +108,7 @@ class CommandNames {  // finds commands by name, ignoring case
     std::string_view name;
   };
 
-  void Insert(std::string_view name, const Command& command);  // adds a name to slots_
+  void Insert(std::string_view name, const Command& command);  // adds a command to slots_
 
   Rows rows_;
   std::vector<const Command*> commands_;  // the commands of rows_

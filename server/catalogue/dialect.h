@@ -104,7 +104,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y reports an error about y, not about x
   bool xread_knows_last_entry = false;          // XREAD accepts + as an ID
   bool xread_needs_last_entry = false;          // XREAD with + is an error for a stream that never had an entry
-  bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is no error; it does not block there
+  bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is no error, but does not block
 
   // Deadlines and numbers.
   bool cursors_may_be_negative = true;               // SCAN -1 is allowed

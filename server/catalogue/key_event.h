@@ -35,7 +35,7 @@ class KeyEvent {  // the name of a keyspace event, and its class in notify-keysp
   consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: implicit on purpose
 
   constexpr Bytes Name() const { return name_; }
-  constexpr uint32_t Kind() const { return kind_; }  // the kNotify… bit of its class
+  constexpr uint32_t Kind() const { return kind_; }  // the kNotify… bit of the event's class
 
  private:
   static consteval bool IsOneOf(Bytes name, Bytes names) {  // whether `names` (separated by blanks) contains `name`
@@ -45,13 +45,13 @@ class KeyEvent {  // the name of a keyspace event, and its class in notify-keysp
     }
     return false;
   }
-  static consteval uint32_t KindOf(Bytes name);  // the kNotify… bit of its class; an unknown name does not compile
+  static consteval uint32_t KindOf(Bytes name);  // an event's class (kNotify… bit); does not compile for unknown names
 
   Bytes name_;
   uint32_t kind_;  // a kNotify… bit
 };
 
-consteval uint32_t KeyEvent::KindOf(Bytes name) {  // the kNotify… bit of its class
+consteval uint32_t KeyEvent::KindOf(Bytes name) {  // the kNotify… bit of an event's class
   if (IsOneOf(name, "del expire persist rename_from rename_to move_from move_to copy_to restore")) {
     return kNotifyGeneric;
   }

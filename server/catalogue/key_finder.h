@@ -77,9 +77,9 @@ uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the
 uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key; 0: not one key at a fixed place
 
 // --- Hooks that find the keys of a request. Cards of commands name them in CommandSpec::find_keys.
-KeyList KeysOfSet(std::span<const Bytes> argv);       // the key of SET; with the option GET, it is also read
+KeyList KeysOfSet(std::span<const Bytes> argv);       // the key of SET, which the option GET also reads
 KeyList KeysOfDelEx(std::span<const Bytes> argv);     // the key of DELEX; with a condition, it is also read
-KeyList KeysOfBitField(std::span<const Bytes> argv);  // the key of BITFIELD; it is only read if all operations are GET
+KeyList KeysOfBitField(std::span<const Bytes> argv);  // the key of BITFIELD, only read if all operations are GET
 KeyList KeysOfSort(std::span<const Bytes> argv);      // the keys of SORT: the source, and that of the last option STORE
 KeyList KeysOfSortRo(std::span<const Bytes> argv);    // the keys of SORT_RO: only the first argument
 KeyList KeysOfMigrate(std::span<const Bytes> argv);   // the keys of MIGRATE: one, or those after the option KEYS

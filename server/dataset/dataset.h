@@ -112,7 +112,7 @@ struct Dataset {  // the keys of a server, and the state that command executions
   FunctionStore* functions = nullptr;      // the functions of FCALL; null: there are none
   IdSource ids;                            // makes IDs that clients cannot guess
   History history;                         // replication ID and offset
-  Journals journals;                       // those who get propagated commands: append-only file, backlog
+  Journals journals;                       // receivers of propagated commands: append-only file, backlog
   PropagatedCommands propagated_commands;  // what the running executions (Units) will propagate
 };
 

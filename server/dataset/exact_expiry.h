@@ -26,7 +26,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   void End();                         // leaves later deadlines to active expiry
 
   struct EarliestExpiry {  // the key, or the field of a hash, that expires first
-    int64_t wall_ms;       // its deadline, UNIX time
+    int64_t wall_ms;       // the deadline, a Unix time
     int db;
     std::string key;
     bool is_field;  // true: a field of the hash `key` expires, not the key itself

@@ -48,7 +48,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   struct Garbage {  // a value or database that waits to be freed
     Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
     virtual ~Garbage() = default;
-    size_t objects;  // how much freeing it adds to the lazyfree counters
+    size_t objects;  // by how much freeing this increases the lazyfree counters
     size_t bytes;    // estimated memory in bytes
   };
   template <class Content>
@@ -67,7 +67,7 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   ThreadMemory memory_;                       // memory of the thread; may be read once is_memory_set_ is true
   std::atomic<bool> is_memory_set_{false};    // other threads may read memory_
   std::function<void()> prologue_;            // a function that the thread runs first
-  Worker<std::unique_ptr<Garbage>> worker_;   // the thread; last member, so it ends before the others are destroyed
+  Worker<std::unique_ptr<Garbage>> worker_;   // the thread; last member, so that the other members outlive the thread
 };
 
 }  // namespace respite

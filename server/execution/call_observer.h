@@ -125,7 +125,7 @@ class CallObservers {  // list of attached observers; tells them of commands
 
   std::vector<Listener> listeners_;  // the attached observers
   CallLimits lowest_limits_;         // for each kind of minimum, the lowest one of all observers
-  int depth_ = 0;                    // how many calls of ForEach are running (they may nest)
+  int depth_ = 0;                    // how many calls of ForEach are running, since calls may nest
 };
 
 // Returns the arguments of a call, with "(redacted)" instead of those that Call::Redact hides.

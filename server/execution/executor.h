@@ -94,7 +94,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                      std::span<const Bytes> arguments);
   // Called after each command of EXEC. Marks the output so far as kept: it is sent even if a later command turns
   // replies off. If replies are off already, removes the output since `reply_start` instead.
-  void KeepOutputSoFar(Session& session, size_t reply_start);  // after a command of EXEC: CLIENT REPLY OFF spares it
+  void KeepOutputSoFar(Session& session, size_t reply_start);  // spares output so far from CLIENT REPLY OFF
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off.
   void KeepMessages(const Session& session) {  // protects the output so far from CLIENT REPLY OFF
@@ -107,7 +107,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                       const Command& command, std::span<const Bytes> arguments);
   // Tells the observers that a command of the running transaction or script was refused. The caller writes the error
   // reply. `command` is null if there is no such command.
-  void ReportNestedRefusal(Session& session, const Command* command,  // tells observers that it was refused
+  void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers of a refusal
                            std::span<const Bytes> arguments, Bytes error);
   // Applies a fault of TEST FAULT to a command that EXEC is about to run. Returns true if the fault has written the
   // command's reply, so that the command must not run. A fault of the connection applies to the whole reply of EXEC.
@@ -126,7 +126,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     const Session* session;        // session of the saved command
     std::span<const Bytes> words;  // arguments, with the command's name
     int depth;                     // nesting of commands: 0 outside EXEC and scripts
-    size_t kept_output_bytes;      // value of kept_output_bytes_: this much of its output is always sent
+    size_t kept_output_bytes;      // how many bytes of output CLIENT REPLY OFF must not drop
   };
   SavedExecution SaveExecution();                      // sets the running command aside, until RestoreExecution
   void RestoreExecution(const SavedExecution& saved);  // makes the saved command the running one again
@@ -177,7 +177,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void RunHandler(Request& request);  // runs the handler in a new execution (Unit)
   // Returns the error for a blocked session whose wait ends because this server has become a replica. The session
   // closes after the error, unless the error redirects the client.
-  std::string EndWaitByRoleChange(Session& session) const;  // error for a blocked client of a new replica; may close it
+  std::string EndWaitByRoleChange(Session& session) const;  // ends a wait after a role change; returns the error
   ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether expired keys are purged, hidden or visible
   void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of this execution (Unit)
   void Record(Call& call, const Request& request);          // records the command for replicas and the append-only file
@@ -191,7 +191,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   }
   // If a command wrote a reply to a replica, drops the reply and closes the replica's session, as Redis does. Otherwise
   // the reply would corrupt the replication stream. `error` is the text of an error reply, or empty.
-  void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error,  // closes it if it got a reply
+  void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error,  // closes a replica with a reply
                                 size_t reply_start);
   void Tell(const FinishedCall& call);  // tells the observers
   void Tell(const RefusedCall& call);   // tells the observers

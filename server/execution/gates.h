@@ -97,8 +97,8 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckUserPermissions(const Request& request) const;   // throws if ACL rules forbid the command
   void CheckOtherNode(const Request& request) const;         // in a cluster: throws if another node has the slot
   void CheckOtherServer(const Request& request) const;       // throws REDIRECT if a replica's client has CAPA redirect
-  void CheckMemory(const Request& request) const;            // throws OOM if memory is short and the command may use it
-  void CheckDiskError(const Request& request) const;         // throws for writes while they cannot be persisted
+  void CheckMemory(const Request& request) const;            // throws OOM for a command that may use memory, if short
+  void CheckDiskError(const Request& request) const;         // throws for writes while writes cannot be persisted
   void CheckReplicas(const Request& request) const;          // throws for writes if min-replicas-to-write is not met
   void CheckReadOnlyReplica(const Request& request) const;   // throws for writes to a read-only replica
   void CheckStaleReplica(const Request& request) const;      // throws for most commands if a replica's data is stale

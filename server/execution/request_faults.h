@@ -28,7 +28,7 @@ struct RequestFault {  // what TEST FAULT does to one request
   Kind kind;
   std::string text = {};
   int64_t amount = 0;  // milliseconds, bytes, or bytes per second, depending on `kind`
-  uint64_t owner = 0;  // number of the rule; ClientFaults::Release ends its faults
+  uint64_t owner = 0;  // number of the rule, with which ClientFaults::Release ends the fault
 };
 
 class RequestFaults {  // interface: a source of faults for requests (TEST FAULT)
@@ -66,7 +66,7 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
   }
 
  private:
-  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // unless it is attached
+  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // unless attached
     if (std::ranges::find(all_, &faults) == all_.end()) all_.insert(before, &faults);
   }
 

@@ -97,7 +97,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     const Request* request;  // the request that runs the script; null during compilation
     Kind kind;
     Bytes name;
-    RequestPath path;                     // path of its commands
+    RequestPath path;                     // the path of the commands that the script calls
     int64_t started_ms;                   // when the script began (real time)
     bool is_over_memory;                  // maxmemory was exceeded when the script began
     bool has_written = false;             // the script has written, so it cannot be killed
@@ -109,7 +109,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins
   void End();
   void ReplaceScriptSession();  // makes a new session_, because a script may have changed the old one
-  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // must the command pass it?
+  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // whether to check a gate
   void CheckDeclaredFlags(const Request& request) const;  // throws if the script's flags (#!lua) forbid running it now
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);    // throws if the script may not run it
   void CheckMayBeCalled(const Command& command) const;                            // throws if scripts may not call it

@@ -15,7 +15,7 @@ class SlotRouter {  // interface: decides which cluster node serves a request
   virtual ~SlotRouter() = default;
 
   // Throws a redirection (MOVED, ASK) if another node serves the request, or an error if no node does.
-  virtual void Check(const Request& request) const = 0;  // throws MOVED or the like unless this node serves it
+  virtual void Check(const Request& request) const = 0;  // throws MOVED or the like if another node must serve
   // Like Check, for a command that a script calls. Also returns the slot of its keys.
   virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // like Check; returns the slot
   virtual std::optional<int> SlotOf(const Command& command,  // the slot of the command's keys; nullopt: no keys

@@ -63,7 +63,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   bool HasMovableClock() const { return parts_.clock != nullptr; }  // whether the clock can be moved
 
   struct Due {         // an event that will happen at some time
-    int64_t wall_ms;   // Unix time at which it is due
+    int64_t wall_ms;   // when the event is due (Unix time)
     int64_t in_ms;     // time until the event; for the result of a jump, from before the jump
     std::string what;  // text about the event: "BLPOP of client 5 times out"
   };
@@ -101,7 +101,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void PostJumpTo(uint64_t client, int64_t wall_ms);  // jumps (or goes back) to a Unix time, in the next loop iteration
   void PostJumpToNextEvent(uint64_t client);          // jumps to the next due event, if any, in the next loop iteration
   struct JumpResult {                                 // how a jump of the clock has ended
-    bool is_too_far = false;                          // the jump was refused, because the clock would exceed its limits
+    bool is_too_far = false;                          // the jump was refused, because the clock has limits
     std::optional<Due> met = {};                      // the event that PostJumpToNextEvent jumped to
   };
   bool MayJump(int64_t elapsed_ms) const;  // whether a jump keeps within kMaxWallMs and kMaxMonotonicMs
@@ -118,14 +118,14 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
  private:
   struct PostedJump {        // a jump that a client has requested
-    bool has_ended = false;  // the jump has ended, and its result can be taken
+    bool has_ended = false;  // the jump has ended, so that TakeJumpResult returns `result`
     JumpResult result = {};  // result of the jump, valid when it has ended
   };
 
   // Lets time pass, and serves each event that becomes due. Requires: MayJump(elapsed_ms).
   void Pass(int64_t elapsed_ms);
   std::optional<Due> NextReachableEvent() const;  // the next due event; nullopt: none that the clock can reach
-  std::optional<Due> JumpToNextEvent();           // jumps to the next due event and returns it
+  std::optional<Due> JumpToNextEvent();           // jumps to the next due event, and returns the event
   void Post(uint64_t client, std::function<JumpResult()> jump);
   bool EveryClientWaits() const;  // clients exist, and each is blocked, subscribed, delayed by a fault, or a replica
   void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed

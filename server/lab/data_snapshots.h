@@ -21,7 +21,7 @@ class Unit;
 class DataSnapshots final : public OldValueKeeper {  // earlier states of the data, stored as differences
  public:
   class Snapshot;           // the data at one moment
-  struct SnapshotDeleter {  // deletes a snapshot, and makes DataSnapshots forget it
+  struct SnapshotDeleter {  // deletes a snapshot, and removes it from DataSnapshots
     void operator()(Snapshot* snapshot) const;
   };
   using SnapshotPtr = std::unique_ptr<Snapshot, SnapshotDeleter>;

@@ -22,7 +22,7 @@ class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter,
   uint64_t Count();  // number of matching entries since the journal was last cleared, including dropped ones
 
  private:
-  struct BlockedEntry {  // a journal entry that was blocked when it was checked, so it may match differently later
+  struct BlockedEntry {  // a journal entry that may match differently when its request is no longer blocked
     uint64_t seq;
     bool counts;  // the entry was counted as matching
   };

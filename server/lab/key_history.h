@@ -32,7 +32,7 @@ struct JournalMoment {    // a position between two entries of the journal, and 
   int64_t wall_us = 0;    // Unix time in µs of this position
 };
 
-struct ExpiredKey {     // a key that was removed because it expired
+struct ExpiredKey {     // record of a key that has expired and was removed
   uint64_t number = 0;  // consecutive number of this record, from 1
   JournalMoment at;
   int db = 0;
@@ -52,7 +52,7 @@ struct HeldLock {  // a lock, held or ended: a key that a client created by SET 
   End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
   JournalMoment ended = {};                    // when the lock ended
   std::shared_ptr<const RequestOwner> ended_by = {};  // sender of the journal entry that ended the lock; null: unknown
-  uint64_t expired_key = 0;                           // ExpiredKey::number, if the lock's key expired; 0: it did not
+  uint64_t expired_key = 0;                           // ExpiredKey::number of the lock's key; 0: the key did not expire
 };
 
 class KeyHistory {  // records which keys expired and which locks clients held, for the journal

@@ -42,7 +42,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
 
   struct Summary {  // one line of TEST SNAPSHOT LIST
     std::string name;
-    int64_t saved_wall_ms;  // Unix time at which it was saved
+    int64_t saved_wall_ms;  // Unix time when the snapshot was saved
     size_t keys;            // number of keys
     size_t kept;            // number of values that the snapshot stores, because they have changed since
   };
@@ -92,7 +92,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   struct Snapshot {  // the complete state of a server at one moment
     DataSnapshots::SnapshotPtr data;
     Setup setup;            // all except the data
-    int64_t saved_wall_ms;  // Unix time
+    int64_t saved_wall_ms;  // Unix time when the snapshot was saved
   };
 
   Setup CurrentSetup() const;            // the present state of the server, except the data

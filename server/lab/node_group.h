@@ -50,7 +50,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
   virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // starts a task; or error
-  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // result of a client's task; nullopt: none
+  virtual std::optional<Outcome> TakeOutcome(const TaskClient& asker) = 0;  // takes a task's result; nullopt: none yet
 
   // Holds back all traffic between nodes of different sides, as if the network had failed; connections stay open. A
   // node that belongs to no side reaches all others. Replaces the previous partition. If `sides` is empty, ends the

@@ -71,8 +71,8 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
   uint32_t category = 0;                  // the command must be in this AclCategory (one bit); 0: any category
   std::optional<TextPattern> key;         // pattern that one of the request's keys must match
   ClientFilter client;                    // conditions for the client
-  std::optional<bool> is_in_script;       // SCRIPT: whether a script must run it; nullopt: does not matter
-  std::optional<bool> is_in_transaction;  // TRANSACTION: whether EXEC must run it; nullopt: when a client sends it
+  std::optional<bool> is_in_script;       // SCRIPT: whether a script must run the request; nullopt: either
+  std::optional<bool> is_in_transaction;  // TRANSACTION: whether EXEC must run the request; nullopt: when sent
 
   bool MayMatch(const Command& tried) const;  // checks only the conditions that depend on the command
   bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // like MayMatch, for an unknown command

@@ -40,10 +40,10 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   std::shared_ptr<const RequestOwner> client;  // the client that sent the request
   const Command* command = nullptr;            // null if the command is unknown
   int db = 0;
-  uint32_t trips = 0;              // number of round trips of this client since its previous entry
+  uint32_t trips = 0;              // number of round trips of the client since the previous entry
   Outcome outcome = Outcome::kOk;  // how the request ended, or kBlocked
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
-  KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether it acquired or missed a lock
+  KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether the request acquired or missed a lock
   bool is_in_transaction = false;                            // EXEC has run the request
   uint64_t waited_until = 0;   // first entry after the wait of a blocked request; 0: the wait lasts, or none
   std::string detail;          // kError: the error; kFault: the name of the fault
@@ -119,7 +119,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   struct Sender {                                // a client that has sent requests
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest properties
     uint64_t turn = 0;                           // turn of the event loop with its last request
-    uint32_t trips = 0;                          // number of round trips since its last entry
+    uint32_t trips = 0;                          // number of round trips since the last entry of this client
     uint64_t waiting_entry = 0;                  // number of the entry of the client's blocked request; 0: none
     std::string fault;                           // name of the fault that acts on the client's running request
   };
@@ -131,9 +131,9 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     size_t shown = SIZE_MAX;       // number of leading arguments that may be recorded; later ones may be secrets
   };
   struct End {                                                   // how a request has ended
-    RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;  // how it ended
+    RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;  // how the request ended
     Bytes detail = {};                                           // kError: the error; kFault: the name of the fault
-    int64_t duration_us = 0;                                     // time that it took
+    int64_t duration_us = 0;                                     // how long the request took
   };
 
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;                // tells keys_ of the change

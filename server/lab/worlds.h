@@ -33,7 +33,7 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   };
   struct Summary {  // one line of TEST WORLD LIST
     std::string name;
-    size_t clients;            // number of clients that are in the world
+    size_t clients;            // number of clients in the world
     size_t keys;               // number of keys
     int port;                  // port of its own; 0 if it has none
     std::string_view version;  // emulated version; empty if none
@@ -60,7 +60,7 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   // Moves the connection of a client to a world in the next turn. The client's command must call
   // Call::ContinueInNextTurn, and is resumed only if the move has failed. Returns false if the client has no connection
   // that could move.
-  virtual bool Enter(const Session& session, Entry entry) = 0;  // moves a client to a world; false: it cannot move
+  virtual bool Enter(const Session& session, Entry entry) = 0;  // moves a client to a world; false: cannot
 };
 
 }  // namespace respite

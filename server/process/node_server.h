@@ -165,7 +165,7 @@ class NodeServer {  // one Redis server of this process
   Step LoadData();                           // loads the data, then starts replication and cluster
   LoadOutcome ReadData();                    // copies the data of data_source_, or else reads files
   void CloseServerLinks();  // closes cluster and Sentinel links and slot migrations; may be called twice
-  bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }  // true: it runs as a Sentinel
+  bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }  // true: this is a Sentinel
   void HandleRoleChange();      // tells the Owner that the role has changed
   void OnStop(int exit_code);   // called when the Node stops: tells the Owner, closes the listeners
   void WatchSettings();         // registers hooks for ports, bind and maxclients, and WatchProcessSettings

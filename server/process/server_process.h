@@ -53,7 +53,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // sets title, processors and OOM score
   void HandleServerStopped(NodeServer& node) override;                 // after the last server, stops the process
   void OnShutdownCancelled() override;                                 // all servers continue
-  void OnShutdownStatus(const std::string& status) override;  // reports it to systemd, if the process is ending
+  void OnShutdownStatus(const std::string& status) override;  // reports `status` to systemd when the process ends
   void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in oom_score_adj
   void HandleTitleChange(const NodeServer& node) override;    // updates the process title if this is the first server
   std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // sets oom_score_adj
@@ -66,7 +66,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   }
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
   void HandleServerRestarted(HostedServer& hosted) override;  // restores the server's links and TEST WORLD
-  void HandleRestartFailure(HostedServer& hosted) override;   // frees the server; ends the process if it was the last
+  void HandleRestartFailure(HostedServer& hosted) override;  // frees the server; if that was the last, ends the process
 
  private:
   using Step = NodeServer::Step;
@@ -98,7 +98,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // their data.
   void ConnectServers(ServerMode mode);          // connects the servers of this mode to each other, without waiting
   void HandleServersConnected(ServerMode mode);  // connects the Sentinels next, or reports readiness
-  // Waits until this server is connected, or until this Pace time. After the last server, HandleServersConnected is
+  // Waits until this server is connected, or until `deadline_ms` (real time). After the last server, HandleServersConnected is
   // called.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
   void ReportReadiness();      // tells log, supervisor and launcher that the servers are ready
@@ -111,7 +111,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void WatchSignals();                               // makes SIGTERM and SIGINT shut down the servers
   // Shuts down all servers as if this signal had arrived.
   void End(int signal);
-  Step CheckParentProcess();                // finds the parent for `exit-with-parent`; kStopped: it has ended
+  Step CheckParentProcess();                // for `exit-with-parent`: finds the parent; kStopped: already ended
   void WatchParent();                       // shuts down when the parent ends, for `exit-with-parent`
   void ShutDownAfterParent();               // shuts down because the parent has ended
   void ShutDownIdleProcess();               // shuts down for `exit-on-idle`, unless tried recently

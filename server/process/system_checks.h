@@ -12,7 +12,7 @@ namespace respite {
 
 enum class CheckResult : uint8_t { kSkipped, kPassed, kWarning };
 
-struct SystemCheck {  // the result of one check of the system, such as its THP setting
+struct SystemCheck {  // the result of one check of the system (kernel settings, clock …)
   std::string name;
   CheckResult result;  // passed, warning, or skipped
   std::string advice;  // what to change, only for a warning

@@ -37,7 +37,7 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
   bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& schedule);  // adds a rule; false: no room
   void Remove(uint64_t serial);                      // removes the rule with this serial number
   void Seed(uint64_t serial, uint64_t seed);         // sets the seed for the rule's choices of PERCENT
-  const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of the rule; null: there is no such rule
+  const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of a rule; null: no such rule
 
   enum class Operation : uint8_t { kWrite, kSync };
   struct DiskEffect {          // what the first rule that hits does to one write or sync

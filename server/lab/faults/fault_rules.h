@@ -38,8 +38,8 @@ struct FaultDefinition {  // a rule to add: the arguments of TEST FAULT ADD
   std::vector<std::string> words;  // arguments of TEST FAULT ADD after the name, for TEST FAULT LIST
   RequestFilter filter;            // the requests on which the rule acts
   Action action;                   // what the rule does: an error, a delay, a closed connection …
-  HitSchedule schedule;            // on which of its matches the rule acts: TIMES, AFTER, PERCENT; Add sets the seed
-  std::optional<int64_t> for_ms;   // FOR: how long the rule lasts; nullopt: without end
+  HitSchedule schedule;           // on which matching requests the rule acts (TIMES, AFTER, PERCENT); Add sets the seed
+  std::optional<int64_t> for_ms;  // FOR: how long the rule lasts; nullopt: without end
 };
 
 class FaultRules final : public RequestFaults, public Timers::Source {  // the rules of TEST FAULT
@@ -65,8 +65,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // < kMaxRules.
   void Add(FaultDefinition order);  // adds a rule; may throw a Refusal
   // Removes a rule. Requests that the rule delays continue.
-  bool Delete(Bytes name);  // deletes a rule; false: there is no rule of this name
-  void Clear();             // removes all rules, and releases the clients that they hold
+  bool Delete(Bytes name);  // deletes a rule; false: no such rule
+  void Clear();             // removes all rules, and releases the clients that rules delay
   // Sets the seed for the random choices of PERCENT. An equal seed gives equal choices.
   void Seed(uint64_t seed);  // sets the seed for PERCENT
 
@@ -100,7 +100,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   using Rules = std::list<Rule>;
   struct Candidate {  // a rule that may act on a command, in the list for that command
     Rule* rule;
-    TextStart key;  // start of its condition KEY; empty without one
+    TextStart key;  // start of the rule's condition KEY; empty without one
   };
   struct Candidates {              // the active rules that may act on one command; outdated if `version` is old
     uint64_t version = 0;          // value of version_ when the list was made; if that has changed, the list is old

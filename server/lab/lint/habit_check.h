@@ -19,7 +19,7 @@ class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, n
 
  private:
   struct WatchingClient {  // a client that watches keys (WATCH)
-    LintClient client;     // the client as findings name it
+    LintClient client;     // the client, with its name and address
     std::string key;       // the first key that the client watches
     uint64_t number;       // which request of the client the WATCH was, counted from its first one
   };

@@ -31,7 +31,7 @@ enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
 struct LintFinding {  // a violation that TEST LINT has found; repetitions only increase `count`
   LintRule rule;
-  LintClient client;    // the first client that caused it
+  LintClient client;    // the first client that violated the rule
   std::string command;  // the command, such as "set"; empty for a remark about a client that has left
   std::string request;  // the first request that violated the rule, as a user would type it
   std::string key;      // the first key
@@ -78,12 +78,12 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void OnRefusal(const RefusedCall& call) override;                // tells the checks that a request has failed
 
  private:
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the checks of it
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the checks
   void OnFlush(std::span<const int> dbs) override;  // tells the checks that all keys of these databases are gone
   void OnSwap(int one, int other) override;         // SWAPDB: the checks forget the keys of both databases
 
   struct Sender {           // a client that has sent requests
-    LintClient owner;       // the client as findings name it
+    LintClient owner;       // the client, with its name and address
     uint64_t requests = 0;  // number of requests that the client has sent
   };
 

@@ -59,7 +59,7 @@ struct LintRequest {  // a request, in the form that the checks of TEST LINT get
   static constexpr size_t kMaxKeyBytes = 1024;  // longer keys are left out of `keys`
 
   const Session& client;  // the client that sent the request
-  LintClient owner;       // the client as findings name it
+  LintClient owner;       // the client, with its name and address
   int db;
   const Command& command;        // the command of the request
   std::span<const Bytes> words;  // arguments, including the command name

@@ -56,7 +56,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a key that the holder uses
   bool HasCompared(const LintRequest& request, const KeyView& key) const;         // read in the script, or watched
   void Take(const LintRequest& request, const KeyName& key);
-  void MakeRoom();                                         // removes finished locks if there are very many
+  void MakeRoom();                                         // removes finished locks if very many locks are known
   void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many
   bool IsFinished(const KeyName& key,  // the lock has expired, and no client has taken the lock since
                   const Lock& lock) const;
@@ -66,7 +66,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void UnlinkAll(const KeyName& key, const Lock& lock);        // calls Unlink for the holder and all former holders
   void Touch(const LintRequest& request, const KeyView& key);  // forgets a former holder that writes the lock's key
   void NoteWatches(const LintRequest& request);                // after WATCH, notes the keys that the client watches
-  void NoteEndOfWatch(const Session& client);                  // forgets the WATCH of a client that has ended it
+  void NoteEndOfWatch(const Session& client);                  // forgets the WATCH of a client whose WATCH has ended
 
   const Parts parts_;                              // other parts of the server that the checks use
   Locks locks_;                                    // locks that clients have taken with NX, by key

@@ -41,7 +41,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
     KeyName key;
     Extent extent;            // the part of the value that was read
     uint64_t number;          // which request of the client has read the key
-    bool was_absent;          // the key did not exist when it was read
+    bool was_absent;          // the key did not exist when the client read it
     Extent overwritten = {};  // the parts that other clients have written since
     LintClient writer = {};   // the last other client that wrote the key after this read
   };
@@ -51,7 +51,8 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
   void CheckLostUpdate(const LintRequest& request, const KeyView& key,  // remarks if the write loses an update
                        const Extent& written, LintRemarks& remarks);
-  // Returns whether the client probably fills a cache: `read` had found no key, and now the client writes the key.
+  // Returns whether the client probably fills a cache: `read` had found no key, and the request writes the key with a
+  // deadline, or with the value that the key has now.
   bool ProbablyFillsCache(const LintRequest& request, const KeyView& key,  // stores what `read` did not find
                           const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read

@@ -44,7 +44,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   };
   Replay(Parts parts, Recording recording, Options options);
 
-  std::optional<int64_t> Continue();  // replays what it can; returns ms until the next call; nullopt: it has ended
+  std::optional<int64_t> Continue();  // replays what is due; returns ms until the next call; nullopt: finished
 
   struct Outcome {              // counts, and an error, that the user is told at the end
     uint64_t connections = 0;   // number of recorded connections that were opened again
@@ -63,7 +63,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   bool ClientsMoveClock() const;              // whether recorded clients move the server's clock themselves
   bool TryReach(const RecordedEvent& event);  // true: perform it now. May move the clock, or give up on missing replies
   bool HasPendingReplies() const;             // true: a connection is not open yet, or awaits a reply or its end
-  bool EndIfUnreachable();                    // ends the replay if the server cannot be reached; true: it has ended
+  bool EndIfUnreachable();                    // if the server cannot be reached, ends the replay and returns true
   void GiveUpWaiting();                       // reports and closes the connections whose replies are missing
   bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: not due yet
   bool MoveClock(int64_t at_us);             // sets the server's clock to a recorded time; false: not yet, call again

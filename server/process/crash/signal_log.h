@@ -22,7 +22,7 @@ class SignalLog {  // writes to the log inside a signal handler, without allocat
   SignalLog();
 
   int FileDescriptor() const { return fd_; }  // descriptor of the log file, or of standard output
-  void Write(std::string_view text) const;    // appends the text as it is
+  void Write(std::string_view text) const;    // appends this text without changes
   void Decimal(int64_t number) const;         // writes the number in decimal digits
   void Hexadecimal(uint64_t number) const;    // writes "0x" and the hexadecimal digits, without leading zeros
   void Word(uint64_t number) const;           // writes 16 hexadecimal digits

@@ -19,10 +19,10 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
    public:
     virtual ~Owner() = default;
     // Creates the server that replaces the one of `hosted`. Its Build was not called yet.
-    virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // creates a server to replace it
-    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // the server was killed, so its stop does not count
+    virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // creates a replacement server
+    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // a killed server must not end the process
     // Called before the server restarts. From then on a stop of this server counts as a normal stop.
-    virtual void HandleServerRestarting(HostedServer& hosted) = 0;  // its stop ends the process again
+    virtual void HandleServerRestarting(HostedServer& hosted) = 0;  // a later stop may end the process
     virtual void HandleServerRestarted(HostedServer& hosted) = 0;   // the server has restarted, and serves clients
     virtual void HandleRestartFailure(HostedServer& hosted) = 0;    // the server cannot restart; the reason is logged
   };

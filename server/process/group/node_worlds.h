@@ -71,7 +71,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   };
 
   void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, unless this object is gone then
-  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // wraps it, to do nothing once this is gone
+  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // makes `task` do nothing after this ends
   std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;  // a copy of base_, changed by `order`
   NodeServer& ServerOf(Bytes world) const;             // the isolated server of this name; empty: the main server
   World PrepareWorld(Bytes name, const Order& order);  // makes an isolated server, without starting it
