@@ -200,7 +200,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
   const Parts parts_;                                 // the objects that the constructor got
   CurrentExecution& current_execution_;               // the command that runs now; only the Executor changes it
-  LapTimer lap_;                                      // reads the clock of Pace at low cost
+  LapTimer lap_;                                      // reads the real time at low cost
   int64_t unit_wall_us_ = 0;                          // Unix time in µs that TIME shows
   size_t kept_output_bytes_ = 0;                      // how many bytes of output CLIENT REPLY OFF must not drop
   static constexpr size_t kMaxKeptErrorBytes = 1024;  // a longer last_error_ is freed after the call

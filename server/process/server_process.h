@@ -98,8 +98,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // their data.
   void ConnectServers(ServerMode mode);          // connects the servers of this mode to each other, without waiting
   void HandleServersConnected(ServerMode mode);  // connects the Sentinels next, or reports readiness
-  // Waits until this server is connected, or until `deadline_ms` (real time). After the last server, HandleServersConnected is
-  // called.
+  // Waits until this server is connected, or until `deadline_ms` (real time). After the last server, calls
+  // HandleServersConnected.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
   void ReportReadiness();      // tells log, supervisor and launcher that the servers are ready
   void WritePortsToReadyFd();  // writes the ports to the launcher's pipe
