@@ -166,7 +166,7 @@ constexpr KeySpec CountedKeyGroups(int index, int step, int flags) {  // argv[in
 }
 struct KeysAfterRange {  // which of the arguments after a keyword are keys
   int last = 0;          // as KeySpec::last, relative to the first key
-  int limit = 0;         // as KeySpec::limit
+  int limit = 0;         // as KeySpec::limit: only the first 1/limit of the arguments left are keys; 0: all
 };
 // Declares keys that follow an argument `keyword`. The keyword is searched forwards from argv[from], or backwards from
 // argv[argc + from] if `from` is negative.

@@ -108,7 +108,8 @@ constexpr std::string_view ContainerOf(std::string_view text) {  // CLIENT for C
 // Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each argument in `nodes` that is not
 // nested in another one.
 template <class Visitor>
-constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes, Visitor&& visit) {  // skips nested arguments
+constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes,  // visits the arguments that are not nested
+                               Visitor&& visit) {
   for (size_t at = 0; at < nodes.size(); at += nodes[at].size)
     visit(nodes[at], nodes.subspan(at + 1, nodes[at].size - 1u));
 }
@@ -120,7 +121,9 @@ namespace syntax_internal {
 
 constexpr bool IsCapital(char c) { return c >= 'A' && c <= 'Z'; }  // A to Z
 constexpr bool IsLower(char c) { return c >= 'a' && c <= 'z'; }    // a to z
-constexpr bool IsWordChar(char c) { return IsCapital(c) || IsLower(c) || IsDigit(c) || c == '-' || c == '_'; }
+constexpr bool IsWordChar(char c) {  // a character of words in syntax lines: letter, digit, '-' or '_'
+  return IsCapital(c) || IsLower(c) || IsDigit(c) || c == '-' || c == '_';
+}
 constexpr bool IsInCapitals(std::string_view word) {  // begins with a capital and has no lower-case letters
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
 }
@@ -299,7 +302,8 @@ struct Width {          // how many words an argument has in a request: the mini
   bool varies = false;  // there may be more words than the minimum
 };
 
-constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children);  // with its token
+constexpr Width WidthOf(const SyntaxArgument& argument,  // how many words the argument and its token need
+                        std::span<const SyntaxArgument> children);
 
 constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the width of these arguments together
   Width all;
@@ -322,7 +326,8 @@ constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {  // the mi
   return narrowest;
 }
 
-constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {  // with its token
+constexpr Width WidthOf(const SyntaxArgument& argument,  // how many words the argument and its token need
+                        std::span<const SyntaxArgument> children) {
   if (argument.optional) return {0, true};
   Width width = {argument.HasToken() ? 1 : 0, argument.multiple};
   Width value = {1, false};
@@ -334,7 +339,9 @@ constexpr Width WidthOf(const SyntaxArgument& argument, std::span<const SyntaxAr
 
 }  // namespace syntax_internal
 
-constexpr CommandSyntax ParseSyntax(std::string_view text) { return syntax_internal::Parser(text).Parse(); }
+constexpr CommandSyntax ParseSyntax(std::string_view text) {  // parses the syntax line of a command
+  return syntax_internal::Parser(text).Parse();
+}
 
 constexpr int CommandSyntax::Arity() const {  // counts the name, too; as in Redis, negative means "at least"
   const syntax_internal::Width arguments_width = syntax_internal::WidthOfAll(Arguments());

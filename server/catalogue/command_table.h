@@ -46,8 +46,10 @@ struct Command {                          // a command or subcommand: its card (
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
-  bool IsContainer() const { return !subcommands.empty(); }                            // has subcommands, like CONFIG
-  bool FitsArity(size_t argument_count) const { return Fits(arity, argument_count); }  // the count includes the name
+  bool IsContainer() const { return !subcommands.empty(); }  // has subcommands, like CONFIG
+  bool FitsArity(size_t argument_count) const {  // whether a request may have so many arguments, with the name
+    return Fits(arity, argument_count);
+  }
   // Returns whether the number of arguments fits the arity in the emulated version, or that in the newest version. This
   // is for commands from an AOF or a primary, because the server that wrote them may have been newer.
   bool FitsArityOfAnyVersion(size_t argument_count) const {  // fits the arity of the emulated or the newest version
@@ -85,7 +87,7 @@ class CommandNames {  // finds commands by name, ignoring case
   // Finds a command by its name in any case. Cost: about 6 ns, one or two cache lines, no allocation.
   const Command* Find(Bytes name) const;                                  // null: unknown name
   const Rows& rows() const { return rows_; }                              // pairs of a name and its command
-  std::span<const Command* const> Commands() const { return commands_; }  // all of them, family by family
+  std::span<const Command* const> Commands() const { return commands_; }  // all commands, family by family
 
  private:
   // A Key contains a whole name of up to 16 bytes. Of a longer name, it contains only the first and the last eight

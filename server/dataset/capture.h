@@ -35,7 +35,9 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
 
   // TakeDatabases and TakeFunctions remove the databases or the functions from the Capture, and return them.
   std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }  // moves the captured keys out
-  std::unique_ptr<FunctionStore::Content> TakeFunctions() { return std::move(functions_); }  // moves them out, or null
+  std::unique_ptr<FunctionStore::Content> TakeFunctions() {  // moves the captured functions out; may be null
+    return std::move(functions_);
+  }
 
   size_t Keys() const;            // number of captured keys
   size_t FunctionCount() const {  // number of captured functions

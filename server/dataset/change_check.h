@@ -30,7 +30,7 @@ class ChangeCheck {  // asserts that a command reports its changes; empty withou
   void NoteChanged() {}      // does nothing; with assertions: notes that the edit set a value or a deadline
   void NoteReported() {}     // does nothing; with assertions: notes that the command reported its change
   void LeaveUnreported() {}  // does nothing; with assertions: disables the check
-  void Close() {}            // checks that changes were reported
+  void Close() {}            // does nothing; with assertions: checks that changes were reported
 };
 
 #else

@@ -27,7 +27,7 @@ class ChangeListener {  // interface: is told of key changes (WATCH, blocked cli
   virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a keyspace event such as "set" has occurred
   virtual void OnWake(int db, Bytes key) = 0;          // clients blocked on this unchanged key must check it
   virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases are about to lose all their keys
-  virtual void OnSwap(int one, int other) = 0;         // after SWAPDB
+  virtual void OnSwap(int one, int other) = 0;         // SWAPDB has swapped these databases
 };
 
 class OldValueKeeper {  // interface: keeps data that is about to change, for TEST SNAPSHOT
@@ -35,7 +35,7 @@ class OldValueKeeper {  // interface: keeps data that is about to change, for TE
   virtual ~OldValueKeeper() = default;
   // Called before a command that may change, remove or create this key. `entry` is the key's current value, or null if
   // the key does not exist.
-  virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // `entry`: the current value; null: none
+  virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // a command may change or remove this key
   // Called when a database has been emptied. `content` is what the database contained, and is no longer used. A keeper
   // may take the content, and must then leave an empty database in its place.
   virtual void OnFlushed(int db, Database& content) = 0;  // a flush removed `content`, which may be taken

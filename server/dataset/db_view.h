@@ -60,7 +60,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Finds a key without counting a hit or a miss, and without marking it as used. A key that has expired counts as
   // absent, and is removed when the Unit closes (not on a replica).
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  bool IsAlive(const Entry& entry) {  // whether the key has not expired; has an expired one removed after the command
+  bool IsAlive(const Entry& entry) {  // false: the key has expired, and will be removed after the command
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
@@ -78,7 +78,9 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // ReadString and FindStringAndCountLookup work like Read and FindAndCountLookup, but throw an error if the value is
   // not a string.
   const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }  // reads a string; throws WRONGTYPE
-  const Entry* FindStringAndCountLookup(Bytes key) { return CheckString(FindAndCountLookup(key)); }  // throws WRONGTYPE
+  const Entry* FindStringAndCountLookup(Bytes key) {  // finds a string to change it; counts a hit or a miss
+    return CheckString(FindAndCountLookup(key));
+  }
 
   // Reads a collection (Hash, List, Set, SortedSet); an absent key reads as empty. Throws an error for another type.
   template <class Type>
@@ -105,7 +107,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   template <class Type>
   Edit<Type> OpenAndCountLookup(Bytes key);  // finds a collection to change it; counts a hit or a miss
   template <class Type>
-  Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // a new collection gets space for `capacity` bytes
+  Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // opens a collection, or makes one with `capacity` bytes
 
   const EncodingLimits& Limits() const {  // sizes at which a value leaves its compact encoding
     return unit_->data().limits;
@@ -177,7 +179,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     }
   }
   bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires field deadlines
-  bool HasLivingFields(const Entry& entry);  // whether any field is left; has expired ones removed after the command
+  bool HasLivingFields(const Entry& entry);  // whether any field is alive; expired ones are removed after the command
   CollectionContext ContextOf(ValueSlot slot) const {  // what Hash, List … need besides the value: limits and time
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }

@@ -34,7 +34,9 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   static uint32_t BitsForIdleTime(int64_t idle_seconds, int64_t now_ms) {  // LRU bits of a key that idled so long
     return (Seconds(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
   }
-  static uint32_t BitsForFrequency(uint32_t counter, int64_t now_ms) { return Pack(now_ms, counter); }  // LFU bits
+  static uint32_t BitsForFrequency(uint32_t counter, int64_t now_ms) {  // LFU bits of a key with this counter
+    return Pack(now_ms, counter);
+  }
 
   static int64_t IdleSeconds(uint32_t bits, int64_t now_ms) {  // seconds since the last use; requires !IsLfu()
     return (Seconds(now_ms) - bits) & kMask;

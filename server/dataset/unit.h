@@ -141,7 +141,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
 
  private:
-  void PassToJournals(Grouping grouping);  // purges expired keys, and passes commands to the journals
+  void PassToJournals(Grouping grouping);  // does the work of Close, which calls this only if there is any
   void PurgeLast();                        // purges the last item of keys_to_purge_
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired
   // Removes a key that no command has deleted, because it has expired, or was evicted or migrated. Notifies listeners,

@@ -55,7 +55,9 @@ struct Call {                           // all that the handler of a running com
   bool MayContinueLater() const;    // whether the handler may call ContinueInNextTurn
   uint64_t MaxStringBytes() const;  // length in bytes of the longest string that a command may make
   // Hides the argument at `index`, such as a password, from SLOWLOG and MONITOR.
-  void Redact(size_t index) { session.redacted_arguments.push_back(index); }  // hides argument from SLOWLOG and MONITOR
+  void Redact(size_t index) {  // hides the argument at `index`, such as a password, from SLOWLOG and MONITOR
+    session.redacted_arguments.push_back(index);
+  }
   // Replies with a string value. A value in a Blob (a long one) is sent without copying.
   void ReplyText(const Entry& entry) {  // replies with a string value
     if (entry.Form() == ValueForm::kBlob) return reply.Bulk(entry.Blob());

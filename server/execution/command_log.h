@@ -25,7 +25,7 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   struct Parts {  // the objects that CommandLog uses; its constructor gets them
     const Env& env;
     const CurrentExecution& current_execution;  // the command that runs now
-    CallObservers& observers;                   // are told of commands
+    CallObservers& observers;                   // attached observers, told of each command
   };
   struct Subject {                       // what one log records: slow commands, large requests or large replies
     std::string_view name;               // its name in COMMANDLOG
@@ -83,7 +83,7 @@ class CommandLatency final : public CallObserver {  // reports slow commands to 
  public:
   struct Parts {  // the objects that CommandLatency uses; its constructor gets them
     const Env& env;
-    CallObservers& observers;  // are told of commands
+    CallObservers& observers;  // attached observers, told of each command
   };
   explicit CommandLatency(const Parts& parts) : parts_(parts) { ApplyConfiguredThreshold(); }
 

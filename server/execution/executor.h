@@ -74,7 +74,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     const LateBound<const Durability>& durability;  // says whether writes can be persisted
     const Role& role;
     StatsRecorder& stats_recorder;  // counts commands for INFO
-    CallObservers& observers;       // are told of commands
+    CallObservers& observers;       // attached observers, told of each command
   };
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.pace) {}
@@ -94,10 +94,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                      std::span<const Bytes> arguments);
   // Called after each command of EXEC. Marks the output so far as kept: it is sent even if a later command turns
   // replies off. If replies are off already, removes the output since `reply_start` instead.
-  void KeepOutputSoFar(Session& session, size_t reply_start);  // spares output so far from CLIENT REPLY OFF
+  void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off.
-  void KeepMessages(const Session& session) {  // protects the output so far from CLIENT REPLY OFF
+  void KeepMessages(const Session& session) {  // for SUBSCRIBE: CLIENT REPLY OFF does not drop the messages so far
     if (!session.IsScript()) kept_output_bytes_ = session.out.Size();
   }
   // Runs a command of a file that is being loaded, after checking the gates of `path` (kFile or kFixture). The command
@@ -150,7 +150,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void PassGates(Request& request);                         // sets request.flags, and throws if a gate (check) refuses
   bool IsPaused(const Request& request) const;              // whether CLIENT PAUSE delays the request
   static bool MustQueue(const Request& request);            // after MULTI: whether the request is queued until EXEC
-  bool MustWaitForMigration(const Request& request) const;  // MIGRATE sends a key of the request, or any (FLUSHALL)
+  bool MustWaitForMigration(const Request& request) const;  // whether to wait until MIGRATE has sent the keys involved
   Outcome PauseForClientPause(const Request& request);      // stores the request until CLIENT PAUSE ends
   Outcome Queue(const Request& request);                    // queues the command until EXEC
   Outcome PauseForMigration(const Request& request);        // stores the request until MIGRATE has sent its keys

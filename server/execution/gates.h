@@ -90,21 +90,21 @@ class Gates {  // the checks that may refuse a command before it runs
   void PassOn(const Request& request) const;                 // checks all gates for requests of kPath, in order
   void CheckContent(const Request& request) const;           // throws unless streams and files may contain the command
   void CheckArity(const Request& request) const;             // throws if the number of arguments does not fit
-  void CheckArityInStream(const Request& request) const;     // throws if no version's number of arguments fits
+  void CheckArityInStream(const Request& request) const;     // as CheckArity; the newest version's arity fits, too
   void CheckProtectedCommand(const Request& request) const;  // throws unless enable-debug-command or the like allows it
   void CheckAuthentication(const Request& request) const;    // throws NOAUTH if the client must log in first
   void CheckTransactions(const Request& request) const;      // throws if the command is not allowed after MULTI
   void CheckUserPermissions(const Request& request) const;   // throws if ACL rules forbid the command
   void CheckOtherNode(const Request& request) const;         // in a cluster: throws if another node has the slot
   void CheckOtherServer(const Request& request) const;       // throws REDIRECT if a replica's client has CAPA redirect
-  void CheckMemory(const Request& request) const;            // throws OOM for a command that may use memory, if short
-  void CheckDiskError(const Request& request) const;         // throws for writes while writes cannot be persisted
-  void CheckReplicas(const Request& request) const;          // throws for writes if min-replicas-to-write is not met
-  void CheckReadOnlyReplica(const Request& request) const;   // throws for writes to a read-only replica
-  void CheckStaleReplica(const Request& request) const;      // throws for most commands if a replica's data is stale
-  void CheckSubscribedMode(const Request& request) const;    // throws for most commands of a RESP2 subscriber
-  void CheckLoading(const Request& request) const;           // throws for most commands while data is loaded
-  void CheckBusyScript(const Request& request) const;        // throws for most commands while a slow script runs
+  void CheckMemory(const Request& request) const;           // for commands that need memory: throws OOM above maxmemory
+  void CheckDiskError(const Request& request) const;        // throws for writes while writes cannot be persisted
+  void CheckReplicas(const Request& request) const;         // throws for writes if min-replicas-to-write is not met
+  void CheckReadOnlyReplica(const Request& request) const;  // throws for writes to a read-only replica
+  void CheckStaleReplica(const Request& request) const;     // throws for most commands if a replica's data is stale
+  void CheckSubscribedMode(const Request& request) const;   // throws for most commands of a RESP2 subscriber
+  void CheckLoading(const Request& request) const;          // throws for most commands while data is loaded
+  void CheckBusyScript(const Request& request) const;       // throws for most commands while a slow script runs
   void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or MONITOR client accesses keys
 
   const DialectTraits& Traits() const;    // properties of the emulated version

@@ -29,7 +29,7 @@ class HttpGuard {  // closes connections on which a browser sends HTTP
 
  private:
   static constexpr int64_t kMinLogIntervalMs = 60'000;  // least time between log lines, as an attacker may cause many
-  static constexpr int64_t kNever = -1;                 // nothing was logged yet
+  static constexpr int64_t kNever = -1;                 // value of logged_ms_ before the first log line
 
   const Parts parts_;           // the objects that the constructor got
   int64_t logged_ms_ = kNever;  // when the last attack was logged (real time)

@@ -16,14 +16,14 @@ class ClientLimits;
 class Clients;
 struct CurrentExecution;
 
-class Monitors final : public CallObserver {  // clients in MONITOR mode; shows them the commands of all
+class Monitors final : public CallObserver {  // clients in MONITOR mode, which are shown the commands of all clients
  public:
   struct Parts {  // the objects that Monitors uses; its constructor gets them
     const Env& env;
     const CurrentExecution& current_execution;  // the command that runs now
     Clients& clients;                           // all sessions
     ClientLimits& limits;                       // closes clients that exceed limits
-    CallObservers& observers;                   // are told of commands
+    CallObservers& observers;                   // attached observers, told of each command
   };
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 
@@ -35,7 +35,8 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode; shows 
 
   // Shows a script before it runs, so that it appears before the commands that it calls. Requires: the script's command
   // has the flag kSkipMonitor, so that it is not shown again.
-  void ShowRunningScript(const Session& session, std::span<const Bytes> arguments) {  // shows an EVAL or FCALL first
+  void ShowRunningScript(const Session& session,  // shows an EVAL or FCALL before the commands of the script
+                         std::span<const Bytes> arguments) {
     if (!IsEmpty()) Show(session, arguments);
   }
 

@@ -54,7 +54,7 @@ class Pump {  // runs the requests that a session has sent
   // used up, each session runs one more request, and its other requests wait for the next Turn. So pipelines of slow
   // commands do not delay other clients for longer. The time of each session's first request does not count, because
   // this request always runs.
-  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // for all sessions; then each runs only one more request
+  static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // how long all pipelines may run per loop iteration
 
   Outcome RunAll(Session& session);  // runs requests until the input, or this session's share of the time, is used up
   Outcome RunGroups(Session& session);           // parses and runs requests in groups, to prefetch their data

@@ -35,7 +35,8 @@ class TimeKeeper {  // interface: runs timers and deadlines that become due when
   virtual ~TimeKeeper() = default;
   // Moves the clock forward by `elapsed_ms`, in steps from one event to the next. Serves each event when the clock
   // shows its time. For each step, calls `advance`, which moves the clock by a number of ms. Requires: no command runs.
-  virtual void PassTime(int64_t elapsed_ms, const std::function<void(int64_t)>& advance) = 0;  // serves due events
+  virtual void PassTime(int64_t elapsed_ms,  // moves the clock forward, and serves the events that become due
+                        const std::function<void(int64_t)>& advance) = 0;
   enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
   virtual void OnClockChanged(Motion motion) = 0;  // the clock's time or speed has changed
 };
@@ -107,9 +108,11 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   bool MayJump(int64_t elapsed_ms) const;  // whether a jump keeps within kMaxWallMs and kMaxMonotonicMs
   // JumpNow and JumpNowTo jump immediately. They require that no command runs, and that this server runs its events in
   // this turn.
-  JumpResult JumpNow(int64_t elapsed_ms);  // advances the clock by this duration, serving all events on the way
-  JumpResult JumpNowTo(int64_t wall_ms);   // advances the clock to this Unix time, or sets it back
-  bool IsJumpPosted(uint64_t client) const { return posted_jumps_.contains(client); }  // until TakeJumpResult
+  JumpResult JumpNow(int64_t elapsed_ms);     // advances the clock by this duration, serving all events on the way
+  JumpResult JumpNowTo(int64_t wall_ms);      // advances the clock to this Unix time, or sets it back
+  bool IsJumpPosted(uint64_t client) const {  // true from PostJump… until TakeJumpResult
+    return posted_jumps_.contains(client);
+  }
   // Returns the result of the client's jump, once. Returns nullopt while the jump has not ended. Requires:
   // IsJumpPosted.
   std::optional<JumpResult> TakeJumpResult(uint64_t client);  // takes the result of a jump; nullopt: not ended yet

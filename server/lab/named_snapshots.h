@@ -65,7 +65,8 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
 
   // Copies the data and the functions of a snapshot to an empty server. Returns an error if that server cannot load the
   // functions. Requires: there is such a snapshot.
-  std::optional<std::string> CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const;  // error or nullopt
+  std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies a snapshot to an empty server; or an error
+                                    FunctionLibraries& functions) const;
 
   // For callers that need a snapshot of the data only, without a name.
   DataSnapshots& data() { return data_; }  // snapshots of the data only

@@ -53,7 +53,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // sets title, processors and OOM score
   void HandleServerStopped(NodeServer& node) override;                 // after the last server, stops the process
   void OnShutdownCancelled() override;                                 // all servers continue
-  void OnShutdownStatus(const std::string& status) override;  // reports `status` to systemd when the process ends
+  void OnShutdownStatus(const std::string& status) override;  // reports `status` to systemd, if the process ends
   void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in oom_score_adj
   void HandleTitleChange(const NodeServer& node) override;    // updates the process title if this is the first server
   std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // sets oom_score_adj
@@ -105,7 +105,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void WritePortsToReadyFd();  // writes the ports to the launcher's pipe
   // Runs `task` on the thread of the server. If that is the main thread, runs it before returning. Requires: the loop
   // of a server with its own thread runs.
-  static void RunOnThreadOf(const HostedServer& hosted, std::function<void()> task);  // on this server's thread
+  static void RunOnThreadOf(const HostedServer& hosted,  // runs `task` on the thread of this server
+                            std::function<void()> task);
   // Runs `task` on the main thread. If no server has its own thread, runs `task` before returning.
   void RunOnMainThread(std::function<void()> task);  // runs `task` on the main thread
   void WatchSignals();                               // makes SIGTERM and SIGINT shut down the servers

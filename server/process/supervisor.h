@@ -16,7 +16,7 @@ class Supervisor {  // reports the state of the server to systemd or upstart
   Supervisor(Supervision wanted, Logger& log);
 
   // If there is a supervisor, `daemonize` is ignored.
-  bool HasSupervisor() const { return active_ != Supervision::kNone; }  // whether systemd or upstart manages this
+  bool HasSupervisor() const { return active_ != Supervision::kNone; }  // systemd or upstart manages this process
 
   void ReportReady() const;  // reports that the server is ready to serve
   // Reports to systemd that the server is stopping. If `status` is not empty, reports only this text instead, which

@@ -53,7 +53,7 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
   struct Table;  // the rules, in memory that child processes share
 
   Slot* Find(uint64_t serial) const;
-  Slot* NextAfter(uint64_t serial, Operation operation) const;  // next rule for such an operation; or null
+  Slot* NextAfter(uint64_t serial, Operation operation) const;  // next rule after `serial` for this operation; or null
 
   std::atomic<Table*> table_ = nullptr;  // the rules, in shared memory; null until the first rule is added
 };
@@ -68,7 +68,9 @@ class FaultyDisk final : public FileSystem {  // a file system that injects the 
       : files_(files), faults_(faults), sleep_(std::move(sleep)) {}
 
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
-  IoError Rename(const std::string& from, const std::string& to) override { return files_.Rename(from, to); }
+  IoError Rename(const std::string& from, const std::string& to) override {  // renames a file, without faults
+    return files_.Rename(from, to);
+  }
   IoError Remove(const std::string& path) override { return files_.Remove(path); }                // injects no faults
   IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(path); }  // injects no faults
   IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(path); }  // injects no faults

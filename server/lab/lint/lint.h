@@ -41,7 +41,7 @@ struct LintFinding {  // a violation that TEST LINT has found; repetitions only 
   int64_t last_ms = 0;   // when the violation was found last (Unix time)
 };
 
-class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {  // TEST LINT
+class Lint final : public RequestFaults, public CallObserver, private KeyEventListener {  // TEST LINT: checks requests
  public:
   static constexpr size_t kMaxFindings = 1000;  // maximum number of findings; further ones are not recorded
 
@@ -51,16 +51,16 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
     const Dataset& data;
     const Clients& clients;                   // all sessions
     const PubSub& pubsub;                     // subscriptions of clients
-    CallObservers& observers;                 // are told of commands
+    CallObservers& observers;                 // attached observers, told of each command
     LateBound<KeyEventListener>& key_events;  // source of keyspace events; used while a rule is on
-    RequestFaultSources& fault_sources;
+    RequestFaultSources& fault_sources;       // shows each request to Lint before the request runs
   };
   explicit Lint(const Parts& parts);
   ~Lint() override;
   Lint(const Lint&) = delete;
   Lint& operator=(const Lint&) = delete;
 
-  LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }  // whether a rule is on
+  LintMode ModeOf(LintRule rule) const { return modes_[static_cast<size_t>(rule)]; }  // off, on or strict
   // Turns these rules on or off, or makes them strict, from the next request on.
   void SetMode(std::span<const LintRule> rules, LintMode mode);  // sets the mode of these rules
   LintLimits& limits() { return limits_; }                       // the numbers and patterns that rules use
@@ -78,7 +78,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void OnRefusal(const RefusedCall& call) override;                // tells the checks that a request has failed
 
  private:
-  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the checks
+  void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the checks which key has changed
   void OnFlush(std::span<const int> dbs) override;  // tells the checks that all keys of these databases are gone
   void OnSwap(int one, int other) override;         // SWAPDB: the checks forget the keys of both databases
 

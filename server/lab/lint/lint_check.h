@@ -114,7 +114,7 @@ std::string Shown(const LintClient& client);  // "client worker-1", or "client i
 
 std::string QuotedForRemark(Bytes word);  // quotes an argument for the text of a remark, and shortens a long one
 
-const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // null: absent or expired
+const Entry* FindUnexpired(const LintCheck::Parts& parts, const KeyView& key);  // entry of an unexpired key, or null
 bool HasWatchedKeys(const Session& client);  // whether the client watches a key (WATCH)
 
 // Bounds the memory of a check: removes all rows of a table if the table has at least `max_size` rows.

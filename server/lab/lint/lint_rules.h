@@ -54,9 +54,9 @@ inline constexpr int kAnyVersionPart = 999;  // stands for a part that a version
 std::string VersionLimitText(const Version& version);  // such as "7.2": omits the parts that are kAnyVersionPart
 
 struct LintLimits {                          // the numbers and patterns with which rules of TEST LINT can be adjusted
-  uint64_t calls_in_sequence = 20;           // the rule `chatty` reports more similar requests in a row
+  uint64_t calls_in_sequence = 20;           // largest number of similar requests in a row, for the rule chatty
   uint64_t value_bytes = uint64_t{1} << 20;  // maximum size of an argument or a reply, for the rule big-value
-  uint64_t percent_of_accesses = 50;         // the rule `hot-key` allows one key this share of all accesses
+  uint64_t percent_of_accesses = 50;         // largest percentage of accesses to one key, for the rule hot-key
   std::string timed_keys = "*";              // pattern of keys that must have a deadline, for the rule no-ttl
   Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule `deprecated` reports what is deprecated in this version
   Version newest = {7, 2, kAnyVersionPart};         // the rule `newer` reports what came after this version

@@ -54,7 +54,8 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void NoteWork(const LintRequest& request, const KeyView& key,  // notes that a (former) lock holder uses a key
                 Work work, Lock& lock, LintRemarks& remarks);
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a key that the holder uses
-  bool HasCompared(const LintRequest& request, const KeyView& key) const;         // read in the script, or watched
+  bool HasCompared(const LintRequest& request,  // the script has read the key, or the client watches the key
+                   const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();                                         // removes finished locks if very many locks are known
   void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many
@@ -74,7 +75,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   std::unordered_map<uint64_t, KeySet> watches_;   // by client ID: keys that the client watches (WATCH)
   KeySet read_by_script_;                          // keys that the running script has read
   std::optional<KeyName> lock_being_taken_;        // key of the lock that the running request acquires
-  std::vector<KeyName> locks_without_deadline_;    // locks that the running transaction or script acquired so
+  std::vector<KeyName> locks_without_deadline_;    // locks acquired without a deadline in the running EXEC or script
 };
 
 }  // namespace respite

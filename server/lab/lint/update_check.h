@@ -29,7 +29,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   struct Extent {                              // part of a value: fields of a hash, or the whole value
     static constexpr size_t kMaxFields = 128;  // an Extent with more fields is not remembered
 
-    bool is_all = false;                // whether it is the whole value
+    bool is_all = false;                // whether this is the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
     bool Overlaps(const Extent& other) const;  // true: a common field, or one of the two is the whole value
@@ -42,7 +42,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
     Extent extent;            // the part of the value that was read
     uint64_t number;          // which request of the client has read the key
     bool was_absent;          // the key did not exist when the client read it
-    Extent overwritten = {};  // the parts that other clients have written since
+    Extent overwritten = {};  // the parts that other clients wrote after this read
     LintClient writer = {};   // the last other client that wrote the key after this read
   };
 
@@ -53,7 +53,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
                        const Extent& written, LintRemarks& remarks);
   // Returns whether the client probably fills a cache: `read` had found no key, and the request writes the key with a
   // deadline, or with the value that the key has now.
-  bool ProbablyFillsCache(const LintRequest& request, const KeyView& key,  // stores what `read` did not find
+  bool ProbablyFillsCache(const LintRequest& request, const KeyView& key,  // after a miss, probably fills a cache
                           const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers a read of one key

@@ -30,7 +30,7 @@ class Recorder {  // writes all bytes that connections receive and send to a fil
   // Begins a recording in this file, and replaces the file if it exists. Only the owner of the file may read it,
   // because it contains passwords. Returns an error text, or nullopt.
   std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
-  std::unique_ptr<StreamTap> NewTap();  // for one more connection; must be destroyed before this Recorder
+  std::unique_ptr<StreamTap> NewTap();  // records a new connection; must be destroyed before this Recorder
   void Flush();                         // writes the buffered events to the file; after an error, ends the recording
   // Ends the recording. The server calls this when it ends, before it closes its connections. So these closings are not
   // recorded.

@@ -41,7 +41,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // no connection was possible
   bool IsOver() const { return expects_end_ && has_ended_; }     // this connection and the recorded one have ended
   const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty if this side closed it
-  bool HasPendingReplies() const;  // not open yet, or recorded replies or the recorded end have not come
+  bool HasPendingReplies() const;  // true: not open yet, or still awaits a recorded reply or end
   // Returns true if replies cannot be compared from now on: SYNC, PSYNC or MONITOR was sent, or the bytes are not RESP.
   bool IsIncomparable() const {  // true: replies cannot be compared from now on
     return asked_.IsIncomparable() || recorded_.HasFailed() || replayed_.HasFailed();

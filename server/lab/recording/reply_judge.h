@@ -28,7 +28,8 @@ class ReplyJudge {  // compares the replies of two servers to the same request
   // Some commands depend on time, chance or the server: their tips say so, or their group is `server` or `connection`.
   // For these, the verdict is kUnjudged if both replies have the same type and none is an error. For a script, the
   // verdict is also kUnjudged if only the order of elements differs, because scripts return hashes and sets as arrays.
-  Verdict Judge(const AskedRequest& request, const ReplyTree& recorded, const ReplyTree& replayed) const;  // compares
+  Verdict Judge(const AskedRequest& request, const ReplyTree& recorded,  // compares two replies to a request
+                const ReplyTree& replayed) const;
 
  private:
   const Command* Find(const std::vector<std::string>& words) const;

@@ -15,7 +15,7 @@ namespace respite {
 
 inline constexpr size_t kNoColumn = SIZE_MAX;  // the row belongs to no client
 
-struct ChartSpan {    // a part of a column, from a height to a height; row n begins at 2n
+struct ChartSpan {    // a vertical part of a column; row n begins at height 2n, its middle is at 2n + 1
   size_t column = 0;  // index of the client's column
   size_t from = 0;
   size_t to = 0;
@@ -45,12 +45,12 @@ struct Chart {                                   // the journal as a sequence ch
   static constexpr size_t kMaxLanes = 6;  // bars for locks per client; the last bar also shows all further locks
 
   int64_t begin_us = 0;         // Unix time of the first row, in microseconds
-  std::vector<Column> columns;  // one for each client
+  std::vector<Column> columns;  // one column for each client
   std::vector<Row> rows;        // from top to bottom
   std::vector<Lock> locks;      // the times during which clients held locks
   std::vector<Wait> waits;      // the times during which requests were blocked
   uint64_t requests = 0;        // number of requests in the journal that match the filter
-  uint64_t hidden_count = 0;    // number of matching requests that are not shown: only the last ones are
+  uint64_t hidden_count = 0;    // number of matching requests before the first shown one
   uint64_t lost = 0;            // number of entries that the journal has dropped
 };
 

@@ -15,7 +15,7 @@ inline constexpr size_t kPageWords = 512;
 
 // Tests the words and restores their content. Requires: no other thread uses the words, and there are at most
 // kPageWords of them.
-uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);  // counts memory words that lose a value
+uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);  // counts memory words that do not keep a value
 
 void TestMemoryAfterCrash(const SignalLog& log);  // writes the test's result to `log`; the process must be about to end
 

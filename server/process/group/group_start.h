@@ -42,7 +42,7 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   static std::string SentinelMasterName(int primary);          // "mymaster", "mymaster-2" …; `primary` counts from 0
   SentinelGroupPlan PlanSentinels();                           // makes the configuration lines of the Sentinels
   void FollowPrimary(int node);                                // makes this node a replica of its primary
-  std::optional<std::string> WriteSentinelLines(int sentinel,  // writes its configuration; or an error
+  std::optional<std::string> WriteSentinelLines(int sentinel,  // writes configuration; or an error
                                                 const std::string& lines);  // to the file of this Sentinel
 
   const Config& config_;                       // configuration of the process

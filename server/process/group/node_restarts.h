@@ -33,7 +33,9 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // restarts the caller's server; false: cannot
 
   // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
-  void RunLater(std::function<void()> task) { loop_.loop.Post(nullptr, std::move(task)); }  // in the next turn
+  void RunLater(std::function<void()> task) {  // runs `task` in the next iteration of the event loop
+    loop_.loop.Post(nullptr, std::move(task));
+  }
   // Ends the server as a crash of the machine would. Its files keep only the data that `appendfsync` guarantees.
   void Kill(HostedServer& hosted);  // ends the server as a crash of the machine would
   // Restarts the server. Requires: the server was killed, or has stopped.
@@ -48,7 +50,8 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before,  // starts hosted.node after a kill
                                     const DataAfterCrash& remains);
   // Ends the server and starts its replacement. Then replies to the client of `connection`.
-  void Restart(HostedServer& hosted, Connection& connection, const DataAfterCrash& remains);  // then replies
+  void Restart(HostedServer& hosted, Connection& connection,  // restarts the server, then replies to the client
+               const DataAfterCrash& remains);
 
   Owner& owner_;                               // is told of kills and restarts
   std::vector<HostedServer>& hosted_servers_;  // all servers of the process

@@ -81,7 +81,8 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   };
   bool StartWorld(NodeServer& node, const ReplacedServer& before);  // starts an isolated server; false: failed, logged
   void Add(Bytes name, World world);
-  void Restart(const std::string& name, Connection& connection, const DataAfterCrash& remains);  // for TEST CRASH
+  void Restart(const std::string& name, Connection& connection,  // restarts an isolated server (TEST CRASH)
+               const DataAfterCrash& remains);
   // Moves the client to another server. Requires: the connection is open, and the isolated server (world) exists.
   void Move(Connection& connection, const Entry& entry);
   std::optional<std::string> NameOf(const NodeHost& host) const;  // name of a server; "": main server; nullopt: dropped
