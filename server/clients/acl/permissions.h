@@ -23,17 +23,17 @@ class Users;
 enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
 // Returns the text of a refusal without an error code. With the `traits` of a Redis before 7.2, returns the older text,
 // which does not name the user.
-std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // why the request was refused
+std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // the error for a refused request
                        DenialDetail detail, const DialectTraits& traits);
-std::string DenialTextAtExec(AclDenial denial);  // the error for a queued command that the user may no longer run
+std::string DenialTextAtExec(AclDenial denial);  // EXEC's error text: the user may no longer run a queued command
 
-class Permissions {  // checks whether users may run requests, and logs refusals
+class Permissions {  // checks whether users may run requests, and adds refusals to the ACL log
  public:
   struct Parts {  // the objects that Permissions uses; its constructor gets them
     const Env& env;
     Users& users;      // all ACL users
-    AclLog& acl_log;   // the log of refusals
-    Clients& clients;  // all sessions
+    AclLog& acl_log;   // the log of refused requests and failed logins (ACL LOG)
+    Clients& clients;  // the sessions of all clients
   };
   explicit Permissions(const Parts& parts) : parts_(parts) {}
 
@@ -41,31 +41,33 @@ class Permissions {  // checks whether users may run requests, and logs refusals
   // with the description of `client`. If a script runs, `session` is the script's session and `client` the client that
   // runs the script. Cost: one load for users that may do everything.
   AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context, const Session& client);
-  AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context) {  // logs a refusal too
+  AclVerdict Check(const Session& session, AclRequest& request,  // may the session's user run it? Logs a refusal
+                   AclLogEntry::Context context) {
     return Check(session, request, context, session);
   }
 
   // Adds a failed login to the ACL log. `command` is "AUTH" or "HELLO".
-  void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds an entry to ACL LOG
+  void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds a failed AUTH or HELLO to ACL LOG
 
   // Closes the sessions of `user`. The default user becomes their user, so that no session refers to `user` any more.
-  void CloseSessionsOf(const User& user, const Session* running);  // closes them; `running` only after its reply
+  void CloseSessionsOf(const User& user, const Session* running);  // closes them; `running`, if any, after its reply
   // Closes the sessions of a user that have a subscription which the user's new permissions forbid. `before` is the
   // user as it is now, and `after` has the new permissions.
-  void CloseForbiddenSubscribers(const User& before, const User& after,  // closes sessions that `after` forbids
+  void CloseForbiddenSubscribers(const User& before, const User& after,  // closes subscribers of forbidden channels
                                  const Session* running);
 
-  std::optional<std::string> LoadConfiguredUsers();  // at start: reads `user` lines or the ACL file; returns the error
-  std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: replaces all users; returns any error
+  std::optional<std::string> LoadConfiguredUsers();  // at startup: reads redis.conf's users or the ACL file
+  std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: reads the users anew; returns an error
   // Replaces all users by those of an ACL file with the content `text`; `path` is for the error. Closes the sessions of
   // all users except the default user. In dialects with acl_load_keeps_clients (Redis from 7.4, Valkey from 8.0), users
   // that `text` also has lose only some sessions: those with a subscription that the new permissions forbid. If a line
   // is invalid, changes nothing and returns the error.
-  std::optional<std::string> LoadAclLines(Bytes text, const std::string& path, const Session* running);  // ACL LOAD
+  std::optional<std::string> LoadAclLines(Bytes text, const std::string& path,  // replaces all users by those in `text`
+                                          const Session* running);
 
  private:
-  void Note(AclLogEntry entry, const Session& client);                  // counts a refusal, and adds it to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // `running` only after its reply
+  void Note(AclLogEntry entry, const Session& client);  // counts a refusal or failed login, and adds it to the ACL log
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // if it is `running`, it closes after its reply
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -22,12 +22,12 @@ namespace respite {
 // to allowing it.
 enum class AclDenial : uint8_t { kNone, kCommand, kKey, kChannel };
 
-struct AclVerdict {                     // whether a request is allowed, or why not
-  AclDenial denial = AclDenial::kNone;  // why the request is refused; kNone: it is allowed
-  size_t word = 0;                      // index of the refused key or channel
+struct AclVerdict {                     // the result of a permission check: allowed, or why not
+  AclDenial denial = AclDenial::kNone;  // what is not allowed: the command, a key or a channel; kNone: all is
+  size_t word = 0;                      // index of the refused key or channel in the arguments; 0 is the command
 
-  bool IsAllowed() const { return denial == AclDenial::kNone; }  // the request may run
-  bool IsCloserThan(const AclVerdict& other) const {  // true: came closer to allowing the request, so it is reported
+  bool IsAllowed() const { return denial == AclDenial::kNone; }  // true: the request may run
+  bool IsCloserThan(const AclVerdict& other) const {  // true: more of the request was allowed than in `other`
     return denial != other.denial ? denial > other.denial : word > other.word;
   }
 };
@@ -41,13 +41,13 @@ class AclRequest {  // a request to check against ACL rules; finds its keys once
   AclRequest(const Command& command, std::span<const Bytes> arguments) : command_(command), words_(arguments) {}
 
   const Command& command() const { return command_; }      // the command to check
-  std::span<const Bytes> words() const { return words_; }  // arguments, with the command's name
-  const KeyList& Keys();
+  std::span<const Bytes> words() const { return words_; }  // all arguments; the first one is the command's name
+  const KeyList& Keys();                                   // the keys of the request; finds them at the first call
 
  private:
   const Command& command_;        // the command to check
-  std::span<const Bytes> words_;  // arguments, with the command's name
-  std::optional<KeyList> keys_;
+  std::span<const Bytes> words_;  // all arguments; the first one is the command's name
+  std::optional<KeyList> keys_;   // the keys of the request; nullopt before the first call of Keys
 };
 
 // The maximum number of entries of each kind: key patterns, channel patterns and first arguments of a command in a
@@ -66,62 +66,63 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   explicit Selector(const CommandTable& table);
 
   // Applies a rule about commands, keys or channels.
-  const char* Apply(Bytes rule);  // applies "+get", "~a*", "&ch*" …; returns null, or the error
+  const char* Apply(Bytes rule);  // applies one rule, such as "+get", "~a*" or "&ch*"; returns null, or the error
 
   // Returns whether this selector allows the request, or what it denies. Cost: O(first arguments allowed for the
   // command), and O(patterns) for each key or channel.
   AclVerdict Check(AclRequest& request) const;  // whether these rules allow the request, or why not
-  bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }  // everything is allowed
+  bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }  // all commands, keys and channels
   // Returns whether the command may run and read every key. SORT needs this permission for BY and GET, because their
   // patterns may name any key.
-  bool AllowsReadingAllKeys(const Command& command, std::span<const Bytes> arguments) const;  // may run it on any key
-  bool AllowsChannel(Bytes name, ChannelUse use) const;  // the rules allow this channel or pattern
+  bool AllowsReadingAllKeys(const Command& command,  // the rules allow the command, and reading any key
+                            std::span<const Bytes> arguments) const;
+  bool AllowsChannel(Bytes name, ChannelUse use) const;  // these rules allow the use of this channel or pattern
 
-  std::string Commands() const;            // the rules about commands, for ACL GETUSER: "+@all -get"
-  std::string Keys() const;                // the rules about keys, for ACL GETUSER: "~a* %R~b*"
-  std::string Channels() const;            // the rules about channels, for ACL GETUSER: "&ch*"
+  std::string Commands() const;            // the rules about commands as text, for ACL GETUSER: "+@all -get"
+  std::string Keys() const;                // the rules about keys as text, for ACL GETUSER: "~a* %R~b*"
+  std::string Channels() const;            // the rules about channels as text, for ACL GETUSER: "&ch*"
   std::vector<std::string> Rules() const;  // all rules of the selector: "~a*", "resetchannels", "+@all", "-get"
 
  private:
-  struct KeyPattern {  // an ACL rule for keys, such as "~a*" or "%R~a*"
-    uint8_t access;    // bits: kMayRead, kMayWrite
-    std::string glob;
+  struct KeyPattern {  // one ACL rule that allows keys, such as "~a*" or "%R~a*"
+    uint8_t access;    // what the rule allows: the bits kMayRead and kMayWrite
+    std::string glob;  // pattern of the allowed keys
   };
-  static constexpr uint8_t kMayRead = 1;   // a bit of KeyPattern::access
-  static constexpr uint8_t kMayWrite = 2;  // a bit of KeyPattern::access
+  static constexpr uint8_t kMayRead = 1;   // bit of KeyPattern::access: commands may read these keys
+  static constexpr uint8_t kMayWrite = 2;  // bit of KeyPattern::access: commands may write these keys
 
-  const char* ApplyCommand(Bytes rule);        // applies "+get" or "-@write", not "-@all"; returns null, or the error
-  const char* ApplyFirstArgument(Bytes name);  // applies "select|0": allows SELECT 0; returns null, or the error
-  const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // allows keys that match; returns null, or the error
-  const char* ApplyKeyAccess(Bytes rule);                   // applies "%R~a*"; returns null, or the error
-  const char* ApplyChannelPattern(Bytes glob);              // allows channels that match; returns null, or the error
+  const char* ApplyCommand(Bytes rule);  // applies "+get", "-get" or "-@write" (not +@all); returns null, or the error
+  const char* ApplyFirstArgument(Bytes name);  // applies "+select|0": `name` is "select|0"; returns null, or the error
+  const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // allows keys that match `glob`; returns null, or the error
+  const char* ApplyKeyAccess(Bytes rule);       // applies a rule such as "%R~a*"; returns null, or the error
+  const char* ApplyChannelPattern(Bytes glob);  // allows the channels that match `glob`; returns null, or the error
   enum class Grant : uint8_t { kTake, kGive };
-  void GrantEveryCommand(Grant grant);                     // allows (kGive) or forbids (kTake) all commands
-  void GrantCommand(const Command& command, Grant grant);  // allows (kGive) or forbids (kTake) it
-  void RememberCommandRule(char sign, Bytes name);         // appends a rule such as "+get"; drops those it replaces
-  std::vector<std::string> KeyRules() const;               // the rules about keys: "~a*", "%R~b*"
+  void GrantEveryCommand(Grant grant);                     // kGive: allows all commands; kTake: forbids all
+  void GrantCommand(const Command& command, Grant grant);  // kGive: allows the command; kTake: forbids it
+  void RememberCommandRule(char sign, Bytes name);  // adds "+get" to command_rules_, in place of older rules on GET
+  std::vector<std::string> KeyRules() const;        // the rules about keys, one each: "~a*", "%R~b*"
 
-  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // checks no keys or channels
-  bool AllowsKey(Bytes key, uint16_t flags) const;         // `flags` say whether the command reads or writes the key
-  bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // a matching rule has all `needed` access bits
+  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // may run it, on whatever keys
+  bool AllowsKey(Bytes key, uint16_t flags) const;  // `flags` say if the command reads or writes the key; allowed?
+  bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits
 
-  const CommandTable* table_;                                     // all commands of the server
-  bool all_commands_ = false;                                     // every command is allowed
-  bool all_keys_ = false;                                         // every key may be read and written
-  bool all_channels_ = false;                                     // every channel is allowed
-  bool begins_with_all_ = false;                                  // Commands() begins with +@all instead of -@all
-  std::vector<bool> allowed_;                                     // whether a command is allowed, by Command::id
-  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // the allowed first arguments, by Command::id
-  std::vector<std::string> command_rules_;                        // rules such as "+get" and "-@admin", in order
-  std::vector<KeyPattern> key_patterns_;                          // the rules about keys
-  std::vector<std::string> channel_patterns_;                     // globs of allowed channels
+  const CommandTable* table_;     // all commands that the server knows
+  bool all_commands_ = false;     // every command is allowed (since +@all, none was removed)
+  bool all_keys_ = false;         // every key may be read and written
+  bool all_channels_ = false;     // every channel is allowed
+  bool begins_with_all_ = false;  // +@all was given later than -@all, so Commands() begins with it
+  std::vector<bool> allowed_;     // true for each allowed command; the index is Command::id
+  std::map<uint32_t, std::vector<std::string>> first_arguments_;  // from "+select|0": first arguments, by Command::id
+  std::vector<std::string> command_rules_;     // rules about commands in order, such as "+get" and "-@admin"
+  std::vector<KeyPattern> key_patterns_;       // the rules about keys, unless all_keys_
+  std::vector<std::string> channel_patterns_;  // patterns of the allowed channels, unless all_channels_
 };
 
-struct ChannelRange {  // which arguments of a request are channels
-  size_t first = 0;    // index in argv; 0: the request has no channels
-  size_t last = 0;     // index in argv
-  ChannelUse use = ChannelUse::kName;
+struct ChannelRange {                  // which arguments of a request are names or patterns of channels
+  size_t first = 0;                    // index of the first channel in the arguments; 0: the request has no channels
+  size_t last = 0;                     // index of the last channel in the arguments
+  ChannelUse use = ChannelUse::kName;  // whether these arguments are names or patterns
 };
-ChannelRange FindChannelArguments(const Command& command, size_t argument_count);  // says which arguments are channels
+ChannelRange FindChannelArguments(const Command& command, size_t argument_count);  // which arguments are channels
 
 }  // namespace respite

@@ -17,45 +17,45 @@
 
 namespace respite {
 
-class Users {  // all ACL users by name
+class Users {  // owns all ACL users, and finds them by name
  public:
   // Creates the default user, which may do everything. Its password is requirepass; if that is empty, it needs no
   // password. The table and the settings must outlive this object.
   Users(const CommandTable& table, const Settings& settings);
 
-  const User& Default() const { return *users_.at("default"); }  // the user `default`
+  const User& Default() const { return *users_.at("default"); }  // the user named `default`
   // Returns the user with this name, or null if there is no such user.
   const User* Find(Bytes name) const;
   template <class Visit>
-  void ForEach(Visit&& visit) const {  // visits the users in order of their names
+  void ForEach(Visit&& visit) const {  // calls visit(user) for each user, sorted by name
     for (const auto& [name, user] : users_) visit(*user);
   }
 
-  User MakeUnlimitedUser() const { return MakeDefaultUser(); }  // a user that may do everything, and is not in the list
+  User MakeUnlimitedUser() const { return MakeDefaultUser(); }  // makes a user that may do everything; not in this list
   bool IsLoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // new clients must log in
   const User* FindIfPasswordMatches(Bytes name, Bytes password) const;  // null: wrong name or password, or user is off
 
-  struct BadRule {  // a rule that Set refused
-    std::string rule;
+  struct BadRule {       // a rule of ACL SETUSER that Set refused
+    std::string rule;    // the refused rule, for example "+gett"
     const char* reason;  // why the rule is invalid
   };
   using Change = std::function<void(const User& before, const User& after)>;
   // Creates or changes a user. Applies all rules, or none if one is invalid; the error names that rule. For an existing
   // user, calls `change` with the old and the new version before the change.
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);
-  void SetDefaultPassword(Bytes password);  // sets requirepass; empty: no password is needed
+  void SetDefaultPassword(Bytes password);  // sets the only password of `default` (requirepass); empty: none needed
   // Deletes the user. Requires: the user is not the default user, and no pointers to it remain.
-  void Remove(const User& user);  // deletes this user
+  void Remove(const User& user);  // deletes the user; never the user `default`
 
   // Returns the lines of an ACL file without line ends. Single blanks separate the words. Only rules within a selector
   // may be quoted.
-  std::vector<std::string> AclFileLines() const;  // a line "user NAME RULES" for each user
+  std::vector<std::string> AclFileLines() const;  // a line "user NAME RULES" for each user, for ACL SAVE
   // Returns the lines about users for the configuration file. Empty words and words that contain quotes are quoted.
-  std::vector<std::string> ConfigLines() const;  // a line "user NAME RULES" for each user
-  struct Replacement {                           // how Load treats the existing users, except `default`, which stays
-    bool keeps_users;  // keep users that the file also has; false: remove all, then add those of the file
-    std::function<void(const User&)> before_removal;  // called before a user is removed
-    Change before_change;                             // called before a user that stays changes
+  std::vector<std::string> ConfigLines() const;  // lines "user NAME RULES" for redis.conf: with quotes where needed
+  struct Replacement {                           // what Load does with the present users, except `default`, which stays
+    bool keeps_users;  // true: users that the file also has stay, with its rules; false: all are removed first
+    std::function<void(const User&)> before_removal;  // Load calls it before it removes a user
+    Change before_change;                             // Load calls it before it changes a user that stays
   };
   // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names all invalid
   // lines. Calls `before_removal` or `before_change` for each existing user except the default user, before it replaces
@@ -66,21 +66,22 @@ class Users {  // all ACL users by name
  private:
   using Map = std::map<std::string, std::unique_ptr<User>, std::less<>>;
 
-  struct LinePlace {  // where a line is, for error texts
-    const std::string& path;
-    size_t number;  // number of the line, from 1
+  struct LinePlace {          // path and number of a line of the ACL file, for error texts
+    const std::string& path;  // path of the ACL file
+    size_t number;            // number of the line, from 1
   };
 
-  User MakeUser(Bytes name) const;  // a user that is off and has no permissions
-  User MakeDefaultUser() const;     // may do everything, without a password
+  User MakeUser(Bytes name) const;  // returns a new user that is off and has no permissions
+  User MakeDefaultUser() const;     // returns a new user that may do everything without a password
   // Adds the user of a line of an ACL file, split into `words`, to `into`. Returns the error, or an empty text.
-  std::string ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const;  // reads a user line
+  std::string ParseAclLine(std::span<const Bytes> words,  // adds the user of the line `words` to `into`
+                           const LinePlace& place, Map& into) const;
 
-  const CommandTable& table_;  // all commands of the server
+  const CommandTable& table_;  // all commands that the server knows
   const Settings& settings_;   // values of the directives
-  Map users_;                  // by name
+  Map users_;                  // all users by name
 };
 
-bool IsValidUserName(Bytes name);  // false: the name contains blanks or NULs
+bool IsValidUserName(Bytes name);  // true: the name has no blanks and no NUL bytes
 
 }  // namespace respite
