@@ -31,10 +31,10 @@ struct CurrentExecution;
 // connection closes after the error, unless the error redirects the client to the primary.
 enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 
-class RequestRunner {  // runs requests of blocked clients again; the Executor implements it
+class RequestRunner {  // interface to the Executor, which runs the requests of blocked clients again
  public:
   virtual ~RequestRunner() = default;
-  virtual void ReadClocks() = 0;  // updates the cached time
+  virtual void ReadClocks() = 0;  // reads the clock again; commands see the time of the last reading
   enum class Outcome : uint8_t {
     kDone,
     kPaused,      // in Session::paused_request until CLIENT PAUSE ends
@@ -43,18 +43,18 @@ class RequestRunner {  // runs requests of blocked clients again; the Executor i
   };
   // Runs a blocked request again. If `stage` is kAgain, the checks before a command (Gates) are made again; if it is
   // kBegun, they are not.
-  virtual Outcome RunAgain(Session& session, const Command& command,  // runs a blocked request again
+  virtual Outcome RunAgain(Session& session, const Command& command,  // runs a blocked client's request again
                            std::span<const Bytes> arguments, Progress::Stage stage) = 0;
-  virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // writes the wait's reply
+  virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // replies to the ended wait
 };
 
-class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREAD BLOCK, WAIT …
+class BlockedClients final : public Timers::Source {  // clients that wait in BLPOP, XREAD BLOCK, WAIT …
  public:
   struct Parts {  // the objects that BlockedClients uses; its constructor gets them
     const Env& env;
-    Keyspace& keyspace;                         // all databases
-    Clients& clients;                           // all sessions
-    const LateBound<RequestRunner>& runner;     // the Executor
+    Keyspace& keyspace;                         // all databases of the server
+    Clients& clients;                           // the sessions of all clients
+    const LateBound<RequestRunner>& runner;     // the Executor, which runs requests again
     const CurrentExecution& current_execution;  // the command that runs now
   };
   BlockedClients(const Parts& parts, const HashKey& hash_key)
@@ -62,74 +62,74 @@ class BlockedClients final : public Timers::Source {  // sessions in BLPOP, XREA
 
   // Blocks the session until one of the events in `awaited`; then this request runs again. Cost: O(k log k) for k keys,
   // and O(log n) for n clients with a timeout.
-  void Block(Session& session, const Command& command,  // blocks the client; this request will run again
+  void Block(Session& session, const Command& command,  // blocks the client; the request runs again later
              std::span<const Bytes> arguments, const BlockCondition& awaited);
-  void Forget(Session& session) { Take(session); }  // the session closes: drops its wait
+  void Forget(Session& session) { Take(session); }  // drops the wait of a session that closes, without a reply
   // Ends the wait of a session with a reply. For kTimeout the function BlockCondition::answer writes the reply, by
   // default a null; other reasons give an error.
-  void End(Session& session, UnblockReason reason);
+  void End(Session& session, UnblockReason reason);  // ends the session's wait with a reply
   // Runs the request of a session again that waited for something other than keys, without the checks before a command
   // (Gates). Requires: the session is blocked.
-  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // runs its request again, unchecked
+  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // reruns, without checks
   // Ends the waits of all blocked sessions with a reply, without running their requests. Cost: O(sessions).
-  void EndAllWaits(UnblockReason reason);  // ends the waits of all blocked sessions with a reply
+  void EndAllWaits(UnblockReason reason);  // ends every wait with a reply, and runs no requests again
 
   // Runs the requests whose keys have changed. Called after each command and at the end of a Turn (a pass of the event
   // loop).
-  void RunReadyRequests() {  // runs the requests whose keys have changed
+  void RunReadyRequests() {  // runs the requests of blocked clients whose keys have changed
     if (!ready_keys_.empty()) RunAllReadyRequests();
   }
-  void RunRequestsWaitingForDisk();  // runs requests of WAITAOF; call it after an fsync or when the AOF is turned off
-  bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // requests wait for an AOF fsync
-  bool HasReadyRequests() const { return !ready_keys_.empty(); }  // keys that clients wait for have changed
-  void RunDue(int64_t now_ms) override;                           // ends waits whose timeout has passed
-  int64_t NextDueMs() const override {                            // monotonic time of the next timeout, or kNever
+  void RunRequestsWaitingForDisk();  // reruns blocked WAITAOFs; call it after an fsync or when the AOF is turned off
+  bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // some WAITAOF is blocked
+  bool HasReadyRequests() const { return !ready_keys_.empty(); }  // a key that a client waits for has changed
+  void RunDue(int64_t now_ms) override;                           // sends the replies of waits whose timeout has passed
+  int64_t NextDueMs() const override {                            // clock time of the next timeout, or kNever
     return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
   }
-  std::string NextDueText() const override;  // for example "BLPOP of client 3 times out"
+  std::string NextDueText() const override;  // what the next timeout is: "BLPOP of client 3 times out"
 
-  size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }  // clients that wait with a timeout, for INFO
-  size_t Keys() const { return lines_.Keys(); }                         // keys with blocked clients, for INFO
-  size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // keys whose deletion ends a wait; INFO
+  size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }  // number of clients that wait with a timeout
+  size_t Keys() const { return lines_.Keys(); }  // number of keys that clients wait for, for INFO
+  size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // keys whose deletion also ends a wait
 
   // ChangeDispatcher calls IsEmpty, OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener
   // describes these events.
-  bool IsEmpty() const { return lines_.IsEmpty(); }  // no client waits for a key
-  void OnChange(int db, Bytes key) {                 // the key has changed
+  bool IsEmpty() const { return lines_.IsEmpty(); }  // true: no client waits for a key
+  void OnChange(int db, Bytes key) {                 // the key has changed: clients that wait for it will run
     if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);
   }
-  void OnFlush(int db) { MarkKeysReady(db); }  // the database is about to lose all keys
-  void OnSwap(int db, int other_db) {          // SWAPDB has swapped the databases
+  void OnFlush(int db) { MarkKeysReady(db); }  // the database loses all keys: some waits end
+  void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: clients that wait for their keys will run
     MarkKeysReady(db);
     MarkKeysReady(other_db);
   }
 
  private:
   using Line = KeyQueues<BlockedClient*>::Line;
-  struct WaitDeadline {                                     // when the wait of a client ends
-    int64_t at_ms;                                          // monotonic
-    uint64_t client;                                        // client id; equal deadlines end in this order
+  struct WaitDeadline {                                     // when the wait of one client times out
+    int64_t at_ms;                                          // clock time when the wait ends
+    uint64_t client;                                        // id of the client; equal deadlines end in the order of ids
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedPerTurn = 100;  // how many waits RunDue ends in one Turn at most
+  static constexpr int kMaxEndedPerTurn = 100;  // number of timeouts that one call of RunDue handles at most
 
-  void MarkReady(int db, Bytes key, Line& line);  // puts a changed key with blocked clients into ready_keys_
-  void MarkKeysReady(int db);  // after a flush or swap: puts keys whose requests may end into ready_keys_
-  void RunAllReadyRequests();  // runs requests until no more keys become ready
-  void RunRequestsOfKey(const KeyName& name);  // runs the requests that wait for the key
+  void MarkReady(int db, Bytes key, Line& line);  // adds a changed key that clients wait for to ready_keys_
+  void MarkKeysReady(int db);  // after FLUSHDB or SWAPDB: adds the database's keys to ready_keys_, where needed
+  void RunAllReadyRequests();  // reruns requests until ready_keys_ stays empty
+  void RunRequestsOfKey(const KeyName& name);  // reruns the requests that wait for this key
   // Unblocks the session and runs its request again. Requires: the session is blocked. May close any session, including
   // `session`, when clients use too much memory.
-  void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // runs its request again
-  std::unique_ptr<BlockedClient> Take(Session& session);  // unblocks the session; returns its wait, or null
+  void Rerun(Session& session, Progress::Stage stage = Progress::Stage::kAgain);  // ends the wait, reruns the request
+  std::unique_ptr<BlockedClient> Take(Session& session);  // removes and returns the session's wait, without a reply
 
   const Parts parts_;                          // the objects that the constructor got
-  KeyQueues<BlockedClient*> lines_;            // blocked clients by key, in order of arrival
-  KeyQueues<BlockedClient*> deletion_queues_;  // clients that the deletion of a key also wakes, by key
-  std::set<WaitDeadline> deadlines_;           // deadlines of all waits with a timeout, the soonest first
-  std::set<uint64_t> ids_waiting_for_disk_;    // ids of clients that wait for an fsync (WAITAOF)
-  std::vector<KeyName> ready_keys_;            // changed keys whose clients must run again; their queues are marked
-  std::optional<int64_t> kept_deadline_ms_;    // deadline of the request that runs again, monotonic; nullopt: none runs
-  bool is_running_ready_requests_ = false;     // RunAllReadyRequests runs, so a nested call does nothing
+  KeyQueues<BlockedClient*> lines_;            // blocked clients by the key that they wait for, in order of arrival
+  KeyQueues<BlockedClient*> deletion_queues_;  // clients whose wait also ends when their key is deleted, by key
+  std::set<WaitDeadline> deadlines_;           // when waits time out, the soonest first
+  std::set<uint64_t> ids_waiting_for_disk_;    // ids of clients that wait for an fsync of the AOF (WAITAOF)
+  std::vector<KeyName> ready_keys_;            // changed keys whose waiting clients must run again
+  std::optional<int64_t> kept_deadline_ms_;  // clock time when the rerun request's wait times out; nullopt: none reruns
+  bool is_running_ready_requests_ = false;   // true while RunAllReadyRequests runs; nested calls then do nothing
 };
 
 }  // namespace respite

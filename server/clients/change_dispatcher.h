@@ -26,64 +26,64 @@ class WatchedKeys;
 //   __keyspace@<db>__:<key>     <event>
 //   __keyevent@<db>__:<event>   <key>
 // These messages are sent while the command runs. They are not propagated and not written to the append-only file.
-class KeyNotifications {  // publishes keyspace notifications to clients
+class KeyNotifications {  // publishes keyspace notifications (notify-keyspace-events)
  public:
   KeyNotifications(PubSub& pubsub, const Settings& settings) : pubsub_(pubsub), settings_(settings) {}
 
   // Publishes the event if notify-keyspace-events selects it. Cost: one or two comparisons if the event is not
   // selected, or if no client subscribes to channels or patterns.
-  void OnEvent(int db, Bytes key, const KeyEvent& event);  // publishes it if notify-keyspace-events selects it
+  void OnEvent(int db, Bytes key, const KeyEvent& event);  // publishes the event, if the configuration selects it
 
  private:
-  void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // on the channel PREFIX DB __: SUFFIX
+  void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // on the channel "PREFIX DB__:SUFFIX"
 
-  PubSub& pubsub_;            // sends the messages
+  PubSub& pubsub_;            // delivers the notifications to the subscribers
   const Settings& settings_;  // values of the directives
-  std::string channel_;       // a buffer for channel names, reused to save allocations
+  std::string channel_;       // a buffer for names of channels, reused to save allocations
 };
 
-class KeyEventListener {  // a component that gets all key events, regardless of notify-keyspace-events
+class KeyEventListener {  // interface of a part of the server that gets all key events
  public:
   virtual ~KeyEventListener() = default;
-  virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a key was changed, expired …
+  virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;  // `key` was set, expired …
   // Called before these databases lose all their keys, for example by FLUSHALL. OnKeyEvent is not called for these
   // keys.
-  virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases will lose all keys
+  virtual void OnFlush(std::span<const int> dbs) = 0;  // called before these databases lose all their keys
   // Called after SWAPDB has swapped two databases. OnKeyEvent is not called for the keys of these databases.
-  virtual void OnSwap(int db, int other_db) = 0;  // SWAPDB has swapped the databases
+  virtual void OnSwap(int db, int other_db) = 0;  // called after SWAPDB has swapped two databases
 };
 
-struct KeyEventListeners {              // the components that get key events; without any, an event costs one branch
-  LateBound<KeyEventListener> journal;  // the listener of TEST JOURNAL
-  LateBound<KeyEventListener> lint;     // the listener of TEST LINT
+struct KeyEventListeners {              // who gets each key event, besides clients; none: an event costs one branch
+  LateBound<KeyEventListener> journal;  // the request journal, which TEST JOURNAL turns on
+  LateBound<KeyEventListener> lint;     // the checks of clients' requests, which TEST LINT turns on
 
   template <class Tell>
-  void ForEach(Tell&& tell) const {  // calls tell(KeyEventListener&)
+  void ForEach(Tell&& tell) const {  // calls tell(KeyEventListener&) for each listener that is attached
     for (const LateBound<KeyEventListener>* port : {&journal, &lint}) {
       if (*port) tell(**port);
     }
   }
 };
 
-class ChangeDispatcher final : public ChangeListener {  // reports changes of keys to blocked clients, WATCH, tracking …
+class ChangeDispatcher final : public ChangeListener {  // passes changes of the data on to WATCH, blocked clients …
  public:
   struct Parts {  // the objects that ChangeDispatcher uses; its constructor gets them
     const Env& env;
-    Tracking& tracking;                            // client-side caching
-    BlockedClients& blocked_clients;               // clients in BLPOP, WAIT …
-    WatchedKeys& watched_keys;                     // keys of WATCH
-    MigratingKeys& migrating_keys;                 // keys that MIGRATE is sending
-    KeyNotifications& key_notifications;           // publishes key events to clients
-    const KeyEventListeners& key_event_listeners;  // the listeners of TEST JOURNAL and TEST LINT
+    Tracking& tracking;                            // client-side caching: sends invalidations (CLIENT TRACKING)
+    BlockedClients& blocked_clients;               // clients that wait in BLPOP, WAIT …
+    WatchedKeys& watched_keys;                     // keys that clients WATCH
+    MigratingKeys& migrating_keys;                 // keys that MIGRATE is sending to another server
+    KeyNotifications& key_notifications;           // publishes keyspace notifications
+    const KeyEventListeners& key_event_listeners;  // the journal (TEST JOURNAL) and TEST LINT
     const CurrentExecution& current_execution;     // the command that runs now
   };
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}
 
-  void OnChange(int db, Bytes key) override;  // tells MIGRATE, WATCH, blocked clients and tracking
-  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes it to clients, and tells the listeners
-  void OnWake(int db, Bytes key) override;  // a consumer group was removed: wakes the clients that wait for the key
-  void OnFlush(std::span<const int> dbs) override;  // these databases will lose all keys
-  void OnSwap(int db, int other_db) override;       // SWAPDB has swapped the databases
+  void OnChange(int db, Bytes key) override;  // a key was changed: tells MIGRATE, WATCH, blocked clients and tracking
+  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes a key event, tells the listeners
+  void OnWake(int db, Bytes key) override;  // a consumer group was removed: reruns the clients that wait for the key
+  void OnFlush(std::span<const int> dbs) override;  // these databases are about to lose all their keys
+  void OnSwap(int db, int other_db) override;       // SWAPDB has swapped the two databases
 
  private:
   const Parts parts_;  // the objects that the constructor got

@@ -16,56 +16,56 @@ class Clients;
 class Clock;
 struct Session;
 
-class ClientFaults final : public Timers::Source {  // delays requests and replies of clients (TEST FAULT)
+class ClientFaults final : public Timers::Source {  // applies TEST FAULT to clients: delays requests and replies
  public:
   struct Parts {  // the objects that ClientFaults uses; its constructor gets them
     const Env& env;
-    Clients& clients;  // all sessions
+    Clients& clients;  // the sessions of all clients
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}
 
   // Delays the request in Session::paused_request. `owner` is the id of the fault rule; Release with this id ends the
   // delay.
-  void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // delays Session::paused_request
-  void CloseAfterOutput(Session& session);  // closes the client after its present output; reads no further input
+  void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // runs Session::paused_request only later
+  void CloseAfterOutput(Session& session);  // reads no more input; closes the client when all present output is sent
 
   // Sets what ApplyPendingFault will do to the reply of the running request. Does nothing if this request already has a
   // fault.
-  void SetReplyFault(Session& session, ReplyFault fault);  // sets what happens to the running request's reply
+  void SetReplyFault(Session& session, ReplyFault fault);  // chooses the fault for the reply of the running request
   // If the running request has a fault, holds back the part of its reply that is written so far. Called for a request
   // that is not finished and continues in a later Turn.
-  void HoldPartialReply(Session& session, size_t reply_start);  // holds back the output from `reply_start` on
+  void HoldPartialReply(Session& session, size_t reply_start);  // holds the begun reply until it is complete
   // Applies the fault that SetReplyFault has set, now that the reply is complete. Requires: session.fault_state exists.
-  void ApplyPendingFault(Session& session, size_t reply_start);  // applies the fault to the complete reply
+  void ApplyPendingFault(Session& session, size_t reply_start);  // holds, slows, cuts or replaces the complete reply
 
-  void Release(uint64_t owner);   // ends the delays and faults of one fault rule
+  void Release(uint64_t owner);   // ends the delays and faults that the rule with this id has caused
   void ReleaseAll();              // ends the delays and faults of all rules. Cost: O(sessions)
-  void Forget(Session& session);  // the session closes: drops its faults
+  void Forget(Session& session);  // drops the faults of a session that closes
 
-  int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }  // monotonic
-  void RunDue(int64_t now_ms) override;      // runs delayed requests, and sends held output whose time has come
-  std::string NextDueText() const override;  // for example "a delayed request of client 3 goes on"
-  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // TEST CLOCK is about to advance
-  void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has advanced: sends held output whose time has come
+  int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }  // clock time
+  void RunDue(int64_t now_ms) override;      // runs delayed requests, and sends held output, when their time has come
+  std::string NextDueText() const override;  // what happens next: "a delayed request of client 3 goes on"
+  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // TEST CLOCK is about to move the clock
+  void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has moved the clock: sends held output that is due
 
  private:
-  struct Due {                                     // when a delay or hold of a client ends
-    int64_t at_ms;                                 // monotonic
-    uint64_t client;                               // client id
+  struct Due {                                     // when the next delay of one client ends
+    int64_t at_ms;                                 // clock time when the delay ends
+    uint64_t client;                               // id of the client
     auto operator<=>(const Due&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedDelaysPerTurn = 1000;  // how many clients' delays RunDue ends in one Turn at most
+  static constexpr int kMaxEndedDelaysPerTurn = 1000;  // one call of RunDue ends the delays of at most so many clients
 
   template <class Change>
-  void ChangeFaultState(Session& session, Change&& change);  // calls change(state), then updates dues_
+  void ChangeFaultState(Session& session, Change&& change);  // change(ClientFaultState&); keeps dues_ right
   template <class OpenGate, class IsMeant>
-  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // ends the faults of the owners that is_meant selects
-  int64_t DueTimeAfter(int64_t delay_ms) const;              // monotonic time in ms after this delay
-  void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // changes output from `reply_start` on
+  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // open_gate(OutputGate&); ends faults if is_meant(owner)
+  int64_t DueTimeAfter(int64_t delay_ms) const;              // clock time at the end of a delay that begins now
+  void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // changes the output after `reply_start`
 
   const Parts parts_;                                    // the objects that the constructor got
-  std::set<Due> dues_;                                   // at most one for each client, the soonest first
-  OutputGate::Steps steps_ = OutputGate::Steps::kSmall;  // kNone while TEST CLOCK moves the clock
+  std::set<Due> dues_;                                   // when each client's next delay ends, the soonest first
+  OutputGate::Steps steps_ = OutputGate::Steps::kSmall;  // kNone while TEST CLOCK moves the clock: no output trickles
 };
 
 }  // namespace respite

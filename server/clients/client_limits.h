@@ -13,11 +13,11 @@ class Clients;
 struct Session;
 class Users;
 
-class ClientLimits {  // closes clients that idle too long, or exceed the limits of input or output
+class ClientLimits {  // closes clients that are idle too long, or exceed a limit of input or output
  public:
   struct Parts {  // the objects that ClientLimits uses; its constructor gets them
     const Env& env;
-    Clients& clients;  // all sessions
+    Clients& clients;  // the sessions of all clients
     Users& users;      // all ACL users
   };
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
@@ -25,13 +25,13 @@ class ClientLimits {  // closes clients that idle too long, or exceed the limits
   // Closes the session if its TLS handshake or its idle time takes too long, or if its output exceeds the limit. If the
   // session stays open, updates the statistics of its buffers and shrinks an idle input buffer. Called by the timer.
   // Cost: O(1).
-  void Check(Session& session, int64_t now_ms);  // closes the session if it exceeds a limit
+  void Check(Session& session, int64_t now_ms);  // the timer's check: closes the session if it is idle or over a limit
 
   // When output is checked: after a reply is written, or by the timer. The log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };
   // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in. Must
   // be called whenever output is queued.
-  bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: client closed
+  bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: over, now closed
   // Limits for unfinished requests of clients that have not logged in. Each such client may hold
   // kMaxUnauthenticatedInputBytes bytes. While all of them together hold more than kMaxTotalUnauthenticatedInputBytes,
   // each is closed when it sends a request above kSmallInputBytes bytes.
@@ -41,14 +41,14 @@ class ClientLimits {  // closes clients that idle too long, or exceed the limits
 
   // Closes the client if its input exceeds client-query-buffer-limit, or the limits before login. Must be called after
   // each read.
-  bool EnforceInputLimit(Session& session);  // closes a client with too much input; true: closed
+  bool EnforceInputLimit(Session& session);  // closes the session if its input exceeds a limit; true: closed
 
  private:
   bool EnforceHandshakeTimeout(Session& session);  // closes a client whose TLS handshake takes too long; true: closed
-  bool EnforceIdleTimeout(Session& session, int64_t now_ms);  // closes a client that idles too long; true: closed
-  void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // resizes it as Redis would (CLIENT LIST)
-  bool IsOverInputLimit(Session& session) const;  // true: too much input; updates unauthenticated_bytes
-  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // true: too much output; times the soft limit
+  bool EnforceIdleTimeout(Session& session, int64_t now_ms);  // closes the session if it is idle too long; true: closed
+  void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // grows or shrinks the emulated size (CLIENT LIST)
+  bool IsOverInputLimit(Session& session) const;  // compares its input with the limits; updates unauthenticated_bytes
+  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // compares with both limits; notes when soft began
 
   const Parts parts_;  // the objects that the constructor got
 };

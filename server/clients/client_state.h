@@ -31,63 +31,63 @@ inline constexpr char kClientName[] = "ERR Client names cannot contain spaces, n
 
 }  // namespace refusals
 
-struct ClientIdentity {            // what the client has told about itself; empty until then
-  std::string name;                // set by CLIENT SETNAME or HELLO
+struct ClientIdentity {            // name and library that the client has told; empty until then
+  std::string name;                // name of the client, set by CLIENT SETNAME or HELLO
   std::string lib_name;            // name of the client library, set by CLIENT SETINFO
   std::string lib_version;         // version of the client library, set by CLIENT SETINFO
-  bool follows_redirects = false;  // CLIENT CAPA redirect: a replica may answer -REDIRECT with its primary's address
+  bool follows_redirects = false;  // set by CLIENT CAPA redirect: the client understands the error -REDIRECT
 };
 
 // Checks a name or another text of CLIENT SETNAME, HELLO or CLIENT SETINFO. As in Redis, the text after a NUL byte is
 // neither checked nor shown.
-inline bool IsValidClientAttribute(Bytes text) {  // true: no blanks or special characters
+inline bool IsValidClientAttribute(Bytes text) {  // true: all characters are visible ASCII
   Bytes shown = text.substr(0, text.find('\0'));
   return std::all_of(shown.begin(), shown.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
 
-inline void CheckClientName(Bytes name) {  // throws a Refusal if the name is invalid
+inline void CheckClientName(Bytes name) {  // throws a Refusal if the client name has blanks or special characters
   if (!IsValidClientAttribute(name)) throw Refusal{refusals::kClientName};
 }
 
-struct ClientAddresses {  // addresses of both ends of the connection, set when it is accepted
+struct ClientAddresses {  // addresses of both ends of a client's connection, set when it is accepted
   // Returns whether the client runs on this machine. Some directives give such clients more rights, for example
   // `enable-debug-command local`.
-  bool IsLocal() const { return is_loopback || is_unix_socket; }  // the client is on this machine
+  bool IsLocal() const { return is_loopback || is_unix_socket; }  // true: the client is on this machine
 
   // Returns whether the client has an IPv6 address. As in Valkey, clients of a Unix socket count as clients with an
   // IPv4 address.
   bool IsIpv6() const { return peer.starts_with('['); }  // the client has an IPv6 address
 
-  std::string peer;             // address of the client: "127.0.0.1:50000", "/path/to.sock:0"
-  std::string local;            // address of the server's end: "127.0.0.1:6379"
-  bool is_unix_socket = false;  // the client uses the Unix socket
-  bool is_loopback = true;      // the client has an address of this machine: 127.0.0.1
-  bool encrypted = false;       // the connection uses TLS
+  std::string peer;             // address of the client: "127.0.0.1:50000", or "/path/to.sock:0"
+  std::string local;            // address at which the server accepted it: "127.0.0.1:6379"
+  bool is_unix_socket = false;  // true: the client is connected by the Unix socket
+  bool is_loopback = true;      // true: the client has an address such as 127.0.0.1
+  bool encrypted = false;       // true: the connection uses TLS
 };
 
-struct ClientUsage {  // statistics of one client
+struct ClientUsage {  // statistics of one client: when it was active, its commands, its bytes
   explicit ClientUsage(int64_t now_ms) : created_ms(now_ms), last_active_ms(now_ms) {}
 
-  void NoteInput(size_t bytes, int64_t now_ms) {  // counts bytes that the client has sent
+  void NoteInput(size_t bytes, int64_t now_ms) {  // counts bytes that the client has sent just now
     bytes_in += bytes;
     last_active_ms = now_ms;
   }
-  void NoteBufferedInput(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }  // updates the peak
+  void NoteBufferedInput(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }  // keeps the maximum
 
-  int64_t created_ms;                     // monotonic time when the client connected
-  int64_t last_active_ms;                 // monotonic time when the client last sent bytes
+  int64_t created_ms;                     // clock time when the client connected
+  int64_t last_active_ms;                 // clock time when the client last sent bytes
   const Command* last_command = nullptr;  // the last command that the client ran; null: none yet
   uint64_t commands = 0;                  // number of commands that the client has run
   uint64_t bytes_in = 0;                  // bytes received from the client
   uint64_t bytes_out = 0;                 // bytes sent to the client
-  size_t input_peak_bytes = 0;            // most bytes of buffered input since the timer's last check
+  size_t input_peak_bytes = 0;            // most bytes of waiting input since the timer last checked the client
 };
 
-class ReplyState {  // whether replies are sent to the client: CLIENT REPLY
+class ReplyState {  // CLIENT REPLY ON, OFF or SKIP: whether replies are sent to the client
  public:
-  bool IsOn() const { return mode_ == Mode::kOn; }    // replies are sent
-  bool IsOff() const { return mode_ == Mode::kOff; }  // no replies are sent until CLIENT REPLY ON
-  bool IsSilent() const { return mode_ == Mode::kOff || mode_ == Mode::kSkip; }  // true: the current reply is not sent
+  bool IsOn() const { return mode_ == Mode::kOn; }    // true: all replies are sent
+  bool IsOff() const { return mode_ == Mode::kOff; }  // true: no replies are sent until CLIENT REPLY ON
+  bool IsSilent() const { return mode_ == Mode::kOff || mode_ == Mode::kSkip; }  // current reply is dropped
 
   void TurnOn() {                                     // CLIENT REPLY ON
     if (mode_ != Mode::kSkipNext) mode_ = Mode::kOn;  // Redis: an earlier SKIP in the transaction stays
@@ -97,12 +97,12 @@ class ReplyState {  // whether replies are sent to the client: CLIENT REPLY
     if (mode_ != Mode::kOff) mode_ = Mode::kSkipNext;
   }
   // Turns replies on again. As in Redis, a RESET directly after CLIENT REPLY SKIP nevertheless gets no reply.
-  void Reset() {  // for the command RESET: turns replies on again
+  void Reset() {  // the command RESET: turns replies on again
     if (mode_ != Mode::kSkip) mode_ = Mode::kOn;
   }
 
   enum class Fate : uint8_t { kSent, kDropped };
-  Fate EndCommand();  // called after each command; returns whether its reply is sent
+  Fate EndCommand();  // call it after each command; returns whether its reply is sent
 
  private:
   enum class Mode : uint8_t {
@@ -112,19 +112,19 @@ class ReplyState {  // whether replies are sent to the client: CLIENT REPLY
     kSkip,      // the running command has no reply
   };
 
-  Mode mode_ = Mode::kOn;
+  Mode mode_ = Mode::kOn;  // what CLIENT REPLY has set
 };
 
-struct ClientClusterState {  // what ASKING and READONLY have set for a client
+struct ClientClusterState {  // a client's settings for cluster commands: ASKING, READONLY, slot imports
   // Whether the client has sent ASKING. If so, its next request, or the transaction that this request begins, may use a
   // slot that is being imported to this node.
   enum class Asking : uint8_t { kNo, kNext, kTransaction };
-  Asking asking = Asking::kNo;       // which requests may use an importing slot, because ASKING was sent
-  bool reads_from_replica = false;   // READONLY was sent: a replica may serve its reads
-  const SlotSet* imports = nullptr;  // slots that the peer, a node, sends and may write; null: an ordinary client
+  Asking asking = Asking::kNo;       // for which requests ASKING allows slots that are being imported
+  bool reads_from_replica = false;   // READONLY was sent: a replica may serve the client's reads
+  const SlotSet* imports = nullptr;  // slots that this client, another node, is sending here; null: none
 };
 
-struct TrackingOptions {  // CLIENT TRACKING: which keys are tracked for a client, and who is told
+struct TrackingOptions {  // CLIENT TRACKING's options: which keys to track, and which client to tell
   enum class Mode : uint8_t {
     kAll,        // every key that it reads
     kOptIn,      // the keys of commands after CLIENT CACHING YES
@@ -132,14 +132,14 @@ struct TrackingOptions {  // CLIENT TRACKING: which keys are tracked for a clien
     kBroadcast,  // every key with one of the prefixes, read or not
   };
 
-  Mode mode = Mode::kAll;
-  bool no_loop = false;        // NOLOOP: no invalidations for the client's own changes
-  uint64_t redirect = 0;       // REDIRECT: id of the client that gets the invalidations; 0: this client
-  bool redirect_lost = false;  // the client with the id `redirect` was closed
-  bool caching_given = false;  // CLIENT CACHING yes or no applies to the next command
-  std::set<std::string, std::less<>> prefixes = {};  // PREFIX: which keys kBroadcast tracks; "" means all keys
+  Mode mode = Mode::kAll;      // which keys are tracked
+  bool no_loop = false;        // option NOLOOP: the client's own changes cause no invalidations
+  uint64_t redirect = 0;       // option REDIRECT: id of the client that gets the invalidations; 0: this one
+  bool redirect_lost = false;  // true: the client that `redirect` names has disconnected
+  bool caching_given = false;  // true: CLIENT CACHING was sent, and concerns the next command
+  std::set<std::string, std::less<>> prefixes = {};  // option PREFIX for kBroadcast; "" means all keys
 
-  size_t HeldBytes() const {  // memory, estimated
+  size_t HeldBytes() const {  // memory of the options in bytes, estimated
     constexpr size_t kNodeBytes = sizeof(std::string) + 4 * sizeof(void*);
     return sizeof *this + prefixes.size() * kNodeBytes;
   }
@@ -148,7 +148,7 @@ struct TrackingOptions {  // CLIENT TRACKING: which keys are tracked for a clien
 enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };
 inline constexpr size_t kTopicKinds = 3;
 
-class Subscriptions {  // the subscriptions of one session; created by its first subscribe command
+class Subscriptions {  // what one session is subscribed to; exists after its first SUBSCRIBE
  public:
   explicit Subscriptions(PubSub& pubsub) : pubsub_(pubsub) {}
   // Ends all subscriptions of the session.
@@ -156,61 +156,61 @@ class Subscriptions {  // the subscriptions of one session; created by its first
   Subscriptions(const Subscriptions&) = delete;
   Subscriptions& operator=(const Subscriptions&) = delete;
 
-  size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // number of its subscriptions
-  size_t TotalCount() const { return places_.size(); }  // number of subscriptions of all kinds
-  void UnsubscribeSome(size_t count);                   // ends up to `count` subscriptions
+  size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // number of this kind
+  size_t TotalCount() const { return places_.size(); }  // number of channels, patterns and shard channels
+  void UnsubscribeSome(size_t count);                   // ends at most `count` subscriptions
   // Returns the channels or patterns of one kind that the session is subscribed to, oldest subscription first. If there
   // are more than `max_count`, returns an arbitrary choice of them.
-  std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;  // oldest first
-  size_t UsedBytes() const;  // memory of the subscriptions
+  std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;  // the oldest first
+  size_t UsedBytes() const;  // memory of the subscriptions in bytes
 
  private:
   friend class PubSub;
   struct Place {       // the position of one subscription in the lists of PubSub
-    uint32_t in_list;  // index in PubSubChannel::subscribers
-    uint64_t since;    // number of the subscription; a larger number is younger
+    uint32_t in_list;  // index of the session in PubSubChannel::subscribers
+    uint64_t since;    // number of the subscription; later subscriptions have larger ones
   };
 
   PubSub& pubsub_;                                    // owns the channels and patterns
-  std::unordered_map<PubSubChannel*, Place> places_;  // the subscriptions, by channel or pattern
-  std::array<uint32_t, kTopicKinds> counts_{};        // number of subscriptions, by PubSubKind
+  std::unordered_map<PubSubChannel*, Place> places_;  // all subscriptions, by channel or pattern
+  std::array<uint32_t, kTopicKinds> counts_{};        // number of subscriptions of each PubSubKind
 };
 
 // Statistics of one session's output. In Redis each client has its own reply buffer, which is resized to fit its
 // replies. Here clients share blocks of a pool while they have output. So the size and peak of Redis' buffer, which
 // CLIENT LIST shows, are emulated.
-class OutputAccount {  // statistics of one session's output; emulates the size of Redis' reply buffer
+class OutputAccount {  // a session's output statistics; emulates Redis' reply buffer
  public:
   explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
 
-  size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // size of the buffer that Redis would have
-  size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }         // most bytes of that buffer used recently
+  size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // size of the reply buffer in Redis
+  size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }         // most bytes used there recently
   // Must be called when output was added: `bytes` of output now wait to be sent.
-  void NoteOutput(size_t bytes) {  // `bytes` of output now wait; updates the peak
+  void NoteOutput(size_t bytes) {  // call it when output was added; `bytes` now wait to be sent
     peak_bytes_ = std::max(peak_bytes_, std::min(bytes, emulated_buffer_bytes_));
   }
 
  private:
   friend class ClientLimits;
-  static constexpr int64_t kWithinSoftLimit = -1;  // value of over_soft_limit_since_ms_ below the soft limit
+  static constexpr int64_t kWithinSoftLimit = -1;  // over_soft_limit_since_ms_ while below the limit
 
-  size_t emulated_buffer_bytes_ = BlockPool::kBlockBytes;  // size of the buffer that Redis would have
-  size_t peak_bytes_ = BlockPool::kBlockBytes;             // most bytes of that buffer used since peak_since_ms_
-  int64_t peak_since_ms_;                                  // monotonic time when peak_bytes_ was reset
-  int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // monotonic time when output exceeded the soft limit
+  size_t emulated_buffer_bytes_ = BlockPool::kBlockBytes;  // size that Redis' reply buffer would have
+  size_t peak_bytes_ = BlockPool::kBlockBytes;             // most bytes used in that buffer since peak_since_ms_
+  int64_t peak_since_ms_;                                  // clock time when peak_bytes_ was last reset
+  int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // clock time when output exceeded the soft limit
 };
 
-class MemoryPlace {  // where ClientMemory stores a session, and with which size
+class MemoryPlace {  // the class, index and size with which ClientMemory keeps a session
  private:
   friend class ClientMemory;
-  static constexpr int16_t kNoClass = -1;  // size_class_ of a session that may not be closed or is not measured
+  static constexpr int16_t kNoClass = -1;  // size_class_ of a session that is never closed, or not measured
 
-  size_t counted_bytes_ = 0;       // the session's share of ClientMemory::total_bytes_
-  uint32_t place_ = 0;             // index of the session in the vector classes_[size_class_]
-  int16_t size_class_ = kNoClass;  // index in ClientMemory::classes_
+  size_t counted_bytes_ = 0;       // the session's part of ClientMemory::total_bytes_
+  uint32_t place_ = 0;             // index of the session in ClientMemory::classes_[size_class_]
+  int16_t size_class_ = kNoClass;  // size class of the session: index in ClientMemory::classes_
 };
 
-struct ReplyFault {  // what TEST FAULT does to one reply
+struct ReplyFault {  // what TEST FAULT does to one reply: hold, slow, cut or replace it
   enum class Kind : uint8_t {
     kHold,     // sent after `amount` ms
     kSilence,  // the reply and all later output are held back until Release
@@ -219,29 +219,29 @@ struct ReplyFault {  // what TEST FAULT does to one reply
     kReplace,  // `text` is sent instead
   };
   Kind kind;
-  int64_t amount = 0;  // ms, bytes, or bytes per second: see Kind
-  std::string text = {};
-  uint64_t owner = 0;  // id for ClientFaults::Release; not 0
+  int64_t amount = 0;     // milliseconds, bytes, or bytes per second: Kind says which
+  std::string text = {};  // kReplace: the reply that is sent instead
+  uint64_t owner = 0;     // id of the fault rule, for ClientFaults::Release; not 0
 };
 
-struct ClientFaultState {             // what TEST FAULT does to one client; exists only while a fault is active
+struct ClientFaultState {             // active faults of one client (TEST FAULT); exists only while there are any
   std::optional<ReplyFault> pending;  // fault for the reply of the running or blocked request
-  OutputGate gate;
-  bool is_request_delayed = false;  // the request in Session::paused_request waits until delayed_until_ms
-  uint64_t delay_owner = 0;         // id of the fault rule that delays the request, for ClientFaults::Release
-  int64_t delayed_until_ms = 0;     // monotonic time when the delayed request runs
+  OutputGate gate;                    // holds back or slows the client's output
+  bool is_request_delayed = false;    // true: the request in Session::paused_request waits until delayed_until_ms
+  uint64_t delay_owner = 0;           // id of the fault rule that delays the request, for ClientFaults::Release
+  int64_t delayed_until_ms = 0;       // clock time when the delayed request will run
 
   bool IsOver() const { return !pending && !is_request_delayed && gate.IsOpen(); }  // no fault is left
-  int64_t NextDueMs() const {  // monotonic: when the request or more output is due
+  int64_t NextDueMs() const {  // clock time when the delayed request or held output is due
     const int64_t output_ms = gate.NextDueMs();
     return is_request_delayed && delayed_until_ms < output_ms ? delayed_until_ms : output_ms;
   }
-  size_t HeldBytes() const {  // memory that it uses
+  size_t HeldBytes() const {  // memory of this object in bytes
     return sizeof(ClientFaultState) + gate.HeldBytes() + (pending ? pending->text.capacity() : 0);
   }
 };
 
-inline ReplyState::Fate ReplyState::EndCommand() {  // returns whether the ended command's reply is sent
+inline ReplyState::Fate ReplyState::EndCommand() {  // after a command: is its reply sent? Updates mode_
   const Fate fate = IsSilent() ? Fate::kDropped : Fate::kSent;
   if (mode_ == Mode::kSkip) {
     mode_ = Mode::kOn;

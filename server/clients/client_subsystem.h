@@ -27,17 +27,17 @@
 
 namespace respite {
 
-class ClientCleanup {  // removes a closed session from the lists of all components
+class ClientCleanup {  // removes a closed session from all lists that point to it
  public:
   struct Parts {                      // the objects that ClientCleanup uses; its constructor gets them
-    BlockedClients& blocked_clients;  // clients in BLPOP, WAIT …
-    Tracking& tracking;               // client-side caching
+    BlockedClients& blocked_clients;  // clients that wait in BLPOP, WAIT …
+    Tracking& tracking;               // client-side caching (CLIENT TRACKING)
     WatchedKeys& watched_keys;        // keys that clients WATCH
-    ClientMemory& client_memory;      // maxmemory-clients
+    ClientMemory& client_memory;      // measures and limits clients' memory (maxmemory-clients)
   };
   explicit ClientCleanup(Parts parts) : parts_(parts) {}
 
-  void Forget(Session& session) {  // removes a closed session from all lists
+  void Forget(Session& session) {  // removes a closed session from all lists that point to it
     session.subscriptions.reset();
     parts_.blocked_clients.Forget(session);
     parts_.tracking.Disable(session);
@@ -45,14 +45,14 @@ class ClientCleanup {  // removes a closed session from the lists of all compone
     parts_.client_memory.Forget(session);
   }
   // Unwatches all keys and ends up to kMaxUnsubscribesPerTurn subscriptions of a closed session.
-  bool UnsubscribeSome(Session& session) {  // part of the cleanup; true: no subscription is left
+  bool UnsubscribeSome(Session& session) {  // unwatches keys, ends some subscriptions; true: none is left
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kMaxUnsubscribesPerTurn);
     return session.subscriptions == nullptr || session.subscriptions->TotalCount() == 0;
   }
 
  private:
-  static constexpr size_t kMaxUnsubscribesPerTurn = 1000;  // how many UnsubscribeSome ends at most
+  static constexpr size_t kMaxUnsubscribesPerTurn = 1000;  // subscriptions that one call ends at most
 
   const Parts parts_;  // the objects that the constructor got
 };
@@ -62,30 +62,30 @@ struct ClientSubsystem {  // all components that deal with clients
   ClientSubsystem(const ClientSubsystem&) = delete;
   ClientSubsystem& operator=(const ClientSubsystem&) = delete;
 
-  LateBound<RequestRunner> runner;     // runs blocked requests again: the Executor, which ExecutionSubsystem attaches
-  CurrentExecution current_execution;  // the command that runs now
-  Role role;                           // primary or replica
-  WatchedKeys watched_keys;            // keys that clients WATCH
-  MigratingKeys migrating_keys;        // keys that MIGRATE is sending
-  BlockedClients blocked;              // clients in BLPOP, XREAD BLOCK, WAIT …
-  Tracking tracking;                   // client-side caching
-  KeyEventListeners key_event_listeners;  // listeners of TEST JOURNAL and TEST LINT
-  ChangeDispatcher changes;               // tells all components of changed keys
+  LateBound<RequestRunner> runner;        // the Executor, which ExecutionSubsystem attaches: reruns blocked requests
+  CurrentExecution current_execution;     // the command that runs now
+  Role role;                              // whether this server is a primary or a replica
+  WatchedKeys watched_keys;               // keys that clients WATCH
+  MigratingKeys migrating_keys;           // keys that MIGRATE is sending to another server
+  BlockedClients blocked;                 // clients that wait in BLPOP, XREAD BLOCK, WAIT …
+  Tracking tracking;                      // client-side caching: sends invalidations (CLIENT TRACKING)
+  KeyEventListeners key_event_listeners;  // get all key events: TEST JOURNAL and TEST LINT
+  ChangeDispatcher changes;               // passes changes of the data on to WATCH, blocked clients …
   Users users;                            // all ACL users
-  AclLog acl_log;                         // refused requests and failed logins (ACL LOG)
-  Permissions permissions;                // checks what users may do
-  PubSub pubsub;                          // subscriptions; outlives the sessions, which unsubscribe at the end
-  KeyNotifications key_notifications;     // publishes key events to clients
-  Clients registry;                       // owns all sessions
-  TimerFrequency timer_frequency;         // hz, adapted to the number of clients
-  ClientLimits limits;                    // closes clients that exceed limits
-  ClientMemory memory;                    // closes the largest clients above maxmemory-clients
-  PushSender messages;                    // sends publications and invalidations
-  ClientCleanup cleanup;                  // removes closed sessions from all lists
-  Pause pause;                            // CLIENT PAUSE
-  ClientFaults faults;                    // what TEST FAULT does to clients
-  KeyRemovalRule expiry_rule;             // says whether expired keys may be removed now
-  KeyRemovalRule eviction_rule;           // says whether keys may be evicted now
+  AclLog acl_log;                         // the log of refused requests and failed logins (ACL LOG)
+  Permissions permissions;                // checks whether users may run requests
+  PubSub pubsub;                       // channels and subscribers; destroyed after the sessions, which unsubscribe then
+  KeyNotifications key_notifications;  // publishes keyspace notifications
+  Clients registry;                    // owns the sessions of all clients
+  TimerFrequency timer_frequency;      // timer ticks per second (hz), adapted to the number of clients
+  ClientLimits limits;                 // closes clients that are idle, or exceed limits of input or output
+  ClientMemory memory;                 // closes the largest clients above maxmemory-clients
+  PushSender messages;                 // sends messages and invalidations to clients
+  ClientCleanup cleanup;               // removes a closed session from all lists
+  Pause pause;                         // CLIENT PAUSE, and pauses of writes by the server itself
+  ClientFaults faults;                 // applies TEST FAULT to clients: delays requests and replies
+  KeyRemovalRule expiry_rule;          // says whether expired keys may be removed now
+  KeyRemovalRule eviction_rule;        // says whether keys may be evicted now
 };
 
 }  // namespace respite

@@ -16,12 +16,12 @@ struct DialectTraits;
 // is the monotonic time.
 std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});  // for CLIENT LIST
 // Returns the description with only those fields that the dialect with these `traits` shows.
-std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,  // for CLIENT LIST
+std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,  // CLIENT LIST's line
                        const DialectTraits& traits);
 
 // Returns one letter for each property of the client, or "N" if it has none. kClientFlagLetters are all letters of
 // Redis; `u` and `i` never occur here.
-std::string ClientFlags(const Session& session);  // field `flags` of CLIENT LIST, for example "N"
+std::string ClientFlags(const Session& session);  // the field `flags` of CLIENT LIST, such as "N" or "xb"
 inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
 
 enum class UserData : uint8_t { kShown, kHidden };
@@ -29,6 +29,6 @@ enum class UserData : uint8_t { kShown, kHidden };
 // (hide-user-data-from-log). Requires: the parser session.in has just reported an error.
 std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data);  // a log line
 
-std::string RemoveIpv6Brackets(std::string address);  // "[::1]:6379" becomes "::1:6379"
+std::string RemoveIpv6Brackets(std::string address);  // turns "[::1]:6379" into "::1:6379"
 
 }  // namespace respite

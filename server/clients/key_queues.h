@@ -16,43 +16,43 @@
 
 namespace respite {
 
-struct KeyName {  // a key and its database
-  int db;
+struct KeyName {  // names a key: its database and its text
+  int db;         // number of the database
   std::string key;
   auto operator<=>(const KeyName&) const = default;  // NOLINT(modernize-use-nullptr): generated
 };
 
 template <class Member>
-class KeyQueues {  // a first-in, first-out queue of members for each key
+class KeyQueues {  // for each key a queue of members, first in, first out
  public:
   struct Line {                 // the queue of one key
-    std::list<Member> members;  // members in order of arrival; never empty
-    bool marked = false;        // BlockedClients sets it while the key is in ready_keys_
+    std::list<Member> members;  // the queue's members in order of arrival; never empty
+    bool marked = false;        // set by BlockedClients while ready_keys_ contains the key
   };
   class Place {  // the position of a member in a queue; valid until the member is removed
    public:
-    const KeyName& Name() const { return row_->first; }
-    Member& operator*() const { return *at_; }
+    const KeyName& Name() const { return row_->first; }  // the key whose queue this is
+    Member& operator*() const { return *at_; }           // the member at this place
     // Compares by an arbitrary order, in which places of the same key are equal. So a set of places holds one place per
     // key.
     bool operator<(const Place& other) const { return std::less<>()(row_, other.row_); }
 
    private:
     friend KeyQueues;
-    std::pair<const KeyName, Line>* row_ = nullptr;
-    typename std::list<Member>::iterator at_;
+    std::pair<const KeyName, Line>* row_ = nullptr;  // the queue and its key
+    typename std::list<Member>::iterator at_;        // the member's position in the queue
   };
 
   explicit KeyQueues(const HashKey& hash_key) : rows_(0, Hasher{hash_key}, Same{}) {}
 
-  bool IsEmpty() const { return rows_.empty(); }  // there are no members
-  size_t Keys() const { return rows_.size(); }    // number of keys with members
+  bool IsEmpty() const { return rows_.empty(); }  // true: no key has members
+  size_t Keys() const { return rows_.size(); }    // number of keys that have members
 
   // Appends a member to the queue of the key, and returns its place. Cost: O(1).
   Place Add(int db, Bytes key, Member member);
   // Swaps the member at `place` with the next one, and returns that next one, or null if there is none. So a member can
   // serve as a cursor that steps along the queue while others are added and removed. Cost: O(1).
-  Member* StepOverNext(const Place& place) {  // swaps the member with the next one, and returns that; null: none
+  Member* StepOverNext(const Place& place) {  // swaps with the next one, which it returns; null: none
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);
     if (next == members.end()) return nullptr;
@@ -60,51 +60,51 @@ class KeyQueues {  // a first-in, first-out queue of members for each key
     return &*next;
   }
   // Cost: O(1).
-  void MoveToFront(const Place& place) {  // makes the member the first of its queue
+  void MoveToFront(const Place& place) {  // makes the member the first one of its queue
     std::list<Member>& members = place.row_->second.members;
     members.splice(members.begin(), members, place.at_);
   }
   // Removes the member at this place. Cost: O(1) amortised.
-  void Remove(const Place& place) {  // removes the member from its queue
+  void Remove(const Place& place) {  // removes the member from its queue; an empty queue goes too
     std::list<Member>& members = place.row_->second.members;
     members.erase(place.at_);
     if (!members.empty()) return;
     rows_.erase(rows_.find(place.row_->first));
     ShrinkSparse(rows_);
   }
-  Line* Find(int db, Bytes key) {  // returns the queue of the key; null: it has no members
+  Line* Find(int db, Bytes key) {  // the queue of the key; null: the key has no members
     auto row = rows_.find(View{db, key});
     return row == rows_.end() ? nullptr : &row->second;
   }
   // Calls visit(name, queue) for each queue of the database. `visit` must not add or remove queues. Cost: O(keys in the
   // queues of all databases).
   template <class Visit>
-  void ForEachInDatabase(int db, Visit&& visit) {  // calls visit(name, queue)
+  void ForEachInDatabase(int db, Visit&& visit) {  // calls visit(key's name, queue) for each queue of `db`
     for (auto& [name, line] : rows_)
       if (name.db == db) visit(name, line);
   }
 
  private:
-  struct View {  // a KeyName that owns no text
+  struct View {  // a KeyName that owns no text, for look-ups
     int db;
     Bytes key;
   };
-  struct Hasher {  // hashes a key and its database
+  struct Hasher {  // hash function of a key's name
     using is_transparent = void;
-    HashKey hash_key;  // secret seed of the hash
+    HashKey hash_key;  // secret seed of the hash function
     size_t operator()(const View& view) const { return HashBytes(view.key, hash_key) + static_cast<uint64_t>(view.db); }
     size_t operator()(const KeyName& name) const { return (*this)(View{name.db, name.key}); }
   };
-  struct Same {
+  struct Same {  // compares two names of keys
     using is_transparent = void;
     bool operator()(const auto& a, const auto& b) const { return a.db == b.db && Bytes(a.key) == Bytes(b.key); }
   };
 
-  std::unordered_map<KeyName, Line, Hasher, Same> rows_;  // the queues, by key
+  std::unordered_map<KeyName, Line, Hasher, Same> rows_;  // the queue of each key
 };
 
 template <class Member>
-typename KeyQueues<Member>::Place KeyQueues<Member>::Add(int db, Bytes key, Member member) {
+typename KeyQueues<Member>::Place KeyQueues<Member>::Add(int db, Bytes key, Member member) {  // appends to the queue
   auto row = rows_.find(View{db, key});
   if (row == rows_.end()) row = rows_.try_emplace(KeyName{db, std::string(key)}).first;
   Place place;

@@ -18,10 +18,10 @@ namespace respite {
 struct Command;
 struct Session;
 
-class MigratingKeys {  // keys that MIGRATE is sending to another server
-  struct MovingKey {   // a key that is being sent
-    int db;
-    bool was_changed = false;  // true: the key has changed since it was added
+class MigratingKeys {          // the keys that MIGRATE is sending to another server
+  struct MovingKey {           // one key that MIGRATE is sending
+    int db;                    // database of the key
+    bool was_changed = false;  // true: the key was changed after Add
   };
 
  public:
@@ -29,29 +29,29 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
 
   explicit MigratingKeys(const HashKey& hash_key) : lines_(hash_key) {}
 
-  bool IsEmpty() const { return lines_.IsEmpty(); }  // no key is being sent
-  bool Contains(int db, Bytes key);                  // true: the key is being sent
+  bool IsEmpty() const { return lines_.IsEmpty(); }  // true: MIGRATE is sending no key
+  bool Contains(int db, Bytes key);                  // true: MIGRATE is sending this key
   // Adds a key that is about to be sent. Requires: !Contains(db, key).
-  Place Add(int db, Bytes key) { return lines_.Add(kAnyDb, key, {.db = db}); }
-  static bool WasChanged(const Place& place) { return (*place).was_changed; }  // the key has changed since Add
-  void Remove(const Place& place) { lines_.Remove(place); }                    // the transfer has ended
+  Place Add(int db, Bytes key) { return lines_.Add(kAnyDb, key, {.db = db}); }  // adds a key, sent from now on
+  static bool WasChanged(const Place& place) { return (*place).was_changed; }   // the key was changed after Add
+  void Remove(const Place& place) { lines_.Remove(place); }                     // the transfer of the key has ended
 
   // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
-  bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: it must wait for a transfer
+  bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: a transfer must end first
                  std::span<const Bytes> arguments);
   // Marks the keys that a script's command writes as changed. Scripts cannot be paused, so they may change a key while
   // it is being sent.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // marks its keys as changed
-  void AddPaused(const Session& session);  // notes a client whose request waits until a transfer ends
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // a script writes these keys
+  void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
   // list.
-  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // empties the list
+  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // returns AddPaused's ids once
 
   // ChangeDispatcher calls OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener describes these
   // events.
-  void OnChange(int db, Bytes key);    // the key has changed
-  void OnFlush(int db);                // the database is about to lose all keys
-  void OnSwap(int db, int other_db) {  // SWAPDB has swapped the databases
+  void OnChange(int db, Bytes key);    // the key has changed: WasChanged is true if it is being sent
+  void OnFlush(int db);                // the database loses all its keys: WasChanged is true for those
+  void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: as OnFlush for both
     OnFlush(db);
     OnFlush(other_db);
   }
@@ -59,13 +59,13 @@ class MigratingKeys {  // keys that MIGRATE is sending to another server
  private:
   // Keys are stored here without regard to their database, because the databases of a request are not known in advance.
   // A transaction may select other databases, and COPY and MOVE name two.
-  static constexpr int kAnyDb = 0;  // the database number under which lines_ has all keys
+  static constexpr int kAnyDb = 0;  // lines_ has the keys of all databases under this number
 
-  bool MustPauseCommand(const Command& command, uint32_t flags,  // MustPause for a single command
+  bool MustPauseCommand(const Command& command, uint32_t flags,  // does the work of MustPause for one command
                         std::span<const Bytes> arguments);
 
-  KeyQueues<MovingKey> lines_;               // the keys that are being sent, under kAnyDb
-  std::vector<uint64_t> paused_client_ids_;  // ids of clients whose requests wait for the transfer, in order of arrival
+  KeyQueues<MovingKey> lines_;               // the keys that MIGRATE is sending, all under kAnyDb
+  std::vector<uint64_t> paused_client_ids_;  // ids of clients whose requests wait for a transfer, in order of arrival
 };
 
 }  // namespace respite

@@ -22,59 +22,59 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   enum class Scope : uint8_t { kNone, kWrites, kAll };
 
   // Starts CLIENT PAUSE. If CLIENT PAUSE is already active, the new pause ends no earlier and pauses no fewer commands.
-  void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE, or extends it
-  void End() {                                                // ends CLIENT PAUSE
+  void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE; an active one is only extended
+  void End() {                                                // ends CLIENT PAUSE now
     scope_ = Scope::kNone;
     until_ms_ = 0;
   }
   // The parts of the server that may pause writes. Such a pause lasts until the same part resumes writes, independently
   // of CLIENT PAUSE.
   enum Owner : uint8_t { kFailover = 1, kShutdown = 2, kCluster = 4, kSlotMigration = 8 };  // bits
-  void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // pauses commands that write, until ResumeWrites
-  void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends this part's pause
-  bool IsPausedBy(Owner owner) const { return (pausing_owners_ & owner) != 0; }        // this part pauses writes now
-  int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }  // monotonic
-  void RunDue(int64_t) override { End(); }                                  // CLIENT PAUSE ends by itself
-  std::string NextDueText() const override { return "CLIENT PAUSE ends"; }  // for users
+  void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // commands that write wait until ResumeWrites
+  void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends the pause by `owner`
+  bool IsPausedBy(Owner owner) const { return (pausing_owners_ & owner) != 0; }  // true: `owner` pauses writes now
+  int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }  // clock time
+  void RunDue(int64_t) override { End(); }  // ends CLIENT PAUSE when its time has passed
+  std::string NextDueText() const override { return "CLIENT PAUSE ends"; }  // what happens at NextDueMs
 
   // Returns what to do with expired keys and fields. During a pause they are hidden but not removed, because a removal
   // would be a write.
-  ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }
-  bool IsOn() const { return scope_ != Scope::kNone || pausing_owners_ != 0; }  // clients or writes are paused
+  ExpiryRule Rule() const { return IsOn() ? ExpiryRule::kHide : ExpiryRule::kPurge; }  // what to do with expired keys
+  bool IsOn() const { return scope_ != Scope::kNone || pausing_owners_ != 0; }         // true: some pause is active now
   // Returns whether a command with these flags must wait. Ignores pauses by the parts in `ignored_owners` (Owner bits).
-  bool PausesCommand(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // true: such a command must wait
+  bool PausesCommand(uint32_t command_flags, uint8_t ignored_owners = 0) const {  // true: such a command must wait now
     if (scope_ == Scope::kNone && (pausing_owners_ & ~ignored_owners) == 0) return false;
     if (scope_ == Scope::kAll) return true;
     return (command_flags & (kWrite | kMayReplicate)) != 0;
   }
 
-  std::string_view Reason() const;                // which pause is active, for INFO: "client_pause" … "none"
+  std::string_view Reason() const;                // the active pause, for INFO: "client_pause" … "none"
   Scope scope() const { return scope_; }          // which commands CLIENT PAUSE pauses now
-  int64_t until_ms() const { return until_ms_; }  // monotonic time when CLIENT PAUSE ends; 0: it is off
+  int64_t until_ms() const { return until_ms_; }  // clock time when CLIENT PAUSE ends; 0: it is off
 
  private:
   Scope scope_ = Scope::kNone;  // which commands CLIENT PAUSE pauses now
-  uint8_t pausing_owners_ = 0;  // Owner bits: the parts of the server that pause writes
-  int64_t until_ms_ = 0;        // monotonic time when CLIENT PAUSE ends; 0: it is off
+  uint8_t pausing_owners_ = 0;  // the parts of the server that pause writes now, as Owner bits
+  int64_t until_ms_ = 0;        // clock time when CLIENT PAUSE ends; 0: it is off
 };
 
 // Decides whether expired or evicted keys may be removed now. They may not while clients or writes are paused, while
 // import-mode imports data into a primary, or after the server has stopped. While a slow script or loading is in
 // progress, the answer is kLater. On a replica they may not either, except as described at Cause.
-class KeyRemovalRule final : public KeyRemovalPermission {  // says whether keys may be expired or evicted now
+class KeyRemovalRule final : public KeyRemovalPermission {  // may keys expire or be evicted now? (pause, role, loading)
  public:
   // The kind of removal that the rule decides on. kExpiry: removal of expired keys, which a replica leaves to its
   // primary. kEviction: eviction because of maxmemory, which a replica does only if replica-ignore-maxmemory is `no`.
   enum class Cause : uint8_t { kExpiry, kEviction };
   struct Parts {  // the objects that KeyRemovalRule uses; its constructor gets them
     const Env& env;
-    const Pause& pause;  // CLIENT PAUSE
-    const Role& role;
-    Cause cause;  // which kind of removal the rule decides on
+    const Pause& pause;  // CLIENT PAUSE, and pauses of writes by the server
+    const Role& role;    // whether this server is a primary or a replica
+    Cause cause;         // what the rule decides about: expiry or eviction
   };
   explicit KeyRemovalRule(Parts parts) : parts_(parts) {}
 
-  Answer Now() const override;
+  Answer Now() const override;  // whether keys may be removed now: yes, no or later
 
  private:
   const Parts parts_;  // the objects that the constructor got

@@ -35,17 +35,17 @@ struct CurrentExecution;
 //
 // Removed places stay empty until more than half of the places are empty; then the other items move up.
 template <class T>
-class SubscriberList {  // a list of T* in order of arrival; removal costs O(1)
+class SubscriberList {  // pointers to T in order of arrival; finds and removes them in O(1)
  public:
   // Appends the item, and returns its place.
-  uint32_t Add(T& item) {
+  uint32_t Add(T& item) {  // appends the item; returns its place for Remove
     places_.push_back(&item);
     return static_cast<uint32_t>(places_.size() - 1);
   }
   // Removes the item at this place. If that moves other items, calls `moved(T&, uint32_t new_place)` for each of them.
   // Cost: O(1) amortised.
   template <class Moved>
-  void Remove(uint32_t place, Moved&& moved) {  // removes the item at this place
+  void Remove(uint32_t place, Moved&& moved) {  // removes the item; calls moved(T&, place) for others that move
     places_[place] = nullptr;
     ++empty_place_count_;
     if (empty_place_count_ * 2 > places_.size() || empty_place_count_ == places_.size()) CloseGaps(moved);
@@ -53,46 +53,46 @@ class SubscriberList {  // a list of T* in order of arrival; removal costs O(1)
   size_t Count() const { return places_.size() - empty_place_count_; }  // number of items
   // Calls visit(T&) for each item. Cost: O(items). `visit` must not add or remove items.
   template <class Visit>
-  void ForEach(Visit&& visit) const {  // calls visit(T&) for each item
+  void ForEach(Visit&& visit) const {  // calls visit(T&) for each item in order
     for (T* item : places_)
       if (item != nullptr) visit(*item);
   }
 
  private:
   template <class Moved>
-  void CloseGaps(Moved&& moved);  // moves items to the places of removed ones
+  void CloseGaps(Moved&& moved);  // removes the nulls; calls moved(T&, new place) for each moved item
 
-  std::vector<T*> places_;        // the items; null: the item was removed
+  std::vector<T*> places_;        // the items in order; null: an item that was removed
   size_t empty_place_count_ = 0;  // number of nulls in places_
 };
 
-struct PubSubChannel {  // a channel, pattern or shard channel with subscribers
-  std::string name;
-  PubSubKind kind;
-  uint32_t place = 0;                     // a pattern's index in PubSub::patterns_
-  SubscriberList<Session> subscribers{};  // the sessions that get its messages
-  std::optional<Glob> glob{};             // for long patterns, which may be slow without it
+struct PubSubChannel {                    // a channel, pattern or shard channel that has subscribers
+  std::string name;                       // name of the channel, or the pattern
+  PubSubKind kind;                        // a channel, a pattern or a shard channel
+  uint32_t place = 0;                     // index of a pattern in PubSub::patterns_
+  SubscriberList<Session> subscribers{};  // the sessions that get its messages, in order of subscription
+  std::optional<Glob> glob{};             // the pattern in a form that matches faster; only for long patterns
 
-  static constexpr size_t kLongPattern = 64;  // bytes; a longer pattern has a precompiled Glob
-  bool MatchesChannel(Bytes channel) const {  // for patterns: whether the pattern matches `channel`
+  static constexpr size_t kLongPattern = 64;  // longer patterns, in bytes, have a `glob`
+  bool MatchesChannel(Bytes channel) const {  // true: this pattern matches `channel`
     return glob ? glob->Matches(channel) : GlobMatch(name, channel);
   }
 };
 
-class PubSub {  // subscriptions to channels and patterns, and the delivery of messages
+class PubSub {  // all channels, patterns and their subscribers; delivers messages
  public:
   struct Parts {                                // the objects that PubSub uses; its constructor gets them
-    Clients& clients;                           // all sessions
-    ClientLimits& limits;                       // closes clients that exceed limits
-    ClientMemory& client_memory;                // maxmemory-clients
+    Clients& clients;                           // the sessions of all clients
+    ClientLimits& limits;                       // closes clients whose output exceeds the limit
+    ClientMemory& client_memory;                // measures and limits clients' memory
     const CurrentExecution& current_execution;  // the command that runs now
   };
   PubSub(const Parts& parts, const HashKey& hash_key);
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
-  void Subscribe(Session& session, PubSubKind kind, Bytes name);    // does nothing if already subscribed
-  void Unsubscribe(Session& session, PubSubKind kind, Bytes name);  // does nothing if not subscribed
+  void Subscribe(Session& session, PubSubKind kind, Bytes name);    // a second time has no effect
+  void Unsubscribe(Session& session, PubSubKind kind, Bytes name);  // no effect without a subscription
 
   // Sends the message to the subscribers of the channel and of each matching pattern. A session receives the message
   // once per subscription. Cost: O(subscribers + patterns).
@@ -101,59 +101,59 @@ class PubSub {  // subscriptions to channels and patterns, and the delivery of m
   // A function that is called for each message to a shard channel, whether a client or another node of the cluster sent
   // it.
   using ShardMessageListener = std::function<void(Bytes channel, Bytes message, size_t receivers)>;
-  void SetShardMessageListener(ShardMessageListener listener) {  // null: none
+  void SetShardMessageListener(ShardMessageListener listener) {  // called for shard messages; null: none
     shard_message_listener_ = std::move(listener);
   }
-  bool HasSubscriptions() const {  // some client subscribes to a channel or pattern; shard channels do not count
+  bool HasSubscriptions() const {  // a client has subscribed to a channel or pattern; shard channels do not count
     return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0;
   }
 
-  size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }  // number of channels or patterns
-  size_t SubscriberCount(PubSubKind kind, Bytes name) const;  // number of subscribers of one channel or pattern
-  std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;  // the subscribers of one channel or pattern
+  size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }  // channels of this kind with subscribers
+  size_t SubscriberCount(PubSubKind kind, Bytes name) const;                  // number of sessions subscribed to `name`
+  std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;       // the sessions subscribed to `name`
   std::vector<Bytes> NamesMatching(PubSubKind kind, const Bytes* pattern) const;  // `pattern` null: all names
 
  private:
   friend class Subscriptions;
-  struct NameHash {  // hashes the name of a channel
+  struct NameHash {  // hash function of a channel's name
     uint64_t operator()(Bytes name) const { return HashBytes(name, hash_key); }
-    HashKey hash_key;  // secret seed of the hash
+    HashKey hash_key;  // secret seed of the hash function
   };
   using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubChannel>, NameHash>;  // keys point into the topics
   // A message on its way to the subscribers. It is serialized for a protocol version when the first subscriber needs
   // that version.
-  struct Message {                    // a message on its way to the subscribers
-    std::span<const Bytes> pieces;    // the RESP text in pieces, without its first byte, `*` or `>`
-    std::array<BlobPart, 2> parts{};  // the serialized message in logs_: for RESP2 and RESP3; empty: not yet
+  struct Message {                    // a message that is being delivered
+    std::span<const Bytes> pieces;    // the message's RESP text in pieces, without the first byte, `*` or `>`
+    std::array<BlobPart, 2> parts{};  // the RESP text in logs_ for RESP2 and RESP3; empty until needed
   };
 
-  const Topics& TopicsOf(PubSubKind kind) const { return topics_[static_cast<size_t>(kind)]; }  // by name
-  PubSubChannel* Find(PubSubKind kind, Bytes name) const;                                       // null: no subscribers
-  PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);  // finds or creates the channel or pattern
+  const Topics& TopicsOf(PubSubKind kind) const { return topics_[static_cast<size_t>(kind)]; }  // those of this kind
+  PubSubChannel* Find(PubSubKind kind, Bytes name) const;  // the channel or pattern `name`; null: it has no subscribers
+  PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);   // finds the channel or pattern, or creates it
   // Removes the subscriber at `place` from a channel or pattern. If it was the last one, also removes the channel or
   // pattern.
-  void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // removes the subscriber at `place`
+  void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // `place` is the index in its `subscribers`
   // Sends a message to the subscribers of `topic`; null: no subscribers. `type` is the RESP text before the length of
   // the channel's name: the number of elements, and "message" or "smessage".
   size_t PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message);  // returns the number of receivers
   size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);  // number of receivers
   size_t Deliver(const PubSubChannel& topic, Message message);  // sends to its subscribers; returns their number
   void DeliverTo(Session& session, const BlobPart& part);       // appends the message to the session's output
-  const BlobPart& SerializedPart(Message& message, RespVersion version);  // serializes it at the first call
-  void CloseClientsOverOutputLimit();  // closes those of overfull_sessions_ that exceed their limit
+  const BlobPart& SerializedPart(Message& message, RespVersion version);  // the message's RESP text; made once
+  void CloseClientsOverOutputLimit();  // closes the clients of overfull_sessions_ that exceed their limit
 
-  const Parts parts_;                            // the objects that the constructor got
-  std::array<Topics, kTopicKinds> topics_;       // all channels and patterns with subscribers, by PubSubKind
-  SubscriberList<PubSubChannel> patterns_;       // the subscribed patterns in order of their creation
-  std::array<SharedLog, 2> logs_;                // serialized messages, for RESP2 and RESP3
-  std::vector<Session*> overfull_sessions_;      // sessions with much unsent output, whose limits must be checked
-  uint64_t last_subscription_number_ = 0;        // number of the youngest subscription, counted from 1
+  const Parts parts_;                        // the objects that the constructor got
+  std::array<Topics, kTopicKinds> topics_;   // all channels, patterns and shard channels by name, for each kind
+  SubscriberList<PubSubChannel> patterns_;   // all patterns in order of creation, to match each message with
+  std::array<SharedLog, 2> logs_;            // stores the text of messages until all receivers have it: RESP2, RESP3
+  std::vector<Session*> overfull_sessions_;  // sessions that got much output, and may exceed their limit
+  uint64_t last_subscription_number_ = 0;    // number of the latest subscription; the first one has number 1
   ShardMessageListener shard_message_listener_;  // called for each message to a shard channel; may be null
 };
 
 template <class T>
 template <class Moved>
-void SubscriberList<T>::CloseGaps(Moved&& moved) {  // moves items to the places of removed ones
+void SubscriberList<T>::CloseGaps(Moved&& moved) {  // closes the gaps that Remove has left
   size_t next = 0;
   for (size_t place = 0; place < places_.size(); ++place) {
     if (places_[place] == nullptr) continue;

@@ -21,34 +21,34 @@ struct Replica {  // what a primary knows about one of its replicas
     kServed,          // requested only a snapshot and has received it (REPLCONF rdb-only)
   };
 
-  State state = State::kGreets;   // state of the synchronisation
-  bool output_is_stream = false;  // output of the running command belongs to the replication stream, not to its reply
+  State state = State::kGreets;   // how far the synchronisation with the replica has come
+  bool output_is_stream = false;  // true: the running command's output is replication stream, not a reply
 
   // Properties that the replica has announced (REPLCONF, PSYNC).
-  int listening_port = 0;               // port of the replica for INFO; 0: not announced
-  std::string announced_ip;             // address of the replica for INFO; empty: not announced
-  bool accepts_unknown_length = false;  // capa eof: accepts snapshots of unknown length
-  bool knows_psync2 = false;            // capa psync2: accepts a new replication ID with +CONTINUE
-  bool speaks_psync = false;            // has sent PSYNC, not SYNC, so it sends acknowledgements
-  bool wants_rdb_only = false;          // REPLCONF rdb-only: wants only a snapshot, not the stream
-  bool wants_functions_only = false;    // REPLCONF rdb-filter-only: a snapshot without keys
-  std::string version;  // its Redis version; empty before 7.2, which can read only older snapshot versions
+  int listening_port = 0;               // port at which the replica accepts clients; 0: not announced
+  std::string announced_ip;             // address that the replica has announced; empty: none
+  bool accepts_unknown_length = false;  // capa eof: the replica accepts a snapshot of unknown length
+  bool knows_psync2 = false;            // capa psync2: +CONTINUE may tell the replica a new replication ID
+  bool speaks_psync = false;            // the replica has sent PSYNC, not SYNC, so it acknowledges
+  bool wants_rdb_only = false;          // REPLCONF rdb-only: the replica wants a snapshot, but no stream
+  bool wants_functions_only = false;    // REPLCONF rdb-filter-only functions: wants a snapshot without keys
+  std::string version;                  // Redis version that the replica has announced; empty: one before 7.2
 
-  int64_t acked_offset = 0;       // replication offset that the replica has acknowledged
-  bool has_data = false;          // has loaded its snapshot or resynchronised partially; before, WAIT does not count it
+  int64_t acked_offset = 0;       // replication offset up to which the replica has applied the stream
+  bool has_data = false;          // the replica has loaded its snapshot or resynchronised; before, WAIT ignores it
   int64_t acked_disk_offset = 0;  // replication offset up to which the replica's append-only file is on disk
-  int64_t acked_at_ms = 0;        // real elapsed time (Pace) of the last acknowledgement
-  int64_t waiting_since_ms = 0;   // real elapsed time (Pace) when it began to wait for the start of a snapshot
+  int64_t acked_at_ms = 0;        // when the last acknowledgement arrived (real time)
+  int64_t waiting_since_ms = 0;   // when the replica began to wait for a snapshot (real time)
 
-  int64_t sent_offset = 0;   // replication offset up to which the stream was sent; the rest waits in the backlog
-  size_t waiting_bytes = 0;  // bytes of the stream that wait until the replica has its snapshot; count as output
+  int64_t sent_offset = 0;   // replication offset up to which the stream is in the replica's output
+  size_t waiting_bytes = 0;  // stream bytes that the backlog keeps until the replica has its snapshot
 
-  uint64_t sent_bytes = 0;      // bytes that the replica's socket has accepted
-  int64_t sent_at_ms = 0;       // real elapsed time (Pace) when the timer last saw that the output was not stuck
-  uint64_t received_bytes = 0;  // bytes received from the replica
-  int64_t received_at_ms = 0;   // real elapsed time (Pace) when bytes were last received
+  uint64_t sent_bytes = 0;      // bytes that the replica's socket had accepted at `sent_at_ms`
+  int64_t sent_at_ms = 0;       // when the timer last saw that the output was not stuck (real time)
+  uint64_t received_bytes = 0;  // bytes received from the replica until `received_at_ms`
+  int64_t received_at_ms = 0;   // when the timer last saw that bytes had arrived (real time)
 
-  std::unique_ptr<File> file;    // the snapshot that is being sent
+  std::unique_ptr<File> file;    // the snapshot file that is being sent to the replica; null: none
   uint64_t file_bytes = 0;       // size of `file` in bytes
   uint64_t file_sent_bytes = 0;  // bytes of `file` that were sent so far
 

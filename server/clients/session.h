@@ -24,114 +24,114 @@ namespace respite {
 
 class User;
 
-class Transport {  // an interface to a client's connection, which carries its input and output
+class Transport {  // interface to a client's connection: a socket, or nothing in a test
  public:
   virtual ~Transport() = default;
   // Sends output of the session (`out`) until about `max_bytes` were sent or the peer accepts no more. The transport
   // sends the rest in later Turns without another call.
-  virtual void Flush(size_t max_bytes) = 0;  // sends output until the peer accepts no more
+  virtual void Flush(size_t max_bytes) = 0;  // sends about `max_bytes` of output now, the rest later
   // Runs further requests of a session that was paused, or that had used up its share of the Turn.
-  virtual void Resume() = 0;                               // runs requests that are already in the input
-  virtual void Close() = 0;                                // closes immediately; the session is freed soon after
-  virtual int FileDescriptor() const = 0;                  // returns the socket, for CLIENT LIST
+  virtual void Resume() = 0;                               // runs the input of a session that was paused
+  virtual void Close() = 0;                                // closes the connection now; the session is freed soon after
+  virtual int FileDescriptor() const = 0;                  // number of the socket, for CLIENT LIST
   virtual bool IsWaitingToWrite() const { return false; }  // true: output waits until the peer accepts more
-  virtual bool IsHandshakeLate() const { return false; }   // true: the time for the TLS handshake has passed
+  virtual bool IsHandshakeLate() const { return false; }   // true: the TLS handshake takes too long
 };
 
 // What is at the other end of the session. kNormal: a client. kReplica: a replica of this server. kPubSub: a client
 // with subscriptions. kPrimary: the primary of this server, which sends the replication stream.
 enum class SessionKind : uint8_t { kNormal, kReplica, kPubSub, kPrimary };
 
-class QueueFlags {  // which queues of Clients contain the session
+class QueueFlags {  // whether the session is in each of the queues of Clients
  private:
   friend class Clients;
 
-  bool to_flush_ = false;   // its replies or messages are sent at the end of the Turn
-  bool paused_ = false;     // its request waits for the end of CLIENT PAUSE
-  bool unblocked_ = false;  // its blocking request has ended
+  bool to_flush_ = false;   // in the queue for sending: has output to send at the end of the Turn
+  bool paused_ = false;     // in the queue of CLIENT PAUSE: the request waits for its end
+  bool unblocked_ = false;  // in the queue of clients whose wait has ended
 };
 
 struct Session {  // the server's state of one client
   Session(uint64_t session_id, BlockPool& pool, const User& initial_user, int64_t now_ms)
       : id(session_id), out(pool), user(&initial_user), usage(now_ms), output_account(now_ms) {}
 
-  uint64_t id;
-  RequestParser in;
-  ReplyBuffer out;
-  RespVersion resp = RespVersion::kResp2;
-  ReplyForm reply_form = ReplyForm::kWire;  // kBinary: replies are for a script
-  SessionKind kind = SessionKind::kNormal;
-  bool authenticated = true;       // it has logged in, or needs no password
-  int db = 0;                      // the selected database
-  const User* user;                // never null
-  Transport* transport = nullptr;  // null for a session without a connection
+  uint64_t id;                              // id of the client; 0: a session without a client, for a script or loading
+  RequestParser in;                         // splits the client's input into requests
+  ReplyBuffer out;                          // replies and messages that the client has not received yet
+  RespVersion resp = RespVersion::kResp2;   // the protocol that the client has chosen by HELLO
+  ReplyForm reply_form = ReplyForm::kWire;  // how replies are written: as RESP, or for a script
+  SessionKind kind = SessionKind::kNormal;  // a client, a replica, a subscriber or this server's primary
+  bool authenticated = true;                // true: the client has logged in, or needs no password
+  int db = 0;                               // number of the selected database
+  const User* user;                         // the ACL user who has logged in; never null
+  Transport* transport = nullptr;           // the connection; null: the session has none
 
-  bool closing = false;                // the connection was closed: no further input, commands or output
-  bool close_after_reply = false;      // the connection closes as soon as `out` was sent
-  bool monitor = false;                // the client has sent MONITOR and gets all commands
-  bool no_evict = false;               // CLIENT NO-EVICT: maxmemory-clients does not close this client
-  bool no_touch = false;               // CLIENT NO-TOUCH: reads by this client do not update LRU and LFU
-  bool import_source = false;          // CLIENT IMPORT-SOURCE: under import-mode this client sees expired keys
-  ReplyState replies;                  // whether CLIENT REPLY suppresses replies
-  ClientClusterState cluster_options;  // what ASKING and READONLY have set
+  bool closing = false;                // the connection was closed: no more input, commands or output
+  bool close_after_reply = false;      // the connection closes as soon as all output was sent
+  bool monitor = false;                // MONITOR: the client sees all commands
+  bool no_evict = false;               // CLIENT NO-EVICT on: maxmemory-clients never closes this client
+  bool no_touch = false;               // CLIENT NO-TOUCH on: reads by this client do not update LRU and LFU
+  bool import_source = false;          // CLIENT IMPORT-SOURCE on: in import-mode the client sees expired keys
+  ReplyState replies;                  // CLIENT REPLY: whether the client gets replies
+  ClientClusterState cluster_options;  // the client's settings for cluster commands: ASKING, READONLY …
   QueueFlags queue_flags;              // which queues of Clients contain this session
 
-  ClientIdentity identity;           // name of the client and of its library
-  ClientAddresses addresses;         // addresses of both ends of the connection
-  ClientUsage usage;                 // statistics of commands and bytes
-  OutputAccount output_account;      // statistics of the output, for ClientLimits
-  MemoryPlace memory_place;          // where ClientMemory stores this session
-  size_t unauthenticated_bytes = 0;  // this client's part of Clients::UnauthenticatedBytes
-  int64_t history_offset = 0;        // replication offset after this client's last command (WAIT)
-  uint64_t appended_aof_bytes = 0;   // Durability::AppendedAofBytes after this client's last write (WAITAOF)
-  size_t unapplied_bytes = 0;        // kPrimary: bytes of input after the last applied request; see Pump
+  ClientIdentity identity;           // name and library that the client has told
+  ClientAddresses addresses;         // addresses of both ends of the client's connection
+  ClientUsage usage;                 // statistics: when the client was active, its commands, its bytes
+  OutputAccount output_account;      // statistics of the client's output, for ClientLimits
+  MemoryPlace memory_place;          // the class and index with which ClientMemory keeps this session
+  size_t unauthenticated_bytes = 0;  // this session's part of Clients::UnauthenticatedBytes
+  int64_t history_offset = 0;        // replication offset when this client's last command ended, for WAIT
+  uint64_t appended_aof_bytes = 0;   // bytes appended to the AOF in total until this client's last write (WAITAOF)
+  size_t unapplied_bytes = 0;        // stream bytes of a primary that were received, but not applied
 
-  std::string deferred_pushes;             // pushes to this client that are sent after the running command's reply
-  std::vector<size_t> redacted_arguments;  // indexes of arguments that SLOWLOG and MONITOR must not show
+  std::string deferred_pushes;             // messages to send after the reply of the running command
+  std::vector<size_t> redacted_arguments;  // which arguments SLOWLOG and MONITOR must not show
 
-  Session* caller = nullptr;  // if the session is a script's: the client that runs the script
+  Session* caller = nullptr;  // a script's session: the session of the client that runs the script
 
-  std::unique_ptr<Subscriptions> subscriptions;   // to channels and patterns; null: none
-  std::unique_ptr<PausedRequest> paused_request;  // a request that runs first when the session continues; null: none
+  std::unique_ptr<Subscriptions> subscriptions;   // what the client is subscribed to; null: nothing yet
+  std::unique_ptr<PausedRequest> paused_request;  // the request to run first when the session continues; null: none
   std::unique_ptr<BlockedClient> blocked_client;  // the wait in BLPOP, WAIT …; null: not blocked
-  std::unique_ptr<Transaction> transaction;       // MULTI and WATCH; null before the first of them
-  std::unique_ptr<TrackingOptions> tracking;      // CLIENT TRACKING; null: off
-  std::unique_ptr<Replica> replica;               // for a replica; null before the first REPLCONF or PSYNC
-  std::unique_ptr<ClientFaultState> fault_state;  // what TEST FAULT does to this client; null: nothing
+  std::unique_ptr<Transaction> transaction;       // commands since MULTI, and WATCHed keys; null: neither yet
+  std::unique_ptr<TrackingOptions> tracking;      // options of CLIENT TRACKING; null: it is off
+  std::unique_ptr<Replica> replica;               // what is known about this replica; null: not a replica
+  std::unique_ptr<ClientFaultState> fault_state;  // active faults (TEST FAULT); null: none
 
-  bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // the session runs the commands of a script
-  Session& Caller() { return caller == nullptr ? *this : *caller; }   // this client, or the one that runs this script
-  bool IsBlocked() const {  // the next request must wait: blocked, paused or delayed
+  bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // true: this session runs a script's commands
+  Session& Caller() { return caller == nullptr ? *this : *caller; }   // session that runs this script, or this session
+  bool IsBlocked() const {  // true: blocked, paused or delayed, so later requests wait
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
   bool IsDelayed() const { return fault_state != nullptr && fault_state->is_request_delayed; }  // by TEST FAULT
-  bool InTransaction() const { return transaction != nullptr && transaction->Open(); }  // between MULTI and EXEC
-  Transaction& EnsureTransaction() {  // creates the transaction if necessary
+  bool InTransaction() const { return transaction != nullptr && transaction->Open(); }  // true: between MULTI and EXEC
+  Transaction& EnsureTransaction() {  // returns the transaction, and creates it if there is none
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
     return *transaction;
   }
 
-  size_t SendableBytes() const {  // how many bytes of `out` may be sent now
+  size_t SendableBytes() const {  // how many bytes of output may be sent now, despite TEST FAULT
     return fault_state == nullptr ? out.Size() : fault_state->gate.SendableBytes(out.Size());
   }
-  void NoteSent(size_t bytes) {  // must be called after sending: removes the first `bytes` of `out`
+  void NoteSent(size_t bytes) {  // removes the first `bytes` of output, which were sent
     out.Consume(bytes);
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
   // Returns true if all output was sent, or if the rest must never be sent (OutputGate::AddFinalBarrier).
-  bool HasSentAll() const {  // all output was sent, or the rest must never be sent
+  bool HasSentAll() const {  // true: no more output can be sent
     return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd());
   }
 
   // OutputBytes leaves out the first block of output, as "omem" of CLIENT LIST in Redis leaves out the static buffer.
   static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // output that OutputBytes leaves out
-  size_t OutputBytes() const;  // memory of output in bytes, as "omem" in CLIENT LIST
+  size_t OutputBytes() const;  // memory of the output, which the limits compare: "omem" of CLIENT LIST
 
   // Returns the memory in bytes that this client uses: the session, its input, output, waiting request, queued
   // commands, watched keys, subscriptions and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused
   // or blocked.
-  size_t HeldBytes() const;  // memory that this client uses
+  size_t HeldBytes() const;  // memory of the client in bytes, with all buffers
 };
 
 inline size_t Session::OutputBytes() const {  // memory of the output above kUncountedOutputBytes
@@ -140,17 +140,17 @@ inline size_t Session::OutputBytes() const {  // memory of the output above kUnc
   return held > kUncountedOutputBytes ? held - kUncountedOutputBytes : 0;
 }
 
-inline size_t HeldBytesOf(const std::string& text) {  // heap memory of a text: 0 if it is stored in the string object
+inline size_t HeldBytesOf(const std::string& text) {  // heap memory of a text: 0 if it is inside the string
   static const size_t kInPlace = std::string().capacity();
   return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
 }
-inline size_t HeldBytesOf(const std::vector<std::string>& words) {  // heap memory of the vector and its texts
+inline size_t HeldBytesOf(const std::vector<std::string>& words) {  // heap memory of a vector and its texts
   size_t bytes = words.capacity() * sizeof(std::string);
   for (const std::string& word : words) bytes += HeldBytesOf(word);
   return bytes;
 }
 
-inline size_t Session::HeldBytes() const {  // memory that this client uses
+inline size_t Session::HeldBytes() const {  // memory of the client in bytes, with all buffers
   size_t bytes = sizeof(Session) + in.HeldBytes() + out.HeldBytes() + out.QueueBytes() + HeldBytesOf(deferred_pushes) +
                  HeldBytesOf(identity.name) + HeldBytesOf(identity.lib_name) + HeldBytesOf(identity.lib_version) +
                  HeldBytesOf(addresses.peer) + HeldBytesOf(addresses.local);
@@ -164,11 +164,11 @@ inline size_t Session::HeldBytes() const {  // memory that this client uses
   return bytes;
 }
 
-inline bool InSubscribedMode(const Session& session) {  // RESP2 with subscriptions, so only few commands are allowed
+inline bool InSubscribedMode(const Session& session) {  // a RESP2 client that may run only (P)SUBSCRIBE, PING …
   return session.subscriptions != nullptr && session.resp == RespVersion::kResp2;
 }
 
-inline void DropAllSubscriptions(Session& session) {  // ends all subscriptions without notifying the client
+inline void DropAllSubscriptions(Session& session) {  // ends all subscriptions, sends no messages about it
   session.subscriptions.reset();
   if (session.kind == SessionKind::kPubSub) session.kind = SessionKind::kNormal;
 }

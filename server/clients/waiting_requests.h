@@ -21,85 +21,85 @@ struct Services;
 struct Session;
 struct WatchList;
 
-struct Progress {  // how much of a request that runs in several Turns is done
+struct Progress {  // progress of a request that runs in several Turns
   enum class Stage : uint8_t {
     kNew,
     kAgain,  // paused by CLIENT PAUSE, or blocked: passes the gates again
     kBegun,  // partly done (Call::ContinueInNextTurn): does not pass the gates again
   };
-  Stage stage = Stage::kNew;    // whether the checks before a command (Gates) must be made
-  int64_t spent_us = 0;         // running time of the parts that are done
-  bool has_met_faults = false;  // TEST FAULT has already delayed the request, and must not do so again
+  Stage stage = Stage::kNew;    // whether the request must pass the checks before a command (Gates)
+  int64_t spent_us = 0;         // how long the parts that are done have run
+  bool has_met_faults = false;  // TEST FAULT has already acted on the request, and must not do so again
 };
 
-struct PausedRequest {             // a parsed request that runs, or continues, in a later Turn
-  std::vector<std::string> words;  // its arguments, with the command's name
-  Progress progress;               // how far the request has come
+struct PausedRequest {             // a request that waits, and will run in a later Turn
+  std::vector<std::string> words;  // arguments of the request; the first one is the command's name
+  Progress progress;               // how much of the request is done
 };
 
 // What a blocking command waits for; passed to Call::Wait.
-struct BlockCondition {  // what a blocking command waits for
+struct BlockCondition {  // what a blocking command waits for, and what happens after the timeout
   // A function that writes the reply when the timeout has passed, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
   // Whether the request also runs again when one of its keys was deleted or changed its type. kTold: it does.
   enum class Loss : uint8_t { kIgnored, kTold };
 
-  std::span<const Bytes> keys = {};   // any of them ends the wait; empty: only the timeout does
-  ValueType type = ValueType::kList;  // keys of another type do not end the wait
+  std::span<const Bytes> keys = {};   // a change of one of these keys ends the wait; empty: it waits for none
+  ValueType type = ValueType::kList;  // only keys of this type end the wait
   int64_t timeout_ms = 0;             // how long the client waits; 0: no timeout
-  Loss loss = Loss::kIgnored;         // kTold: deletion of a key, or another type, also wakes it
+  Loss loss = Loss::kIgnored;         // kTold: deletion or another type of a key ends the wait too
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // reply after the timeout
-  bool for_disk = false;                // WAITAOF: runs again when more of the append-only file is on disk
-  bool can_be_unblocked = true;         // CLIENT UNBLOCK may end the wait
-  std::vector<std::string> words = {};  // the arguments to run again, if they differ from the request
+  bool for_disk = false;                // WAITAOF: each fsync of the AOF runs the request again
+  bool can_be_unblocked = true;         // true: CLIENT UNBLOCK may end the wait
+  std::vector<std::string> words = {};  // arguments of the request that runs later; empty: those of now
 };
 
-struct BlockedClient {                               // a blocked session, and the request to run again
-  static constexpr int64_t kNoDeadline = INT64_MAX;  // deadline_ms of a client that waits without a timeout
+struct BlockedClient {                               // a blocked session, and the request that runs when the wait ends
+  static constexpr int64_t kNoDeadline = INT64_MAX;  // deadline_ms of a wait without a timeout
 
-  Session* session;                // the session that is blocked
-  const Command* command;          // the command that runs again
-  std::vector<std::string> words;  // of the request that runs again, with the command's name
-  ValueType type;
-  BlockCondition::Loss loss;
-  BlockCondition::Answer answer;      // writes the reply after the timeout
-  bool for_disk;                      // WAITAOF: runs again when more of the append-only file is on disk
-  bool can_be_unblocked;              // CLIENT UNBLOCK may end the wait
-  int64_t deadline_ms = kNoDeadline;  // monotonic time when the timeout passes
-  std::vector<KeyQueues<BlockedClient*>::Place> places;                 // positions in the queues of its keys
-  std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // positions in BlockedClients::deletion_queues_
+  Session* session;                                      // the blocked session
+  const Command* command;                                // the command to run again
+  std::vector<std::string> words;                        // arguments of the request to run again; the first is the name
+  ValueType type;                                        // only keys of this type end the wait
+  BlockCondition::Loss loss;                             // kTold: deletion or another type of a key ends the wait too
+  BlockCondition::Answer answer;                         // writes the reply after the timeout
+  bool for_disk;                                         // WAITAOF: each fsync of the AOF runs the request again
+  bool can_be_unblocked;                                 // true: CLIENT UNBLOCK may end the wait
+  int64_t deadline_ms = kNoDeadline;                     // clock time when the wait times out
+  std::vector<KeyQueues<BlockedClient*>::Place> places;  // places in the queues of its keys
+  std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // places in deletion_queues_
 
-  size_t HeldPlaceBytes() const {  // memory of `places` and deletion_queue_places
+  size_t HeldPlaceBytes() const {  // memory of `places` and deletion_queue_places in bytes
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
     return (places.capacity() + deletion_queue_places.capacity()) *
            (sizeof(KeyQueues<BlockedClient*>::Place) + kNodeBytes);
   }
 };
 
-struct Watcher {  // one WATCH of one session
-  WatchList* list;
+struct Watcher {     // one WATCH: a session that watches one key
+  WatchList* list;   // all keys that this session watches
   bool was_expired;  // true: the key had expired before WATCH, so its removal is no change
 };
 
 class Transaction;
 
-struct WatchList {           // the watched keys of one session; WatchedKeys fills and empties it
-  Transaction* transaction;  // the transaction of the session; null: the session has dropped this list
-  std::set<KeyQueues<Watcher>::Place> places;  // positions in the queues of WatchedKeys; each key once
+struct WatchList {                             // the keys that one session watches
+  Transaction* transaction;                    // transaction of the session; null: all keys were unwatched
+  std::set<KeyQueues<Watcher>::Place> places;  // places in the queues of WatchedKeys, one for each key
   std::set<int> databases;                     // databases in which a watched key existed at WATCH
 };
 
 // The commands that a session has queued since MULTI, and the keys that it watches. The first MULTI or WATCH creates
 // the Transaction, which later transactions of the session reuse.
-class Transaction {  // the commands that a session queued since MULTI, and the keys that it watches
+class Transaction {  // a session's commands since MULTI, and its WATCHed keys
  public:
-  bool Open() const { return open_; }                              // between MULTI and EXEC
-  void Begin() { open_ = true; }                                   // MULTI opens the transaction
-  bool HasRefusedCommand() const { return has_refused_command_; }  // true: EXEC fails, because a command was refused
-  void NoteRefusedCommand() { has_refused_command_ = open_; }  // a command was refused: a transaction's EXEC will fail
-  bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // true: EXEC runs no commands
+  bool Open() const { return open_; }                              // true: between MULTI and EXEC
+  void Begin() { open_ = true; }                                   // MULTI: opens the transaction
+  bool HasRefusedCommand() const { return has_refused_command_; }  // true: EXEC will fail, as a command was refused
+  void NoteRefusedCommand() { has_refused_command_ = open_; }      // a command was refused: after MULTI, EXEC will fail
+  bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // true: EXEC will run no commands
   void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }        // EXEC will run no commands
-  void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }  // UNWATCH: earlier changes of keys do not matter
+  void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }     // UNWATCH: changes until now do not matter
 
   // Queues a command for EXEC, and copies its arguments. Does nothing if the transaction can no longer run. `flags`:
   // see EffectiveFlags. Cost: O(length of the arguments).
@@ -107,45 +107,45 @@ class Transaction {  // the commands that a session queued since MULTI, and the 
   size_t Size() const { return size_; }                                                  // number of queued commands
   template <class Visit>
   void ForEach(Visit&& visit) const;         // calls visit(command, arguments) in order
-  uint32_t Flags() const { return flags_; }  // the CommandFlag bits of all queued commands
+  uint32_t Flags() const { return flags_; }  // CommandFlag bits of all queued commands
 
   // Ends the transaction (EXEC, DISCARD) and drops the queued commands. The session still watches its keys;
   // WatchedKeys::Forget ends that.
   void End();
-  size_t HeldBytes() const;                               // memory of queued commands and watched keys
+  size_t HeldBytes() const;                               // memory of queued commands and watched keys in bytes
   size_t QueuedTextBytes() const { return text_bytes_; }  // bytes of all queued arguments
 
   std::unique_ptr<WatchList> watches;  // the keys that the session watches; null: none
 
  private:
-  struct Queued {            // a queued command
+  struct Queued {            // a command that waits for EXEC
     const Command* command;  // the command to run at EXEC
     size_t words;            // number of its arguments, with its name
   };
 
   // Queued commands are stored in blocks, because growing one vector of millions of commands would stall the server.
-  struct Block {  // queued commands with their arguments; the last block may have room
-    static constexpr size_t kFullTextBytes = 64 * 1024;  // a block is full when its arguments have this many bytes
-    static constexpr size_t kFullArguments = 8 * 1024;   // a block is full when it has this many arguments
+  struct Block {  // memory for some queued commands; only the last block has room
+    static constexpr size_t kFullTextBytes = 64 * 1024;  // a block with this many bytes of arguments is full
+    static constexpr size_t kFullArguments = 8 * 1024;   // a block with this many arguments is full
     bool Full() const { return text.size() >= kFullTextBytes || ends.size() >= kFullArguments; }
-    size_t HeldBytes() const;  // memory of the commands and their arguments
+    size_t HeldBytes() const;  // memory of the block in bytes
 
-    std::vector<Queued> commands;  // queued commands in order
-    std::vector<size_t> ends;      // the end of each argument in text
+    std::vector<Queued> commands;  // the queued commands in order
+    std::vector<size_t> ends;      // where each argument ends in `text`
     std::string text;              // all arguments, one after the other
   };
 
-  Block& Room();  // returns the last block, or a new one if that is full
-  size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }  // memory
+  Block& Room();  // returns the last block, or a new one if the last is full
+  size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }  // in bytes
 
-  bool open_ = false;                     // after MULTI
-  bool has_refused_command_ = false;      // EXEC fails, because a command was refused
-  bool has_watched_key_changed_ = false;  // EXEC runs no commands, because a watched key has changed
+  bool open_ = false;                     // true: after MULTI
+  bool has_refused_command_ = false;      // true: EXEC will fail, because a command was refused
+  bool has_watched_key_changed_ = false;  // true: EXEC will run no commands, because a watched key has changed
   uint32_t flags_ = 0;                    // CommandFlag bits of all queued commands
   std::vector<Block> blocks_;             // the queued commands
-  size_t size_ = 0;                       // number of commands in all blocks
+  size_t size_ = 0;                       // number of queued commands
   size_t text_bytes_ = 0;                 // bytes of all queued arguments
-  size_t full_bytes_ = 0;                 // memory of all blocks except the last one
+  size_t full_bytes_ = 0;                 // memory of all blocks except the last one, in bytes
 };
 
 template <class Visit>
