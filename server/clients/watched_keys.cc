@@ -83,12 +83,12 @@ void WatchedKeys::OnFlush(int db) {
 }
 
 void WatchedKeys::OnSwap(int db, int other_db, int64_t now_ms) {
-  OnDatabaseReplaced(db, other_db, now_ms);
-  OnDatabaseReplaced(other_db, db, now_ms);
+  MarkStaleAfterSwap(db, other_db, now_ms);
+  MarkStaleAfterSwap(other_db, db, now_ms);
 }
 
 // Marks the transactions that watch keys of `db`, after SWAPDB has moved the content of `db` to `moved_to_db`.
-void WatchedKeys::OnDatabaseReplaced(int db, int moved_to_db, int64_t now_ms) {
+void WatchedKeys::MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms) {
   lines_.ForEachInDatabase(db, [&](const KeyName& name, auto& line) {
     const bool existed = keyspace_[moved_to_db].Find(name.key) != nullptr;
     const bool exists = keyspace_[db].Find(name.key) != nullptr;

@@ -37,7 +37,7 @@ class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC 
   void OnSwap(int db, int other_db, int64_t now_ms);  // SWAPDB was run: EXEC will fail if a watched key changed
 
  private:
-  void OnDatabaseReplaced(int db, int moved_to_db, int64_t now_ms);  // `db` now has other keys: notes changes
+  void MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms);  // EXEC fails where keys of `db` changed
   size_t Drop(WatchList& list, size_t count);  // frees up to `count` keys; returns what is left of `count`
   static void NoteWatchedKeyChange(const Watcher& watcher) {  // EXEC will fail, if still watched
     if (watcher.list->transaction != nullptr) watcher.list->transaction->NoteWatchedKeyChange();
