@@ -55,8 +55,8 @@ size_t OutputGate::SendableBytes(size_t size) const {
   return std::min<uint64_t>(size, front.at + front.passed - std::min(sent_, front.at + front.passed));
 }
 
-// Removes barriers from the front until the first one is closed. A trickle begins only when all barriers before it are
-// removed.
+// Removes open barriers from the front, and stops at the first barrier that is still closed. A trickle (a barrier that
+// lets output pass slowly) begins only when it is at the front.
 void OutputGate::Advance(int64_t now_ms, Steps steps) {
   while (!barriers_.empty() && Pass(barriers_.front(), now_ms, steps)) barriers_.pop_front();
 }

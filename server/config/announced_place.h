@@ -14,7 +14,7 @@ namespace respite {
 
 // Returns whether a cluster node may announce this text as its address, host name or human-readable name. These texts
 // appear in nodes.conf and CLUSTER NODES, where white space, commas and line ends separate the fields.
-constexpr bool MayBeAnnounced(Bytes text) {  // no white space, commas, quotes or backslashes
+constexpr bool MayBeAnnounced(Bytes text) {  // true: short, no white space, commas or quotes
   constexpr size_t kLimit = 256;
   constexpr char kDelete = 0x7f;
   const auto is_plain = [](char c) {
@@ -23,7 +23,7 @@ constexpr bool MayBeAnnounced(Bytes text) {  // no white space, commas, quotes o
   return text.size() < kLimit && std::all_of(text.begin(), text.end(), is_plain);
 }
 
-constexpr bool IsHostname(Bytes text) {  // true: only letters, digits, '-' and '.'
+constexpr bool IsHostname(Bytes text) {  // true: the text has only letters, digits, '-' and '.'
   const auto may_stand = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
   };
@@ -43,12 +43,13 @@ inline bool IsIpv6(Bytes text) {  // true: the text is an IPv6 address
 
 // Value of the directive `announce`: the host under which clients find the nodes of this process, if the nodes use a
 // different host among themselves. For example, the process may run in a container and the clients outside.
-struct AnnouncedHost {      // value of the directive `announce`
-  std::string host;         // host name or IP address, without brackets
+struct AnnouncedHost {      // value of `announce`: the host under which clients find the nodes
+  std::string host;         // host name or IP address, an IPv6 address without brackets
   bool is_address = false;  // true: `host` is an IP address; false: a host name
 
-  // Parses a value of the directive `announce`: "HOST:{port}". An IPv6 address is in brackets.
-  static Result<AnnouncedHost, std::string> Parse(Bytes text);  // returns the value, or what is wrong
+  // Parses a value of the directive `announce`: a host and the literal text ":{port}", which stands for the port of
+  // each node, for example "localhost:{port}" or "[::1]:{port}". An IPv6 address is in brackets.
+  static Result<AnnouncedHost, std::string> Parse(Bytes text);  // parses "HOST:{port}"; returns the value, or the error
 };
 
 }  // namespace respite

@@ -34,18 +34,18 @@ enum class LaunchAction : uint8_t {
 };
 
 struct CommandLine {                           // the parsed arguments of the program
-  LaunchAction action = LaunchAction::kServe;  // what the program does: serve, print its version, replay …
+  LaunchAction action = LaunchAction::kServe;  // what the program does: serve, print its version …
   ServerMode mode = ServerMode::kStandalone;   // kSentinel: started as redis-sentinel or with --sentinel
-  std::string program;                         // argv[0], the path of the program
+  std::string program;                         // path of the program as it was called (argv[0])
   bool is_test_run = false;                    // started with --test
-  bool is_in_container = false;       // started by the entry point of a container image, which changes defaults
-  bool has_arguments = false;         // false: logs a warning, as Redis does
-  std::string config_file;            // absolute path of the configuration file; empty: none
-  bool reads_standard_input = false;  // the arguments contain "-"
-  std::string options;                // the options as lines of a configuration file
-  int test_memory_megabytes = 0;      // MB of memory that --test-memory tests
+  bool is_in_container = false;                // true: started by the entry point of a container image
+  bool has_arguments = false;                  // true: the program got any arguments; without, it logs a warning
+  std::string config_file;                     // absolute path of the configuration file; empty: none
+  bool reads_standard_input = false;           // true: an argument "-" says that standard input is read, too
+  std::string options;                         // the options `--name value`, as lines of a configuration file
+  int test_memory_megabytes = 0;               // --test-memory: how many MB of memory are tested
 };
 
-Result<CommandLine, StartupError> ParseCommandLine(ConfigWords arguments);  // `arguments`: argv, with the program name
+Result<CommandLine, StartupError> ParseCommandLine(ConfigWords arguments);  // `arguments`: all of argv
 
 }  // namespace respite

@@ -17,21 +17,21 @@
 namespace respite {
 
 struct SentinelLine {   // a line of sentinel.conf that begins with `sentinel`
-  std::string subject;  // the word after `sentinel`, for example "monitor"
-  FileLine line;        // the whole line
+  std::string subject;  // the second word of the line, for example "monitor"
+  FileLine line;        // the whole line, and when to write it
 };
 
-struct RewriteExtras {  // new lines from other components; nullopt: the old lines stay unchanged
-  std::optional<std::vector<std::string>> user_lines;        // lines "user NAME RULES"; empty if there is an ACL file
-  std::optional<std::vector<std::string>> loadmodule_lines;  // lines "loadmodule PATH ARGUMENTS"
-  std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // all `sentinel …` lines: the state of a Sentinel
-  enum class Detail : uint8_t { kChanges, kAll };                // kAll: also directives with their default value
-  Detail detail = Detail::kChanges;                              // which directives get a line
+struct RewriteExtras {  // lines that CONFIG REWRITE gets from other components; nullopt: old lines stay
+  std::optional<std::vector<std::string>> user_lines;        // "user NAME RULES" for each user; empty with an ACL file
+  std::optional<std::vector<std::string>> loadmodule_lines;  // "loadmodule PATH ARGUMENTS" for each module
+  std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // all lines `sentinel …`: a Sentinel's state
+  enum class Detail : uint8_t { kChanges, kAll };                // kAll: defaults too
+  Detail detail = Detail::kChanges;                              // whether directives with default values get lines
 };
 
 // Returns the new text of a configuration file whose present text is `old_text` (empty for a new file).
 std::string RewriteConfigText(Bytes old_text, const Settings& settings, const RewriteExtras& extras);  // new text
 
-Result<std::string, int> ReadWholeFile(const std::string& path);  // returns the content, or an errno
+Result<std::string, int> ReadWholeFile(const std::string& path);  // reads a file; returns its content, or an errno
 
 }  // namespace respite

@@ -13,13 +13,13 @@ namespace respite {
 // A function that returns the value of an environment variable, or an empty text if the variable is not set.
 using Variables = std::function<std::string(const char* name)>;
 
-struct ContainerPlan {                 // the program that the container runs, and the certificates to create first
-  std::vector<std::string> arguments;  // the program to run and its arguments
-  std::string certificate_folder;      // folder for the certificates to create; empty: none
-  std::vector<std::string> client_common_names;  // common names of clients that also get a certificate
+struct ContainerPlan {                           // what the container does: creates certificates, then runs a program
+  std::vector<std::string> arguments;            // the program to run, then its arguments
+  std::string certificate_folder;                // folder in which certificates are created; empty: none are
+  std::vector<std::string> client_common_names;  // clients' common names; each gets a certificate, too
 };
 
-bool IsContainerEntry(const std::string& program);  // true: the program is called docker-entrypoint
+bool IsContainerEntry(const std::string& program);  // true: a program named docker-entrypoint
 
 // Decides what the entry point of the container starts. `arguments` are the entry point's own: its name, then the
 // program to start with its arguments. If nothing follows the name, or if an option or a configuration file follows,
@@ -27,6 +27,6 @@ bool IsContainerEntry(const std::string& program);  // true: the program is call
 // them.
 ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);  // decides what the container starts
 
-bool StartsServer(const ContainerPlan& plan);  // true: the plan runs the server, not a tool such as respite-cli
+bool StartsServer(const ContainerPlan& plan);  // true: the program is the server, not a tool
 
 }  // namespace respite

@@ -52,9 +52,9 @@ enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal 
 enum class Signedness : uint8_t { kSigned, kUnsigned };
 enum class WhenEmpty : uint8_t { kKept, kUnset };  // kUnset: an empty text means "none" and is not written to the file
 
-struct ChoiceName {  // a permitted value of a directive with a fixed list of values
-  std::string_view name;
-  int value;               // a value of the enumeration in Settings
+struct ChoiceName {        // one permitted value of a directive, and its name
+  std::string_view name;   // the value as the configuration file writes it
+  int value;               // the value as a number of the enumeration in Settings
   VersionMark since = {};  // first versions that have this value
 };
 
@@ -62,65 +62,65 @@ struct ChoiceName {  // a permitted value of a directive with a fixed list of va
 // replace an existing line of the directive.
 enum class LinePresence : uint8_t { kAlways, kIfMentioned };
 
-struct FileLine {  // a line that CONFIG REWRITE writes
-  std::string text;
-  LinePresence presence;  // whether it is added if the file has no line of this directive
+struct FileLine {         // a line that CONFIG REWRITE writes to the file
+  std::string text;       // the whole line
+  LinePresence presence;  // whether to add the line if the file has none of this directive
 };
 using FileLines = std::vector<FileLine>;
 
-struct YesNoShape {              // type of a directive whose value is yes or no
-  bool (*get)(const Settings&);  // reads the value from its member of Settings
-  void (*set)(Settings&, bool);  // NOLINT: the value itself
+struct YesNoShape {              // functions of a directive whose value is yes or no
+  bool (*get)(const Settings&);  // reads the value from the settings
+  void (*set)(Settings&, bool);  // NOLINT: stores the value in the settings
 };
 
 // A directive whose value is a number. All integers are passed as int64_t. An unsigned member uses the same 64 bits,
 // and its bounds are compared as unsigned numbers.
-struct NumberShape {                // type of a directive whose value is a number
-  int64_t (*get)(const Settings&);  // reads the value from its member of Settings
-  void (*set)(Settings&, int64_t);  // stores a value that is in the range
-  int64_t lowest;                   // smallest permitted value
-  int64_t highest;                  // largest permitted value
-  NumberFormat format;              // whether the text may have a unit or a percent sign, or is octal
-  Signedness signedness;            // whether value and bounds are compared as unsigned numbers
+struct NumberShape {                // functions and range of a directive whose value is a number
+  int64_t (*get)(const Settings&);  // reads the value from the settings
+  void (*set)(Settings&, int64_t);  // stores a checked value in the settings
+  int64_t lowest;                   // the smallest permitted value
+  int64_t highest;                  // the largest permitted value
+  NumberFormat format;              // how the text is written: with a unit, a percent sign, or in octal
+  Signedness signedness;            // kUnsigned: the value and its range are unsigned numbers
 };
 
-struct TextShape {                             // type of a directive whose value is one text
-  const std::string& (*get)(const Settings&);  // reads the value from its member of Settings
-  void (*set)(Settings&, std::string);         // stores a checked value
-  WhenEmpty when_empty;                        // whether an empty text is a value or means "none"
-  Objection (*check)(Bytes);  // returns why the value is refused, or nullopt; null: all values are valid
+struct TextShape {                             // functions of a directive whose value is a text
+  const std::string& (*get)(const Settings&);  // reads the value from the settings
+  void (*set)(Settings&, std::string);         // stores a checked value in the settings
+  WhenEmpty when_empty;                        // whether an empty text is a value, or means "none"
+  Objection (*check)(Bytes);                   // returns why a value is refused, or nullopt; null: no check
 };
 
-struct ChoiceShape {  // type of a directive with a fixed list of values
-  int (*get)(const Settings&);
-  void (*set)(Settings&, int);        // stores a checked value
+struct ChoiceShape {                  // functions of a directive with a fixed list of values
+  int (*get)(const Settings&);        // reads the value from the settings
+  void (*set)(Settings&, int);        // stores a checked value in the settings
   std::span<const ChoiceName> names;  // all permitted values and their names
-  Objection (*check)(int);            // returns why the value is refused, or nullopt; null: all values are valid
+  Objection (*check)(int);            // returns why a value is refused, or nullopt; null: no check
 };
 
-struct SpecialShape {                                               // type of a directive with its own syntax
-  Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);        // parses the words and stores the value
+struct SpecialShape {                                               // functions of a directive with a syntax of its own
+  Objection (*assign)(Settings&, ConfigWords, ConfigOrigin);        // parses words, stores the value
   std::string (*text)(const Settings&);                             // the value as CONFIG GET shows it
-  FileLines (*file_lines)(std::string_view name, const Settings&);  // the lines for CONFIG REWRITE
+  FileLines (*file_lines)(std::string_view name, const Settings&);  // lines for CONFIG REWRITE
 };
 
-struct Directive {  // a row in the table of directives
-  std::string_view name;
-  SupportLevel support;  // whether the directive has an effect in this server
-  std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;  // type and accessors of its value
+struct Directive {        // one row in the table of directives
+  std::string_view name;  // primary name of the directive, as in redis.conf
+  SupportLevel support;   // whether the directive has an effect in this server
+  std::variant<YesNoShape, NumberShape, TextShape, ChoiceShape, SpecialShape> shape;  // type of the value
   uint32_t flags = directive_flags::kNoFlags;                                         // bits of directive_flags
-  std::string_view alias = {};     // an older name, which clients may also use
+  std::string_view alias = {};     // an older name, which clients may also use; empty: none
   VersionMark since = {};          // first versions that have the directive, under either name
   VersionMark until = {};          // first versions that no longer have the directive
-  VersionMark renamed_since = {};  // first versions that know the primary name; older ones know only the alias
+  VersionMark renamed_since = {};  // first versions that know `name`; older ones know only `alias`
 
-  bool Has(uint32_t flag) const { return (flags & flag) != 0; }
+  bool Has(uint32_t flag) const { return (flags & flag) != 0; }  // true: `flags` has this bit
   // Returns whether the version of this dialect knows the directive under the name `given`, which is the primary name
   // or the alias.
-  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // this version has it under the name `given`
+  bool IsKnownAs(std::string_view given, const Dialect& dialect) const;  // true: `dialect` has the name `given`
   // Returns the name to write to files that other versions may read: the name in Redis 7.2. This is the alias if 7.2
   // does not know the primary name.
-  std::string_view PortableName() const;  // the name in Redis 7.2, for files that other versions may read
+  std::string_view PortableName() const;  // name in Redis 7.2, for files that other versions may read
   // Returns whether patterns of CONFIG GET must not match the directive. kHidden hides it, unless a version that has
   // the directive is emulated. kUnlisted hides it always.
   bool IsHidden(const Dialect& dialect) const;  // true: patterns of CONFIG GET do not match it
@@ -128,10 +128,10 @@ struct Directive {  // a row in the table of directives
 
 // Parses the words and stores the value in `settings`. Returns nullopt on success, or why the value is refused. After a
 // refusal the stored value is unspecified, so assign to a copy of the settings.
-Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it
+Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);  // sets it
 
-std::string ValueText(const Directive& directive, const Settings& settings);  // the value as CONFIG GET shows it
+std::string ValueText(const Directive& directive, const Settings& settings);  // as CONFIG GET shows it
 
-FileLines DirectiveFileLines(const Directive& directive, const Settings& settings);  // the lines for CONFIG REWRITE
+FileLines DirectiveFileLines(const Directive& directive, const Settings& settings);  // as CONFIG REWRITE writes it
 
 }  // namespace respite

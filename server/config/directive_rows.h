@@ -25,13 +25,13 @@ template <auto kMember>
 using MemberType = std::remove_reference_t<decltype(std::declval<Settings&>().*kMember)>;
 
 template <auto kMember>
-constexpr YesNoShape YesNo() {  // a yes/no directive, stored in a bool member of Settings
+constexpr YesNoShape YesNo() {  // a directive with values yes and no: a bool member of Settings
   return {[](const Settings& settings) { return settings.*kMember; },
           [](Settings& settings, bool value) { settings.*kMember = value; }};
 }
 
 template <auto kMember>
-constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {  // an integer member of Settings
+constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat format) {  // a number, stored in Settings
   using Type = MemberType<kMember>;
   return {[](const Settings& settings) { return static_cast<int64_t>(settings.*kMember); },
           [](Settings& settings, int64_t value) { settings.*kMember = static_cast<Type>(value); },
@@ -42,11 +42,11 @@ constexpr NumberShape NumberOf(int64_t lowest, int64_t highest, NumberFormat for
 }
 
 template <auto kMember>
-constexpr NumberShape Number(int64_t lowest, int64_t highest) {  // a plain integer
+constexpr NumberShape Number(int64_t lowest, int64_t highest) {  // a number without a unit
   return NumberOf<kMember>(lowest, highest, NumberFormat::kInteger);
 }
 template <auto kMember>
-constexpr NumberShape Memory(int64_t lowest, int64_t highest) {  // bytes, also with a unit: "64mb"
+constexpr NumberShape Memory(int64_t lowest, int64_t highest) {  // a number of bytes, also "64mb"
   return NumberOf<kMember>(lowest, highest, NumberFormat::kMemory);
 }
 template <auto kMember>
@@ -54,12 +54,12 @@ constexpr NumberShape MemoryOrPercent(int64_t lowest, int64_t highest) {  // byt
   return NumberOf<kMember>(lowest, highest, NumberFormat::kMemoryOrPercent);
 }
 template <auto kMember>
-constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bits, such as 700
+constexpr NumberShape Octal(int64_t lowest, int64_t highest) {  // file mode bits in octal, such as 700
   return NumberOf<kMember>(lowest, highest, NumberFormat::kOctal);
 }
 
 template <auto kMember>
-constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // a string member of Settings
+constexpr TextShape TextOf(WhenEmpty when_empty, Objection (*check)(Bytes)) {  // a text in a member of Settings
   return {[](const Settings& settings) -> const std::string& { return settings.*kMember; },
           [](Settings& settings, std::string value) { settings.*kMember = std::move(value); }, when_empty, check};
 }
@@ -70,12 +70,12 @@ constexpr TextShape Text(Objection (*check)(Bytes) = nullptr) {  // a text that 
 }
 
 template <auto kMember>
-constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {  // an empty text means "none"
+constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {  // a text; an empty one means "none"
   return TextOf<kMember>(WhenEmpty::kUnset, check);
 }
 
 template <auto kMember>
-constexpr ChoiceShape Choice(std::span<const ChoiceName> names, Objection (*check)(int) = nullptr) {  // value: an enum
+constexpr ChoiceShape Choice(std::span<const ChoiceName> names, Objection (*check)(int) = nullptr) {  // one of `names`
   using Type = MemberType<kMember>;
   return {[](const Settings& settings) { return static_cast<int>(settings.*kMember); },
           [](Settings& settings, int value) { settings.*kMember = static_cast<Type>(value); }, names, check};
@@ -88,25 +88,25 @@ constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since 
 
 // Returns the row, marked as a directive that exists since this version, for example `Since("7.2.0", {"locale-collate",
 // …})`.
-constexpr Directive Since(VersionMark mark, Directive row) {  // the directive exists since this version
+constexpr Directive Since(VersionMark mark, Directive row) {  // the row exists since this version
   row.since = mark;
   return row;
 }
-constexpr Directive Until(VersionMark mark, Directive row) {  // this version no longer has the directive
+constexpr Directive Until(VersionMark mark, Directive row) {  // the row is gone since this version
   row.until = mark;
   return row;
 }
-constexpr Directive RenamedIn(VersionMark mark, Directive row) {  // older versions know only the alias of the row
+constexpr Directive RenamedIn(VersionMark mark, Directive row) {  // older versions know only the row's alias
   row.renamed_since = mark;
   return row;
 }
 
-std::span<const Directive> NetworkDirectives();      // the rows of the directives about connections
-std::span<const Directive> ProcessDirectives();      // the rows of the directives about process, log and limits
-std::span<const Directive> KeyspaceDirectives();     // the rows of the directives about keys and memory
-std::span<const Directive> PersistenceDirectives();  // the rows of the directives about RDB and AOF
-std::span<const Directive> ReplicationDirectives();  // the rows of the directives about replicas
-std::span<const Directive> ClusterDirectives();      // the rows of the directives about clusters
-std::span<const Directive> TlsDirectives();          // the rows of the directives about TLS
+std::span<const Directive> NetworkDirectives();      // all directives about connections and clients
+std::span<const Directive> ProcessDirectives();      // all directives about the process, log and limits
+std::span<const Directive> KeyspaceDirectives();     // all directives about keys and memory
+std::span<const Directive> PersistenceDirectives();  // all directives about RDB and AOF files
+std::span<const Directive> ReplicationDirectives();  // all directives about replication
+std::span<const Directive> ClusterDirectives();      // all directives about cluster mode
+std::span<const Directive> TlsDirectives();          // all directives about TLS
 
 }  // namespace respite::rows

@@ -11,33 +11,33 @@ class Folder {  // the folder in which a server's relative paths begin: the dire
  public:
   virtual ~Folder() = default;
 
-  virtual std::string Path() const = 0;  // absolute; empty: the directory no longer exists
+  virtual std::string Path() const = 0;  // absolute path of the folder; empty: deleted meanwhile
   // Changes to the folder `path`, which may be relative to the current folder. Returns nullopt, or the system's error
   // text on failure.
-  virtual std::optional<std::string> Enter(const std::string& path) = 0;  // changes to `path`; returns the error
-  virtual std::string Resolve(const std::string& path) const = 0;  // makes a path in this folder valid for the process
+  virtual std::optional<std::string> Enter(const std::string& path) = 0;  // makes `path` the folder; returns the error
+  virtual std::string Resolve(const std::string& path) const = 0;         // a relative `path` begins in this folder
 };
 
-class ProcessFolder final : public Folder {  // the working directory of the process
+class ProcessFolder final : public Folder {  // the working directory of the process, as `dir` of a single server
  public:
-  static ProcessFolder& Instance();  // the only ProcessFolder, shared by all servers
+  static ProcessFolder& Instance();  // the one ProcessFolder
 
-  std::string Path() const override;
-  std::optional<std::string> Enter(const std::string& path) override;  // returns the system's error text on failure
-  std::string Resolve(const std::string& path) const override { return path; }  // already valid
+  std::string Path() const override;                                            // the process's working directory
+  std::optional<std::string> Enter(const std::string& path) override;           // changes to `path`; returns the error
+  std::string Resolve(const std::string& path) const override { return path; }  // returns the path unchanged
 };
 
-class OwnFolder final : public Folder {  // a folder of one server, other than the working directory of the process
+class OwnFolder final : public Folder {  // the folder of one of several servers in this process
  public:
   // Requires: `path` is absolute.
   explicit OwnFolder(std::string path) : path_(std::move(path)) {}
 
-  std::string Path() const override { return path_; }
-  std::optional<std::string> Enter(const std::string& path) override;  // changes to `path`; returns the error
-  std::string Resolve(const std::string& path) const override;         // puts the folder before a relative path
+  std::string Path() const override { return path_; }                  // absolute path of the folder
+  std::optional<std::string> Enter(const std::string& path) override;  // makes `path` the folder; returns the error
+  std::string Resolve(const std::string& path) const override;         // puts this folder before a relative path
 
  private:
-  std::string path_;
+  std::string path_;  // absolute path of the folder
 };
 
 }  // namespace respite

@@ -12,22 +12,22 @@
 
 namespace respite {
 
-struct NewerDirective {  // a directive that only later versions have
-  std::string_view name;
-  std::string_view found_in;                       // versions that have the directive, for messages: "Redis 8.6"
-  std::optional<std::string_view> harmless_value;  // the only value with which the line is ignored; nullopt: any value
+struct NewerDirective {                            // a directive of later versions, which this server does not have
+  std::string_view name;                           // name of the directive
+  std::string_view found_in;                       // versions that have it, for messages: "Redis 8.6"
+  std::optional<std::string_view> harmless_value;  // with only this value the line is ignored; nullopt: with any
 
   // Returns whether a line with this directive can be ignored. `words` are the words after its name.
-  bool IsHarmless(ConfigWords words) const;  // true: a line with this value can be ignored
+  bool IsHarmless(ConfigWords words) const;  // true: a line with this value is ignored
 };
 
-std::span<const NewerDirective> NewerDirectives();  // all such directives, sorted by name
+std::span<const NewerDirective> NewerDirectives();  // all directives of later versions, sorted by name
 
 // Finds such a directive by name. Requires: `name` is in lower case. Cost: O(table).
 const NewerDirective* FindNewerDirective(Bytes name);  // null: no later version has this directive
 
 // Returns whether the name begins like the directives of Redis' modules, with search-, ts-, bf- or cf-. Requires:
 // `name` is in lower case.
-bool IsModuleDirective(Bytes name);  // begins with search-, ts-, bf- or cf-
+bool IsModuleDirective(Bytes name);  // true: begins with search-, ts-, bf- or cf-
 
 }  // namespace respite

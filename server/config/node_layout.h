@@ -14,29 +14,29 @@
 
 namespace respite {
 
-struct NodeLayout {                      // value of the directive `nodes`, for example "3x1"
-  static constexpr int kMaxNodes = 256;  // maximum number of nodes of a process, including replicas
+struct NodeLayout {                      // value of `nodes`: how many primaries and replicas, such as "3x1"
+  static constexpr int kMaxNodes = 256;  // largest number of nodes of a process
 
-  int primaries = 1;  // number of primaries, which are nodes 0 … primaries - 1
+  int primaries = 1;  // number of primaries: the nodes from 0 to primaries - 1
   int replicas = 0;   // number of replicas of each primary
 
   // Parses a value of the directive `nodes`: "3x1", or "3", which means "3x0".
-  static Result<NodeLayout, std::string> Parse(Bytes text);  // returns the layout, or what is wrong
+  static Result<NodeLayout, std::string> Parse(Bytes text);  // parses "3x1"; returns the layout, or the error
 
-  int Count() const { return primaries * (1 + replicas); }  // number of nodes, including replicas
-  std::optional<int> PrimaryOf(int node) const {            // the primary of `node`; nullopt: `node` is a primary
+  int Count() const { return primaries * (1 + replicas); }  // number of all nodes: primaries and replicas
+  std::optional<int> PrimaryOf(int node) const {            // primary of the replica `node`; nullopt: a primary
     return node < primaries ? std::nullopt : std::optional(node % primaries);
   }
   // FirstSlot and LastSlot return the range of hash slots that a primary owns. All primaries have equal shares, rounded
   // as redis-cli does.
-  int FirstSlot(int primary) const { return End(primary); }         // first slot that this primary owns
-  int LastSlot(int primary) const { return End(primary + 1) - 1; }  // last slot that this primary owns
+  int FirstSlot(int primary) const { return End(primary); }         // first hash slot of this primary
+  int LastSlot(int primary) const { return End(primary + 1) - 1; }  // last hash slot of this primary
 
   bool operator==(const NodeLayout&) const = default;
 
  private:
   // Returns the slot after the last one of the first `count` primaries.
-  int End(int count) const { return (2 * count * kSlotCount + primaries) / (2 * primaries); }
+  int End(int count) const { return (2 * count * kSlotCount + primaries) / (2 * primaries); }  // slots of `count` nodes
 };
 
 }  // namespace respite

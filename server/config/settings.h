@@ -53,9 +53,9 @@ inline constexpr uint32_t kShutdownNoSave = 2;
 inline constexpr uint32_t kShutdownNow = 4;
 inline constexpr uint32_t kShutdownForce = 8;
 
-struct SavePoint {  // `save 3600 1`: save when 3600 s have passed and there was 1 change
-  int64_t seconds;  // minimum time since the last save
-  int64_t changes;  // minimum number of changes since the last save
+struct SavePoint {  // a pair of `save 3600 1`: save after 3600 s with at least 1 change
+  int64_t seconds;  // how long ago the last save must be, in s
+  int64_t changes;  // how many changes there must be since the last save
 
   bool operator==(const SavePoint&) const = default;
 };
@@ -64,32 +64,32 @@ inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300
 
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
 
-struct OutputBufferLimit {   // limits for the unsent output of one client
-  uint64_t hard_bytes = 0;   // this many unsent bytes close the client; 0: no limit
-  uint64_t soft_bytes = 0;   // this many for longer than soft_seconds close the client; 0: no limit
-  int64_t soft_seconds = 0;  // how long soft_bytes may be exceeded
+struct OutputBufferLimit {   // limits of a client's unsent output, after which the client is closed
+  uint64_t hard_bytes = 0;   // with more unsent bytes the client is closed; 0: no limit
+  uint64_t soft_bytes = 0;   // with more for longer than soft_seconds the client is closed; 0: no limit
+  int64_t soft_seconds = 0;  // how long output may be above soft_bytes
 
   bool operator==(const OutputBufferLimit&) const = default;
 };
 using OutputBufferLimits = std::array<OutputBufferLimit, kOutputBufferClassCount>;
 
-struct PrimaryAddress {  // value of `replicaof`: the address of the primary
-  std::string host;
-  int port;
+struct PrimaryAddress {  // value of `replicaof`: the address of the primary to replicate
+  std::string host;      // host name or IP address of the primary
+  int port;              // port of the primary
 };
 
 inline constexpr int kAutoPort = -1;  // `port auto`: the system chooses a free port
 inline constexpr int kMinHz = 1;
 inline constexpr int kMaxHz = 500;
 
-struct Settings : EncodingLimits {  // the values of all directives
+struct Settings : EncodingLimits {  // the present values of all directives
   // Directives of the network and of clients.
-  std::vector<std::string> bind = {"*", "-::*"};  // addresses to listen on; a leading "-": optional
+  std::vector<std::string> bind = {"*", "-::*"};  // addresses to listen on; with "-": optional
   std::string bind_source_addr;                   // local address of connections to other servers; empty: any
   OutputBufferLimits client_output_buffer_limit = {
       {{0, 0, 0}, {uint64_t{256} << 20, uint64_t{64} << 20, 60}, {uint64_t{32} << 20, uint64_t{8} << 20, 60}}};
   std::string availability_zone;                           // a text that INFO and HELLO show
-  uint64_t client_query_buffer_limit = uint64_t{1} << 30;  // bytes of unread requests of one client
+  uint64_t client_query_buffer_limit = uint64_t{1} << 30;  // maximum bytes of a client's input that has not run yet
   int events_per_io_thread = 2;                            // without effect
   int io_threads = 1;                                      // without effect
   bool io_threads_do_reads = false;                        // without effect
@@ -105,12 +105,12 @@ struct Settings : EncodingLimits {  // the values of all directives
   std::string port_file;             // path of the file that receives the ports; empty: none
   int prefetch_batch_max_size = 16;  // without effect
   bool protected_mode = true;        // without a password, only local clients are served
-  int64_t proto_max_bulk_len = int64_t{512} << 20;  // bytes of one argument
+  int64_t proto_max_bulk_len = int64_t{512} << 20;  // maximum length of one argument in bytes
   int sentinels = 0;                                // number of Sentinels of this process, which monitor `nodes`
   uint32_t socket_mark_id = 0;                      // SO_MARK of sockets; 0: none
   int tcp_backlog = 511;                            // length of the queue of connections that were not accepted yet
   int tcp_keepalive = 300;                          // seconds without traffic before a keepalive probe; 0: off
-  int timeout = 0;                                  // seconds after which idle clients are closed; 0: never
+  int timeout = 0;                                  // seconds after which an idle client is closed; 0: never
   uint64_t tracking_table_max_keys = 1000000;       // keys that client-side caching remembers; 0: no limit
   std::string unixsocket;                           // path of the unix socket; empty: none
   std::string unixsocketgroup;                      // group of the file of the unix socket; empty: unchanged
@@ -120,22 +120,22 @@ struct Settings : EncodingLimits {  // the values of all directives
   AclPubsubDefault acl_pubsub_default = AclPubsubDefault::kResetChannels;  // channels of new users: none or all
   std::string aclfile;                                                     // path of the file with users; empty: none
   int64_t acllog_max_len = 128;                                            // maximum number of entries of ACL LOG
-  bool always_show_logo = false;                // the log shows the logo also without a terminal
-  std::string bio_cpulist;                      // processors of background threads; empty: any
-  int64_t busy_reply_threshold = 5000;          // milliseconds after which a script is busy: clients get BUSY
-  bool crash_log_enabled = true;                // a crash writes a report to the log
-  std::string debug_context;                    // text that crash reports show
-  bool crash_memcheck_enabled = true;           // a crash report tests the memory
-  bool daemonize = false;                       // the server runs in the background
-  std::string dir;                              // absolute path of the folder for data files
-  Folder* folder = &ProcessFolder::Instance();  // the folder `dir`, in which relative paths begin; not a directive
-  bool disable_thp = true;                      // turns transparent huge pages off
-  bool dynamic_hz = true;                       // more timer ticks with more clients
-  Emulated emulate = Emulated::kNone;           // the version to imitate; kNone: all features of all versions
-  bool enable_debug_assert = false;             // without effect
-  bool extended_redis_compatibility = false;    // an emulated Valkey calls itself Redis
-  Permission enable_debug_command = Permission::kNever;      // who may use DEBUG
-  Permission enable_module_command = Permission::kNever;     // who may use MODULE
+  bool always_show_logo = false;                          // the log shows the logo also without a terminal
+  std::string bio_cpulist;                                // processors of background threads; empty: any
+  int64_t busy_reply_threshold = 5000;                    // milliseconds after which a script is busy: clients get BUSY
+  bool crash_log_enabled = true;                          // a crash writes a report to the log
+  std::string debug_context;                              // text that crash reports show
+  bool crash_memcheck_enabled = true;                     // a crash report tests the memory
+  bool daemonize = false;                                 // the server runs in the background
+  std::string dir;                                        // absolute path of the folder for RDB and AOF files
+  Folder* folder = &ProcessFolder::Instance();            // the folder `dir`, for file access; not a directive
+  bool disable_thp = true;                                // turns transparent huge pages off
+  bool dynamic_hz = true;                                 // more timer ticks with more clients
+  Emulated emulate = Emulated::kNone;                     // the version to imitate; kNone: all features of all versions
+  bool enable_debug_assert = false;                       // without effect
+  bool extended_redis_compatibility = false;              // an emulated Valkey calls itself Redis
+  Permission enable_debug_command = Permission::kNever;   // who may use DEBUG
+  Permission enable_module_command = Permission::kNever;  // who may use MODULE
   Permission enable_protected_configs = Permission::kNever;  // who may set protected directives
   int64_t exit_on_idle = 0;               // milliseconds without clients after which the process ends; 0: off
   bool exit_with_parent = false;          // shut down when the launching process ends
@@ -145,7 +145,7 @@ struct Settings : EncodingLimits {  // the values of all directives
   int64_t latency_monitor_threshold = 0;  // events of at least this many milliseconds are recorded; 0: off
   bool latency_tracking = true;           // the server keeps a latency histogram for each command
   std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};  // percentiles of INFO latencystats
-  std::vector<std::string> load;                                // absolute paths of fixture files to load at startup
+  std::vector<std::string> load;                                // paths of fixtures (files of test data) to load
   std::string locale_collate;                                   // locale for SORT … ALPHA
   LogFormat log_format = LogFormat::kLegacy;                    // Redis' line format, or logfmt
   LogTimeFormat log_timestamp_format = LogTimeFormat::kLegacy;  // how log lines write the time
@@ -171,7 +171,7 @@ struct Settings : EncodingLimits {  // the values of all directives
   int64_t commandlog_large_request_max_len = 128;        // maximum number of logged large requests
   int64_t commandlog_reply_larger_than = 1024 * 1024;    // bytes from which a reply is logged; negative: off
   int64_t commandlog_large_reply_max_len = 128;          // maximum number of logged large replies
-  bool starts_empty = false;                             // no data is loaded from `dir` at startup; not a directive
+  bool starts_empty = false;                             // true: no data is loaded at startup; not a directive
   std::string start_dir;                          // working directory at the start of the server; not a directive
   Supervision supervised = Supervision::kNone;    // to which supervisor the server reports: systemd or upstart
   bool syslog_enabled = false;                    // each log line is also sent to syslog

@@ -36,7 +36,7 @@ inline constexpr SpecialShape kSave{AssignSave, SaveText, SaveFileLines};
 
 // `client-output-buffer-limit`: for each client class, its name, hard limit, soft limit and soft seconds.
 Objection AssignClientOutputBufferLimit(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores limits
-std::string ClientOutputBufferLimitText(const Settings& settings);                            // as CONFIG GET shows it
+std::string ClientOutputBufferLimitText(const Settings& settings);  // the value as CONFIG GET shows it
 FileLines ClientOutputBufferLimitFileLines(std::string_view name, const Settings& settings);  // for CONFIG REWRITE
 inline constexpr SpecialShape kClientOutputBufferLimit{AssignClientOutputBufferLimit, ClientOutputBufferLimitText,
                                                        ClientOutputBufferLimitFileLines};
@@ -62,10 +62,11 @@ FileLines ReplicaofFileLines(std::string_view name, const Settings& settings);  
 inline constexpr SpecialShape kReplicaof{AssignReplicaof, ReplicaofText, ReplicaofFileLines};
 
 // `latency-tracking-info-percentiles`: percentiles from 0 to 100, separated by spaces.
-Objection AssignLatencyTrackingInfoPercentiles(Settings& settings, ConfigWords words, ConfigOrigin origin);
-std::string LatencyTrackingInfoPercentilesText(const Settings& settings);  // as CONFIG GET shows it
-FileLines LatencyTrackingInfoPercentilesFileLines(std::string_view name,
-                                                  const Settings& settings);  // the line of CONFIG REWRITE
+Objection AssignLatencyTrackingInfoPercentiles(Settings& settings,  // stores the percentiles, or says why not
+                                               ConfigWords words, ConfigOrigin origin);
+std::string LatencyTrackingInfoPercentilesText(const Settings& settings);  // the value as CONFIG GET shows it
+FileLines LatencyTrackingInfoPercentilesFileLines(std::string_view name,   // the directive's line for CONFIG REWRITE
+                                                  const Settings& settings);
 inline constexpr SpecialShape kLatencyTrackingInfoPercentiles{
     AssignLatencyTrackingInfoPercentiles, LatencyTrackingInfoPercentilesText, LatencyTrackingInfoPercentilesFileLines};
 

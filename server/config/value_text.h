@@ -14,11 +14,11 @@ namespace respite {
 // out of range are clamped.
 std::optional<int64_t> ParseLooseInteger(const std::string& text, int base = 10);  // as strtoll; nullopt: no number
 
-std::string FormatMemoryWithUnit(uint64_t bytes);  // "64mb": in the largest unit without a remainder
+std::string FormatMemoryWithUnit(uint64_t bytes);  // "64mb": with the largest unit that leaves no remainder
 
-Bytes TrimLine(Bytes line);  // removes blanks and line ends at both ends
+Bytes TrimLine(Bytes line);  // returns the line without blanks and line ends around it
 
-std::string WorkingDirectory();  // of the process; empty if the directory was deleted
+std::string WorkingDirectory();  // absolute path of the process's folder; empty if it was deleted
 
 std::string AbsolutePath(Bytes path);  // joins a relative path, also "../a", to the working directory
 
