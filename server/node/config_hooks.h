@@ -6,6 +6,6 @@ namespace respite {
 struct Services;
 
 // Registers the hooks of CONFIG SET. Must be called once. Requires: `services` exists as long as directives can change.
-void RegisterConfigHooks(const Services& services);  // registers what CONFIG SET must also do for some directives
+void RegisterConfigHooks(const Services& services);  // registers what a CONFIG SET of some directives must do
 
 }  // namespace respite

@@ -24,48 +24,48 @@
 
 namespace respite {
 
-class Node {  // one server without its sockets
+class Node {  // one server without its sockets: owns all its parts
  public:
-  struct Parts {         // what comes from outside and must outlive the Node
-    Config& config;      // the values of all directives
-    const Clock& clock;  // the time that clients see
-    const Pace& pace;    // real elapsed time, for timeouts; cannot be moved
-    Logger& log;
-    HashKey hash_key;      // key of the hashes in all tables
+  struct Parts {           // what Node gets from outside; must outlive the Node
+    Config& config;        // the values of all directives
+    const Clock& clock;    // time that clients see, and TEST CLOCK can move
+    const Pace& pace;      // real time, which nobody can move
+    Logger& log;           // the server's log
+    HashKey hash_key;      // secret seed of the hash functions in all tables
     uint64_t random_seed;  // seed of random choices that clients can see
-    FileSystem& files;     // where the Node reads and writes its files
-    Forker& forker;        // forks children for background saves
+    FileSystem& files;     // access to the disk
+    Forker& forker;        // makes child processes for background saves
     IdSource ids = {};     // source of random IDs and passwords
   };
   explicit Node(const Parts& outside);
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  const Services& services() const { return services_; }  // all parts of the server
-  Runtime& runtime() { return runtime_; }                 // environment; NodeHost or a test attaches to it
-  Housekeeping& housekeeping() { return housekeeping_; }  // periodic work
+  const Services& services() const { return services_; }  // references to all parts of the server
+  Runtime& runtime() { return runtime_; }                 // clock, log, timers …; a NodeHost or a test attaches to it
+  Housekeeping& housekeeping() { return housekeeping_; }  // work at timer ticks and the ends of turns
 
  private:
   void RegisterHooks();  // connects the parts that call each other
 
-  const std::unique_ptr<MovableClock> movable_clock_;  // null: the clock cannot be moved
-  DiskFaults disk_faults_;                             // failures of the disk that TEST FAULT adds
-  FaultyDisk faulty_disk_;                             // the file system, with the failures that disk_faults_ requests
-  CommandTable commands_;                              // all commands of this server, with statistics
-  Runtime runtime_;                                    // environment of all parts: settings, clock, log, host
-  DataSubsystem data_;                                 // keyspace, expiry, memory
+  const std::unique_ptr<MovableClock> movable_clock_;  // clock that TEST CLOCK can move; null: it cannot
+  DiskFaults disk_faults_;                             // the disk errors that TEST FAULT has requested
+  FaultyDisk faulty_disk_;                             // access to the disk, with the errors of disk_faults_
+  CommandTable commands_;                              // all commands of the server, with their statistics
+  Runtime runtime_;                                    // what all parts may use: settings, clock, log, timers …
+  DataSubsystem data_;                                 // keyspace, expiry, eviction
   ClientSubsystem clients_;                            // sessions, users, limits, Pub/Sub
   Services services_;                                  // references to all parts, for commands
   Identity identity_;                                  // run ID and start time of the server
   Tls tls_;                                            // TLS certificates and keys
   ExecutionSubsystem execution_;                       // runs commands, transactions and scripts
-  StorageSubsystem storage_;                           // RDB and AOF
-  Housekeeping housekeeping_;                          // periodic work, and work at the end of each turn
-  Lab lab_;                                            // state of the TEST command
+  StorageSubsystem storage_;                           // RDB and AOF files
+  Housekeeping housekeeping_;                          // work at timer ticks and the ends of turns
+  Lab lab_;                                            // the command TEST: faults, journal, clock …
   Replication replication_;                            // links to the primary and to replicas
-  Migrations migrations_;                              // keys that MIGRATE is sending to other servers
-  ClusterMode cluster_;                                // unused unless `cluster-enabled`
-  SlotMigrations slot_migrations_;                     // slots that CLUSTER MIGRATESLOTS moves to or from this node
+  Migrations migrations_;                              // MIGRATE: keys that are being sent to other servers
+  ClusterMode cluster_;                                // the cluster bus and failover; unused unless `cluster-enabled`
+  SlotMigrations slot_migrations_;                     // CLUSTER MIGRATESLOTS: slots that move to or from this node
   SentinelMode sentinel_;                              // unused unless this server is a Sentinel
 };
 

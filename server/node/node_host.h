@@ -25,46 +25,50 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   NodeHost(const NodeHost&) = delete;
   NodeHost& operator=(const NodeHost&) = delete;
 
-  void Start();  // starts the timer whose ticks run periodic work
+  void Start();  // starts the timer whose ticks run Housekeeping::Tick
   // Sets the function that Stop calls. Without such a function, Stop ends the loop.
-  void SetStopHandler(std::function<void(int exit_code)> handler) { on_stop_ = std::move(handler); }  // called by Stop
+  void SetStopHandler(std::function<void(int exit_code)> handler) {  // called by Stop; null: Stop ends the loop
+    on_stop_ = std::move(handler);
+  }
   // Makes each tick of the timer call `handler`, also in the middle of a turn (during ServeDuringLongTask).
-  void SetTickHandler(std::function<void()> handler) { on_tick_ = std::move(handler); }  // called at each tick
+  void SetTickHandler(std::function<void()> handler) {  // called at each tick, also during a slow script
+    on_tick_ = std::move(handler);
+  }
 
   // Makes the loop call EndTurn for this server at the end of the turn.
-  void MarkActive() { loop_.MarkActive(*this); }  // called before a client is served: EndTurn will run in this turn
-  Pump& pump();                                   // runs the requests of a client
-  EventLoop& loop() { return loop_; }
+  void MarkActive() { loop_.MarkActive(*this); }          // EndTurn will be called when this turn ends
+  Pump& pump();                                           // runs the requests of clients
+  EventLoop& loop() { return loop_; }                     // the event loop that this Node shares with others
   LoopNetwork& network() { return network_; }             // connections to other servers
-  const Services& services() const { return services_; }  // all parts of the server
+  const Services& services() const { return services_; }  // references to all parts of the Node
 
   // The functions of Host.
-  void Stop(int exit_code) override;
-  void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }
-  bool ServeDuringLongTask() override;  // serves other clients during a long script or load; false: stop the task
-  void WakeAt(int64_t monotonic_ms) override;  // makes Housekeeping::Wake run at this time
-  void StartTurnAt(int64_t pace_us) override;  // makes the event loop start a turn at this time
+  void Stop(int exit_code) override;  // stops this Node: calls SetStopHandler's function
+  void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }  // runs it in another turn
+  bool ServeDuringLongTask() override;         // serves clients during a slow script or load; false: stop
+  void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake will run at this clock time
+  void StartTurnAt(int64_t pace_us) override;  // a turn will start at this real time
 
   // The functions of EventLoop::Participant.
-  void EndTurn(int64_t turn_us) override;  // does the work at the end of an event loop turn
-  void EndTurnDuringLongTask() override;   // replies to clients served in the middle of a turn
+  void EndTurn(int64_t turn_us) override;  // at the end of a turn: writes the AOF, sends replies …
+  void EndTurnDuringLongTask() override;   // during a slow script or load: sends replies
 
  private:
-  struct Timers;
+  struct Timers;  // the timers of the event loop that a NodeHost uses
 
   void ScheduleTick();  // sets the timer for the next tick
 
-  EventLoop& loop_;
-  Node& node_;
-  const Services& services_;          // all parts of the server
-  std::shared_ptr<Timers> timers_;    // handlers hold a weak_ptr, since they may outlive the NodeHost
+  EventLoop& loop_;                   // the event loop, which this Node shares with others
+  Node& node_;                        // the server that runs here
+  const Services& services_;          // references to all parts of the Node
+  std::shared_ptr<Timers> timers_;    // timers of ticks and wake-ups; handlers may outlive the NodeHost
   LoopNetwork network_;               // connections to other servers
-  Pump pump_;                         // runs clients' requests
-  std::unique_ptr<Pump> other_pump_;  // runs clients in the middle of a turn; created on first use
-  std::function<void(int)> on_stop_;  // handler of SetStopHandler, called with the exit code
-  std::function<void()> on_tick_;     // handler of SetTickHandler
-  bool missed_tick_ = false;          // the timer expired in the middle of a turn
-  bool has_stopped_ = false;          // Stop was called
+  Pump pump_;                         // runs the requests of clients
+  std::unique_ptr<Pump> other_pump_;  // runs requests during a slow script; made at the first use
+  std::function<void(int)> on_stop_;  // called by Stop; null: Stop ends the loop
+  std::function<void()> on_tick_;     // called at each tick; may be null
+  bool missed_tick_ = false;          // true: a tick fell into a slow script or load; Tick runs again after it
+  bool has_stopped_ = false;          // true: Stop was called
 };
 
 }  // namespace respite

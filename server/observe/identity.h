@@ -9,13 +9,13 @@
 
 namespace respite {
 
-struct Identity {  // ID and start time of the server
+struct Identity {  // run ID and start time of this server
   Identity(const Clock& clock, IdSource& ids)
       : run_id(ids.Hex(40)), started_ms(clock.MonotonicMs()), started_wall_ms(clock.WallMs()) {}
 
-  const std::string run_id;       // random ID of 40 hexadecimal digits, as INFO shows it
-  const int64_t started_ms;       // start of the server in monotonic time
-  const int64_t started_wall_ms;  // start of the server in Unix time
+  const std::string run_id;       // random ID of 40 hexadecimal digits, for INFO
+  const int64_t started_ms;       // clock time when the server started
+  const int64_t started_wall_ms;  // Unix time when the server started
 };
 
 }  // namespace respite

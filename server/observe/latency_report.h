@@ -9,15 +9,15 @@
 namespace respite {
 
 // As in Redis, all these figures are rounded to integers.
-struct LatencySummary {      // figures of one event, such as "command"
-  int64_t samples = 0;       // number of samples
-  int64_t low_ms = 0;        // the shortest sample
-  int64_t high_ms = 0;       // the longest sample
-  int64_t average_ms = 0;    // average of all samples
-  int64_t deviation_ms = 0;  // mean absolute deviation of the samples from average_ms
-  int64_t period_s = 0;      // seconds since the oldest sample, at least 1
+struct LatencySummary {      // LATENCY DOCTOR's figures about the spikes of one event
+  int64_t samples = 0;       // number of spikes
+  int64_t low_ms = 0;        // duration of the shortest spike
+  int64_t high_ms = 0;       // duration of the longest spike
+  int64_t average_ms = 0;    // average duration of all spikes
+  int64_t deviation_ms = 0;  // mean absolute difference between durations and average_ms
+  int64_t period_s = 0;      // how many seconds ago the oldest spike was, at least 1
 };
-LatencySummary SummarizeLatency(const LatencyMonitor::Event& event, int64_t unix_time_s);  // computes these figures
+LatencySummary SummarizeLatency(const LatencyMonitor::Event& event, int64_t unix_time_s);  // computes its figures
 
 // The graph is a curve with 80 samples per line, four rows high. Below each sample, its age is written downwards:
 //
@@ -30,6 +30,7 @@ LatencySummary SummarizeLatency(const LatencyMonitor::Event& event, int64_t unix
 std::string LatencyGraph(Bytes name, const LatencyMonitor::Event& event, int64_t unix_time_s);  // text of LATENCY GRAPH
 
 // Returns a text that describes the latency events and gives advice.
-std::string LatencyDoctor(const LatencyMonitor& monitor, const Settings& settings, int64_t unix_time_s);  // advice
+std::string LatencyDoctor(const LatencyMonitor& monitor,  // text of LATENCY DOCTOR: figures and advice
+                          const Settings& settings, int64_t unix_time_s);
 
 }  // namespace respite

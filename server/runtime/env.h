@@ -22,45 +22,45 @@ class Logger;
 class Network;
 class Pace;
 
-struct Env {                 // what every component of the server may use
-  Config& config;            // the directives, and the functions of CONFIG SET
-  const Settings& settings;  // the values of the directives in `config`
-  const Dialect& dialect;    // the Redis or Valkey version that `emulate` names
-  CommandTable& commands;    // all commands of the server, with their statistics
-  const Clock& clock;        // time that TEST CLOCK can change
-  const Pace& pace;          // real elapsed time, which TEST CLOCK cannot change
-  Logger& log;
-  FileSystem& files;                  // all access to files
+struct Env {                          // what every part of a server may use: settings, clock, log, timers …
+  Config& config;                     // the directives, and CONFIG SET with its hooks
+  const Settings& settings;           // the values of all directives
+  const Dialect& dialect;             // the Redis or Valkey version that `emulate` names
+  CommandTable& commands;             // all commands of the server, with their statistics
+  const Clock& clock;                 // time that clients see, and TEST CLOCK can move
+  const Pace& pace;                   // real time, which TEST CLOCK cannot move
+  Logger& log;                        // the server's log
+  FileSystem& files;                  // all access to the disk
   const LateBound<Host>& host;        // the event loop
-  const LateBound<Network>& network;  // sockets and name resolution
-  Timers& timers;                     // components that have work at certain times of `clock`
-  ServerPhase& phase;                 // whether the server is loading, runs a slow script, or has stopped
+  const LateBound<Network>& network;  // connections to other servers, and name resolution
+  Timers& timers;                     // the parts of the server that have work at certain times of `clock`
+  ServerPhase& phase;                 // whether the server loads data, runs a slow script, or has stopped
   ServerStats& stats;                 // counters for INFO
-  LatencyMonitor& latency;            // spikes of slow events, for LATENCY
-  DebugSwitches& debug;               // what DEBUG switches on or off
+  LatencyMonitor& latency;            // LATENCY: how long slow events took
+  DebugSwitches& debug;               // switches that the command DEBUG changes
 };
 
-struct Runtime {             // owns the objects of an Env that are made for the server itself
+struct Runtime {             // owns the parts of an Env that are made for one server
   struct Parts {             // the objects that Runtime uses; its constructor gets them
-    Config& config;          // the directives and CONFIG SET
-    CommandTable& commands;  // all commands of the server
-    const Clock& clock;      // time that TEST CLOCK can change
-    const Pace& pace;
-    Logger& log;
-    FileSystem& files;  // all access to files
+    Config& config;          // the directives, and CONFIG SET with its hooks
+    CommandTable& commands;  // all commands of the server, with their statistics
+    const Clock& clock;      // time that clients see, and TEST CLOCK can move
+    const Pace& pace;        // real time, which TEST CLOCK cannot move
+    Logger& log;             // the server's log
+    FileSystem& files;       // all access to the disk
   };
   explicit Runtime(const Parts& parts);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
   LateBound<Host> host;        // the event loop
-  LateBound<Network> network;  // sockets and name resolution
-  Timers timers;               // work that is due at certain times
-  ServerPhase phase;           // whether the server is loading, runs a slow script, or has stopped
+  LateBound<Network> network;  // connections to other servers, and name resolution
+  Timers timers;               // the parts of the server that have work at certain times of the clock
+  ServerPhase phase;           // whether the server loads data, runs a slow script, or has stopped
   ServerStats stats;           // counters for INFO
-  LatencyMonitor latency;      // spikes for LATENCY
-  DebugSwitches debug;         // what DEBUG switches on or off
-  const Env env;               // references to the members above
+  LatencyMonitor latency;      // LATENCY: how long slow events took
+  DebugSwitches debug;         // switches that the command DEBUG changes
+  const Env env;               // references to all of these, for every part of the server
 };
 
 }  // namespace respite

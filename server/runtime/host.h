@@ -6,20 +6,20 @@
 
 namespace respite {
 
-class Host {  // interface to the event loop; tests use a fixture instead
+class Host {  // interface of a server to its event loop; in tests, to a fixture
  public:
   virtual ~Host() = default;
-  virtual void Stop(int exit_code) = 0;               // ends the event loop and the process
-  virtual void Post(std::function<void()> task) = 0;  // runs the task in another Turn, when the loop is free
+  virtual void Stop(int exit_code) = 0;               // ends the server; alone in its process, also the process
+  virtual void Post(std::function<void()> task) = 0;  // runs the task in a later Turn
   // Serves clients in the middle of a Turn, while a slow script runs or data is being loaded. Returns false if the
   // server must stop.
-  virtual bool ServeDuringLongTask() = 0;  // serves clients during a long task; false: the server must stop
+  virtual bool ServeDuringLongTask() = 0;  // serves clients during a slow script or load; false: stop it
   // Sets the monotonic time at which the Host must call Housekeeping::Wake. Each call replaces the time of the earlier
   // call.
-  virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers at this time, or earlier
+  virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers when the clock reaches this time
   // Sets the time of the Pace at which the Host must start a Turn, independently of the Clock. Each call replaces the
   // time of the earlier call.
-  virtual void StartTurnAt(int64_t pace_us) = 0;  // starts a Turn at this real elapsed time (Pace)
+  virtual void StartTurnAt(int64_t pace_us) = 0;  // a Turn starts at this real time
 };
 
 }  // namespace respite

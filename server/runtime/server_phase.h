@@ -12,7 +12,7 @@ namespace respite {
 
 struct Session;
 
-class ServerPhase {  // whether the server runs a slow script, loads or has stopped
+class ServerPhase {  // whether the server runs a slow script, loads data, or has stopped
  public:
   enum class Load : uint8_t {
     kNone,
@@ -29,33 +29,33 @@ class ServerPhase {  // whether the server runs a slow script, loads or has stop
   // ends.
   void BeginBusyScript(BusyScriptKind kind, const Session* holder) { script_ = {kind, holder}; }  // a script is slow
   void EndBusyScript() { script_ = {}; }                // the slow script has ended
-  void BeginLoading(Load how, const Session* holder) {  // `holder` (or null) caused it; its input waits until the end
+  void BeginLoading(Load how, const Session* holder) {  // loading starts; `holder` (or null) asked for it, and waits
     load_ = how;
     loader_ = holder;
   }
-  void EndLoading() { BeginLoading(Load::kNone, nullptr); }  // the data is complete
-  void Stop() { has_stopped_ = true; }                       // no command may run any more
+  void EndLoading() { BeginLoading(Load::kNone, nullptr); }  // all data is loaded
+  void Stop() { has_stopped_ = true; }                       // the server has stopped: no command may run
 
-  bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // clients are served meanwhile
-  BusyScriptKind busy_script() const { return script_.kind; }  // the running slow script; kNone: no slow script
-  bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }            // a slow script runs
-  Load load() const { return load_; }                                                     // how data is being loaded
+  bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // a slow script or load is under way
+  BusyScriptKind busy_script() const { return script_.kind; }  // the kind of the slow script; kNone: none runs
+  bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }  // a slow script runs now
+  Load load() const { return load_; }                                           // whether and how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
   bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
-  bool PausesInputOf(const Session& session) const {  // true: its script or load runs, so its input is not read
+  bool PausesInputOf(const Session& session) const {  // its slow script or load runs, so its input waits
     return script_.holder == &session || loader_ == &session;
   }
 
  private:
-  struct Script {  // a slow script
-    BusyScriptKind kind = BusyScriptKind::kNone;
-    const Session* holder = nullptr;  // the client that runs the script; may be null
+  struct Script {                                 // a slow script that runs now
+    BusyScriptKind kind = BusyScriptKind::kNone;  // an EVAL or a function; kNone: none runs
+    const Session* holder = nullptr;              // the client that runs the script; may be null
   };
 
-  Script script_;                    // the slow script
-  Load load_ = Load::kNone;          // how data is being loaded
-  const Session* loader_ = nullptr;  // the client that caused the loading; may be null
-  bool has_stopped_ = false;         // no command may run any more
+  Script script_;                    // the slow script that runs now, if any
+  Load load_ = Load::kNone;          // whether and how data is being loaded
+  const Session* loader_ = nullptr;  // the client that asked for the loading; may be null
+  bool has_stopped_ = false;         // true: no command may run any more
 };
 
 }  // namespace respite

@@ -11,92 +11,92 @@
 
 namespace respite {
 
-class InstantRate {  // a rate over the latest samples
+class InstantRate {  // how fast a counter grows now: the mean of the latest samples
  public:
   // Adds a sample of a growing counter and of its base, which is mostly the clock in µs.
-  void Sample(uint64_t counter, int64_t base);  // adds a sample; both numbers grow with time
+  void Sample(uint64_t counter, int64_t base);  // notes the counter's value and the base's (mostly the time)
   // Returns the growth of the counter per unit of the base: the mean of the latest samples. Samples that do not exist
   // yet count as 0.
-  double MeanRatio() const;  // growth of the counter per unit of the base
+  double MeanRatio() const;  // growth of the counter, divided by growth of the base
   // Returns the growth of the counter per second. Requires: the base is a clock in µs.
-  double PerSecond() const { return MeanRatio() * 1e6; }  // requires a base in µs
+  double PerSecond() const { return MeanRatio() * 1e6; }  // if the base is a time in µs
   void Reset() { *this = {}; }                            // forgets all samples
 
  private:
   static constexpr size_t kSamples = 16;    // number of samples whose mean is the rate
-  std::array<double, kSamples> samples_{};  // growth of the counter per unit of the base
-  size_t next_ = 0;                         // index of the oldest sample
-  uint64_t last_counter_ = 0;               // the counter at the last call of Sample
-  int64_t last_base_ = 0;                   // the base at the last call of Sample
+  std::array<double, kSamples> samples_{};  // each sample's growth of the counter, divided by the base's
+  size_t next_ = 0;                         // index in samples_ that the next sample overwrites
+  uint64_t last_counter_ = 0;               // value of the counter at the last call of Sample
+  int64_t last_base_ = 0;                   // value of the base at the last call of Sample
 };
 
-class RecentPeak {  // the largest value that was noted in the last kSeconds seconds
+class RecentPeak {  // the largest of all values in the last 8 seconds
  public:
-  void Note(size_t bytes, int64_t now_s);  // records a value
-  size_t Most(int64_t now_s) const;        // the largest value in the last kSeconds seconds
+  void Note(size_t bytes, int64_t now_s);  // adds a value that was measured at this time
+  size_t Most(int64_t now_s) const;        // the largest value of the last kSeconds seconds
 
  private:
-  static constexpr size_t kSeconds = 8;  // the number of seconds that are remembered
+  static constexpr size_t kSeconds = 8;  // how many seconds a value counts
   struct Slot {                          // the largest value of one second
-    int64_t second = -1;                 // number of this second; -1: none
-    size_t bytes = 0;                    // the largest value of this second
+    int64_t second = -1;                 // which second (now_s); -1: none
+    size_t bytes = 0;                    // the largest value in this second
   };
-  std::array<Slot, kSeconds> slots_{};  // the seconds, each at its number modulo kSeconds
+  std::array<Slot, kSeconds> slots_{};  // the latest seconds, each at the index `second` modulo kSeconds
 };
 
 struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them to 0
   // Redis 7.2 has no such limit, so a script that returns ever new error codes can fill its memory.
-  static constexpr size_t kMaxErrorKinds = 128;  // size limit of `errors`; further kinds are not counted there
+  static constexpr size_t kMaxErrorKinds = 128;  // `errors` has at most so many kinds; further ones are not counted
 
-  uint64_t commands = 0;                     // commands that ran since the start or CONFIG RESETSTAT
-  uint64_t connections = 0;                  // connections accepted since the start or CONFIG RESETSTAT
-  uint64_t rejected_connections = 0;         // number of connections refused because of maxclients, or the like
-  uint64_t net_input_bytes = 0;              // bytes received since the start or CONFIG RESETSTAT
-  uint64_t unexpected_errors = 0;            // number of errors of commands in the stream of the primary
+  uint64_t commands = 0;                     // number of commands that ran
+  uint64_t connections = 0;                  // number of connections that clients have opened
+  uint64_t rejected_connections = 0;         // connections refused, for example because of maxclients
+  uint64_t net_input_bytes = 0;              // number of bytes received from clients
+  uint64_t unexpected_errors = 0;            // commands of the primary that failed on this replica
   uint64_t sync_full = 0;                    // number of full resynchronisations with replicas
-  uint64_t sync_partial_ok = 0;              // number of accepted partial resynchronisations
-  uint64_t sync_partial_err = 0;             // number of refused partial resynchronisations
-  uint64_t net_output_bytes = 0;             // bytes sent since the start or CONFIG RESETSTAT
-  uint64_t total_reads = 0;                  // system calls that read from clients
-  uint64_t total_writes = 0;                 // system calls that wrote to clients
-  uint64_t error_replies = 0;                // error replies since the start or CONFIG RESETSTAT
+  uint64_t sync_partial_ok = 0;              // number of partial resynchronisations that replicas got
+  uint64_t sync_partial_err = 0;             // number of partial resynchronisations that were refused
+  uint64_t net_output_bytes = 0;             // number of bytes sent to clients
+  uint64_t total_reads = 0;                  // number of system calls that read from clients
+  uint64_t total_writes = 0;                 // number of system calls that wrote to clients
+  uint64_t error_replies = 0;                // number of error replies
   uint64_t output_limit_disconnections = 0;  // clients closed because of client-output-buffer-limit
   uint64_t query_limit_disconnections = 0;   // clients closed because of client-query-buffer-limit
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
-  uint64_t eviction_exceeded_us = 0;         // time spent above maxmemory, without a period that still lasts
-  int64_t eviction_exceeded_since_us = 0;    // real time (Pace) since when maxmemory is exceeded; 0: not exceeded
-  std::array<uint64_t, 4> acl_denials{};     // number of denied commands and logins, by AclLogEntry::Reason
-  uint64_t payload_sanitizations = 0;        // number of packed values that RESTORE checked
-  uint64_t reply_buffer_shrinks = 0;         // how often Redis would have shrunk a reply buffer
-  uint64_t reply_buffer_expands = 0;         // how often Redis would have enlarged a reply buffer
-  uint64_t turns = 0;                        // number of Turns of the event loop
-  uint64_t turn_us = 0;                      // total time of Turns
-  uint64_t longest_turn_us = 0;              // time of the longest Turn since the start or CONFIG RESETSTAT
-  uint64_t command_us = 0;                   // total time of commands
-  uint64_t timer_us = 0;                     // total time of the server's timer
-  uint64_t journal_us = 0;            // total time of writing and syncing the append-only file at the end of Turns
-  uint64_t max_commands_in_turn = 0;  // most commands in one Turn since the start or CONFIG RESETSTAT
-  uint64_t forks = 0;                 // forks since the start or CONFIG RESETSTAT
-  uint64_t last_fork_us = 0;          // duration of the last fork
-  uint64_t commands_before_turn = 0;  // value of `commands` when the last Turn ended
-  InstantRate ops;                    // commands per second
-  InstantRate input;                  // received bytes per second
-  InstantRate output;                 // sent bytes per second
-  InstantRate turn_rate;              // Turns per second
-  InstantRate turn_length;            // average µs of a Turn
-  std::map<std::string, uint64_t, std::less<>> errors;  // number of error replies, by the first word of the error
+  uint64_t eviction_exceeded_us = 0;         // how long memory was above maxmemory, without the present period
+  int64_t eviction_exceeded_since_us = 0;    // when memory exceeded maxmemory (real time); 0: it does not
+  std::array<uint64_t, 4> acl_denials{};     // refused commands, keys, channels and logins (AclLogEntry::Reason)
+  uint64_t payload_sanitizations = 0;        // number of values in RESTORE that were fully checked
+  uint64_t reply_buffer_shrinks = 0;         // how often Redis would have shrunk a client's reply buffer
+  uint64_t reply_buffer_expands = 0;         // how often Redis would have enlarged a client's reply buffer
+  uint64_t turns = 0;                        // number of turns (passes of the event loop)
+  uint64_t turn_us = 0;                      // how long all turns took together
+  uint64_t longest_turn_us = 0;              // how long the longest turn took
+  uint64_t command_us = 0;                   // how long all commands took together
+  uint64_t timer_us = 0;                     // how long all timer ticks took together
+  uint64_t journal_us = 0;                   // how long it took to write and sync the append-only file
+  uint64_t max_commands_in_turn = 0;         // the most commands that ran in one turn
+  uint64_t forks = 0;                        // number of forks
+  uint64_t last_fork_us = 0;                 // how long the last fork took
+  uint64_t commands_before_turn = 0;         // value of `commands` when the last turn ended
+  InstantRate ops;                           // commands per second
+  InstantRate input;                         // received bytes per second
+  InstantRate output;                        // sent bytes per second
+  InstantRate turn_rate;                     // turns per second
+  InstantRate turn_length;                   // average length of a turn in µs
+  std::map<std::string, uint64_t, std::less<>> errors;  // number of error replies by their first word, such as "ERR"
 
-  RecentPeak client_input;   // bytes of the largest input of a client
-  RecentPeak client_output;  // bytes of the largest output of a client
+  RecentPeak client_input;   // the largest input of a client in bytes, recently
+  RecentPeak client_output;  // the largest output of a client in bytes, recently
 
-  size_t startup_memory_bytes = 0;  // memory used directly after the start
-  size_t peak_memory_bytes = 0;     // the most memory used so far
+  size_t startup_memory_bytes = 0;  // memory in use just after the start
+  size_t peak_memory_bytes = 0;     // the most memory ever in use
 
-  void CountError(Bytes text);          // counts an error reply with this text
-  void CountTurn(int64_t duration_us);  // a Turn has ended and took this time
-  void CountFork(int64_t duration_us);  // the process has forked, which took this time
-  void SampleRates(int64_t now_us);     // adds samples of all rates; `now_us`: real elapsed time (Pace)
-  void Reset();                         // CONFIG RESETSTAT: sets counters to 0; keeps memory figures and client peaks
+  void CountError(Bytes text);          // counts an error reply by its first word
+  void CountTurn(int64_t duration_us);  // counts a turn that took this time
+  void CountFork(int64_t duration_us);  // counts a fork that took this time
+  void SampleRates(int64_t now_us);     // adds a sample to each rate; `now_us` is a real time
+  void Reset();                         // CONFIG RESETSTAT: zeroes counters, but not memory figures and client peaks
 };
 
 }  // namespace respite

@@ -9,49 +9,49 @@
 
 namespace respite {
 
-class Timers {  // work that is due at a time of the Clock
+class Timers {  // the parts of a server that have work at certain times of its clock
  public:
-  static constexpr int64_t kNever = INT64_MAX;  // no work is due
+  static constexpr int64_t kNever = INT64_MAX;  // no work will be due
 
-  class Source {  // a component that has work at certain times
+  class Source {  // interface of a part of the server that has work at certain times
    public:
     virtual ~Source() = default;
-    virtual int64_t NextDueMs() const = 0;    // monotonic time of the next work of this source, or kNever
-    virtual void RunDue(int64_t now_ms) = 0;  // does due work, but only as much as fits into one Turn
+    virtual int64_t NextDueMs() const = 0;    // clock time of this source's next work, or kNever
+    virtual void RunDue(int64_t now_ms) = 0;  // does what is due now, as far as it fits into one Turn
     // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. Between these calls NextDueMs
     // need only report work that affects the order of events, because clients cannot observe intermediate states.
-    virtual void BeginClockJump() {}                  // TEST CLOCK is about to advance
-    virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has advanced
+    virtual void BeginClockJump() {}                  // TEST CLOCK is about to move the clock
+    virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has moved the clock
     // Returns what is due at NextDueMs, for users. Requires: NextDueMs() != kNever.
-    virtual std::string NextDueText() const = 0;  // what is due at NextDueMs, for users: "CLIENT PAUSE ends"
+    virtual std::string NextDueText() const = 0;  // what the next work is: "CLIENT PAUSE ends"
   };
 
   // Adds a source, which must outlive all calls of the functions below.
-  void Add(Source& source) { sources_.push_back(&source); }
-  int64_t NextDueMs() const {  // the earliest time of all sources, or kNever
+  void Add(Source& source) { sources_.push_back(&source); }  // adds a part of the server
+  int64_t NextDueMs() const {                                // clock time of the next work of all sources, or kNever
     int64_t next_ms = kNever;
     for (const Source* source : sources_) next_ms = std::min(next_ms, source->NextDueMs());
     return next_ms;
   }
-  const Source* Next() const {  // the source that is due next, or null
+  const Source* Next() const {  // the source whose work is due next; null: none
     const auto next = std::ranges::min_element(sources_, {}, &Source::NextDueMs);
     return next != sources_.end() && (*next)->NextDueMs() != kNever ? *next : nullptr;
   }
   // Must be called before TEST CLOCK advances the clock, and EndClockJump afterwards. Work that becomes due between
   // these calls still runs, in order: the clock stops at each due time (Housekeeping::PassTime).
-  void BeginClockJump() {  // tells all sources
+  void BeginClockJump() {  // tells all sources: TEST CLOCK is about to move the clock
     for (Source* source : sources_) source->BeginClockJump();
   }
-  void EndClockJump(int64_t now_ms) {  // tells all sources
+  void EndClockJump(int64_t now_ms) {  // tells all sources: TEST CLOCK has moved the clock
     for (Source* source : sources_) source->EndClockJump(now_ms);
   }
-  void RunDue(int64_t now_ms) {  // calls RunDue once for each source that is due
+  void RunDue(int64_t now_ms) {  // calls RunDue of each source that has work due
     for (Source* source : sources_)
       if (source->NextDueMs() <= now_ms) source->RunDue(now_ms);
   }
 
  private:
-  std::vector<Source*> sources_;  // all components with timed work
+  std::vector<Source*> sources_;  // all parts of the server with timed work
 };
 
 }  // namespace respite

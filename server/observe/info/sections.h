@@ -34,34 +34,34 @@ std::string DebugSection(const Services& services);         // text of INFO debu
 std::string SentinelSection(const Services& services);      // text of INFO sentinel
 
 // A section begins with a line "# Title". Lines "name:value" follow. Each line ends with CR LF.
-class InfoText {  // builds the text of one section
+class InfoText {  // builds the text of one INFO section: a title, then lines "name:value"
  public:
   explicit InfoText(Bytes title) { (text_ += "# ").append(title).append("\r\n"); }
 
-  InfoText& Add(Bytes name, Bytes value) {
+  InfoText& Add(Bytes name, Bytes value) {  // adds the line "name:value"
     text_.append(name).append(1, ':').append(value).append("\r\n");
     return *this;
   }
   template <std::signed_integral Number>
-  InfoText& Add(Bytes name, Number value) {
+  InfoText& Add(Bytes name, Number value) {  // adds the line "name:value"
     return Add(name, IntegerText(value).View());
   }
   template <std::unsigned_integral Number>
-  InfoText& Add(Bytes name, Number value) {
+  InfoText& Add(Bytes name, Number value) {  // adds the line "name:value"
     return Add(name, IntegerText::FromUnsigned(value).View());
   }
-  InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }  // adds a field; two decimals
+  InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }          // like "1.50"
   InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }  // like "12.34%"
-  InfoText& AddHumanBytes(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }     // field like "1.50M"
-  InfoText& AddZeros(std::initializer_list<Bytes> names) {  // adds fields of unsupported features, with the value 0
+  InfoText& AddHumanBytes(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }     // like "1.50M"
+  InfoText& AddZeros(std::initializer_list<Bytes> names) {  // adds "name:0" for features that do not exist here
     for (Bytes name : names) Add(name, "0");
     return *this;
   }
 
-  std::string Take() { return std::move(text_); }
+  std::string Take() { return std::move(text_); }  // returns the text
 
  private:
-  std::string text_;
+  std::string text_;  // the section as far as it is written
 };
 
 }  // namespace respite
