@@ -26,7 +26,7 @@
 
 namespace respite {
 
-class AofLoader {  // loads the append-only file: the base, then the incrementals in order
+class AofLoader {  // loads the append-only files at startup: first the base, then the incrementals
  public:
   // `services` must outlive the loader.
   explicit AofLoader(const Services& services);
@@ -35,64 +35,65 @@ class AofLoader {  // loads the append-only file: the base, then the incremental
   // Loads all files of the manifest. After kFailed or kStopped the data must not be used. Requires: an empty keyspace,
   // and AppendOnlyFile::Prepare. `holder` is the client whose command loads (may be null); see Loading::Begin.
   LoadOutcome Load(const Session* holder = nullptr);  // loads all files of the manifest
-  uint64_t BaseBytes() const { return base_bytes_; }  // size of the loaded base file
+  uint64_t BaseBytes() const { return base_bytes_; }  // size of the base file that was loaded
 
  private:
   enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
   enum class Place : uint8_t { kMiddle, kLast };  // only the last file may be incomplete
-  struct Part {                                   // one file of the append-only file, while it is loaded
-    const std::string& name;                      // file name without a directory
+  struct Part {                                   // one of the append-only files, while it is loaded
+    const std::string& name;                      // name of the file without a folder
     File& file;                                   // the open file
-    uint64_t bytes;                               // size of the file
-    Place place;                                  // whether this is the last file; only the last may be incomplete
+    uint64_t bytes;                               // size of the file in bytes
+    Place place;                                  // whether it is the last file; only that one may be incomplete
   };
-  struct Group {                                  // the commands since a MULTI, until its EXEC is read
-    uint64_t offset;                              // position of the MULTI in the file
-    Transaction commands;                         // the queued commands
-    std::vector<uint64_t> offsets;                // positions of the queued commands in the file
-    std::optional<uint64_t> second_multi_offset;  // a MULTI before the EXEC, which no server writes; nullopt: none
+  struct Group {                    // the commands of a transaction, from its MULTI until its EXEC is read
+    uint64_t offset;                // position of the MULTI in the file
+    Transaction commands;           // the commands of the transaction
+    std::vector<uint64_t> offsets;  // positions of these commands in the file
+    std::optional<uint64_t> second_multi_offset;  // position of a MULTI within the MULTI, an error; nullopt: none
   };
-  struct Record {                  // one command of a file
+  struct Record {                  // one command in the file
     const Command& command;        // the command to run
-    std::span<const Bytes> words;  // the name of the command and its arguments
+    std::span<const Bytes> words;  // arguments of the command; the first one is its name
     uint64_t offset;               // position of the command in the file
   };
 
   static bool IsFailedOrStopped(Outcome outcome);                            // true: loading must end
   Outcome LoadPart(const std::string& name, const char* kind, Place place);  // loads one file; `kind`: "base" or "incr"
   Outcome LoadFile(const Part& part, bool is_base);                          // loads the content of an open file
-  RdbLoadResult LoadPreamble(const Part& part, bool is_base);  // loads the RDB at the beginning of the file
-  Outcome LoadRecords(const Part& part, uint64_t offset);      // runs the commands from `offset` on
+  RdbLoadResult LoadPreamble(const Part& part, bool is_base);  // loads the RDB with which a file may begin
+  Outcome LoadRecords(const Part& part, uint64_t offset);      // runs the commands that begin at `offset`
   Outcome HandleEndOfRecords(const Part& part, const AofReader& reader, AofReader::Status status);  // at a file's end
   Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete last command
-  Outcome Cut(const Part& part, uint64_t offset);                   // truncates the file, if permitted; else fails
+  Outcome Cut(const Part& part, uint64_t offset);                   // truncates the file to `offset`, if permitted
   // Runs the commands of `batch`. Returns false if loading must end, because a command is unknown, a SELECT has failed,
   // or the server must stop.
   bool Run(const Part& part, const RequestBatch& batch);  // runs the commands; false: loading must end
-  Loading::Order ReportProgress(uint64_t bytes);  // tells Loading how many bytes are loaded; kStop: loading must end
+  Loading::Order ReportProgress(uint64_t bytes);          // tells Loading how far loading is; kStop: end it
   // Called after commands that may be slow, such as scripts: reports progress if the last report was at least 100 ms
   // ago. Reports that depend on loaded bytes would come too late.
-  void ReportIfSlow(const Record& record);  // reports progress, if the last report was at least 100 ms ago
+  void ReportIfSlow(const Record& record);  // ReportProgress, if the last report was 100 ms ago or more
   // Finds the command that had the name arguments[0] before rename-command. Returns `found`, the command that has the
   // name now, if no renamed command had the name.
-  const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments, const Command* found) const;
-  bool RunOne(const Part& part, const Record& record);  // runs or queues a command; false: loading must end
-  bool RunGroup(const Part& part);                      // EXEC: runs the queued commands; false: loading must end
+  const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments,  // by the name before rename-command
+                                           const Command* found) const;
+  bool RunOne(const Part& part, const Record& record);  // runs a command, or queues it in MULTI; false: end loading
+  bool RunGroup(const Part& part);  // EXEC: runs the transaction's commands; false: loading must end
   bool Replay(Unit& unit, const Part& part, const Record& record);  // runs one command; false: loading must end
   void NoteFailure(const Part& part, const Record& record, const std::string& error);  // counts it, logs the first 20
   bool ToleratesFailures();               // at the end: true if no command failed or aof-load-failed-commands is yes
   Outcome Fail(const std::string& text);  // logs the text; returns kFailed
 
-  const Services& services_;          // the parts of the server
-  Prefetcher prefetcher_;             // loads the keys of the next commands into the CPU cache
-  const User user_;                   // the session's user, which has all permissions
-  std::unique_ptr<Session> session_;  // the session in which the commands run
-  std::optional<Group> group_;        // the commands since a MULTI; nullopt: not in a transaction
-  uint64_t bytes_before_ = 0;         // total size of the files loaded before this one
-  uint64_t next_report_ = 0;          // number of loaded bytes at which progress is reported next
-  int64_t reported_ms_ = 0;           // real elapsed time when progress was reported last
-  bool stopped_ = false;              // loading must end, because the server must stop
-  uint64_t base_bytes_ = 0;           // size of the base file, once it is loaded
+  const Services& services_;          // references to all parts of the server
+  Prefetcher prefetcher_;             // loads the keys of the next commands into the CPU's cache
+  const User user_;                   // user with all permissions, who runs the commands
+  std::unique_ptr<Session> session_;  // session in which the commands run
+  std::optional<Group> group_;        // the transaction that is being read; nullopt: none
+  uint64_t bytes_before_ = 0;         // total size of the files that were loaded before this one
+  uint64_t next_report_ = 0;          // progress is reported when so many bytes are loaded
+  int64_t reported_ms_ = 0;           // when progress was last reported (real time)
+  bool stopped_ = false;              // true: loading must end, because the server must stop
+  uint64_t base_bytes_ = 0;           // size of the base file; 0 before it is loaded
   uint64_t failures_ = 0;             // number of commands that failed
 };
 

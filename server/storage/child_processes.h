@@ -12,13 +12,13 @@ namespace respite {
 
 class Keyspace;
 
-class ChildProcesses {  // starts, polls and kills the one child (RDB save, AOF rewrite …) that may run
+class ChildProcesses {  // starts and kills the server's only child: a save, a rewrite …
  public:
   using EndHandler = std::function<void(const ChildEnd&)>;
 
-  struct Parts {  // other parts of the server that this class uses
+  struct Parts {  // what ChildProcesses uses
     const Env& env;
-    Keyspace& keyspace;  // the keys that a child saves
+    Keyspace& keyspace;  // all databases, whose keys a child saves
   };
   ChildProcesses(const Parts& parts, Forker& forker) : parts_(parts), forker_(forker) {}
 
@@ -29,24 +29,24 @@ class ChildProcesses {  // starts, polls and kills the one child (RDB save, AOF 
   bool Does(ChildWork work) const { return work_ == work; }  // a child runs and does this work
 
   // If the child has ended, calls its handler `ended`. Called by the timer.
-  void Poll();  // called by the timer: if the child has ended, calls its handler
+  void Poll();  // the timer's work: if the child has ended, calls its handler
   // Kills the child, if one runs, and calls its handler `ended`. Cost: waits until the child has ended.
-  void Kill();  // kills any child, waits for its end and calls its handler
+  void Kill();  // kills the child, waits for its end, and calls its handler
 
-  struct Figures {            // progress of the current child for INFO; zeros if none runs
+  struct Figures {            // how far the current child is, for INFO; zeros if none runs
     ChildProgress progress;   // what the child has reported
-    uint64_t keys_total = 0;  // number of keys in all databases at the fork
-    int64_t cow_age_s = 0;    // seconds since progress.cow_bytes was measured
+    uint64_t keys_total = 0;  // number of all keys when the child was forked
+    int64_t cow_age_s = 0;    // how many seconds ago progress.cow_bytes was measured
   };
-  Figures CurrentFigures() const;  // progress of the current child, for INFO
+  Figures CurrentFigures() const;  // how far the current child is, for INFO
 
  private:
-  const Parts parts_;              // other parts of the server that this class uses
+  const Parts parts_;              // what ChildProcesses uses
   Forker& forker_;                 // forks and kills the child
   std::optional<ChildWork> work_;  // what the child does; nullopt: none runs
   pid_t pid_ = 0;                  // process ID of the child that was started last
-  EndHandler ended_;               // the function to call when the child has ended
-  uint64_t keys_total_ = 0;        // number of keys in all databases at the last fork
+  EndHandler ended_;               // called when the child has ended
+  uint64_t keys_total_ = 0;        // number of all keys when the child was forked
 };
 
 }  // namespace respite

@@ -24,51 +24,51 @@ namespace respite {
 // pipe, for replicas. kSlots: the keys of some hash slots into a pipe, for another node.
 enum class ChildWork : uint8_t { kSnapshot, kRewrite, kTransfer, kSlots };
 
-struct ChildProgress {          // what a child reports to its parent
-  uint64_t keys_done = 0;       // number of keys saved so far
-  uint64_t cow_bytes = 0;       // bytes of memory that copy-on-write has duplicated so far
+struct ChildProgress {          // what a child tells the server about its progress
+  uint64_t keys_done = 0;       // number of keys that the child has saved so far
+  uint64_t cow_bytes = 0;       // memory that was copied on write since the fork, in bytes
   uint64_t cow_peak_bytes = 0;  // the largest value of cow_bytes so far
-  int64_t cow_at_us = 0;        // monotonic time when cow_bytes was measured; 0: not yet
+  int64_t cow_at_us = 0;        // when cow_bytes was measured (real time); 0: not yet
 };
 
 // An interface through which a child tells its parent about its progress. The child may call Tell for every key,
 // because most calls return immediately.
-class ChildReporter {  // an interface through which a child tells its parent about its progress
+class ChildReporter {  // interface by which a child tells the server about its progress
  public:
   virtual ~ChildReporter() = default;
-  virtual void Tell(uint64_t keys_done) = 0;  // number of keys written so far
+  virtual void Tell(uint64_t keys_done) = 0;  // the child has saved so many keys
   // Returns the descriptor of the pipe for the child's output, which stays open at the fork, or -1 if there is none.
-  virtual int OutputDescriptor() const { return -1; }  // descriptor of the pipe for the child's output; -1: none
+  virtual int OutputDescriptor() const { return -1; }  // of the pipe for the child's output; -1: none
 };
 
-class PipeFile final : public File {  // the pipe for a child's output; only Write works
+class PipeFile final : public File {  // the pipe into which a child writes its output; only Write works
  public:
   // Does not own the descriptor: the caller closes it.
   explicit PipeFile(int descriptor) : descriptor_(descriptor) {}  // does not close it
 
-  IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }         // blocks until all is written
-  IoProgress ReadAt(uint64_t, std::span<char>) override { return {0, ESPIPE}; }         // always fails
-  IoError Sync() override { return kNoError; }                                          // does nothing
-  void StartWriteback() override {}                                                     // a pipe needs none
-  IoError Truncate(uint64_t) override { return ESPIPE; }                                // always fails
-  Result<uint64_t, IoError> Size() const override { return Failure(IoError{ESPIPE}); }  // fails
+  IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }  // waits until all is written
+  IoProgress ReadAt(uint64_t, std::span<char>) override { return {0, ESPIPE}; }  // always fails
+  IoError Sync() override { return kNoError; }                                   // does nothing: there is no disk
+  void StartWriteback() override {}                                              // does nothing: there is no disk
+  IoError Truncate(uint64_t) override { return ESPIPE; }                         // always fails
+  Result<uint64_t, IoError> Size() const override { return Failure(IoError{ESPIPE}); }  // always fails
 
  private:
-  const int descriptor_;  // not owned
+  const int descriptor_;  // the descriptor of the pipe, which the caller closes
 };
 
 enum class ChildOutcome : uint8_t { kSucceeded, kFailed, kKilled };  // kKilled: by Kill, or SIGUSR1
 
-struct ChildEnd {           // how a child ended
+struct ChildEnd {           // which child has ended, and how
   ChildWork work;           // what the child did
-  ChildOutcome outcome;     // kKilled: by Forker::Kill, or by SIGUSR1
-  int signal = 0;           // the signal that has ended the child; 0: none
-  pid_t pid = 0;            // process ID of the child, which is in the names of its temporary files
+  ChildOutcome outcome;     // whether the child succeeded, failed or was killed
+  int signal = 0;           // signal that has ended the child; 0: none
+  pid_t pid = 0;            // process ID of the child; part of its temporary files' names
   int64_t elapsed_ms = 0;   // how long the child ran
-  ChildProgress last = {};  // the last progress that it reported
+  ChildProgress last = {};  // the last progress that the child has reported
 };
 
-class Forker {  // an interface that creates a child: a real fork, or in tests a call in the process
+class Forker {  // interface that creates a child: a fork, or in tests a mere call
  public:
   // The work of a child, as a function that runs in the child. It returns whether the work succeeded, and logs errors
   // itself.
@@ -78,12 +78,12 @@ class Forker {  // an interface that creates a child: a real fork, or in tests a
   // Starts a child that runs `job` and keeps the descriptor `output` open (-1: no output); see
   // ChildReporter::OutputDescriptor. Returns the child's process ID, or an errno on failure. Requires: no child runs.
   // Cost: the fork itself, about 10 ms for each GB of data.
-  virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;  // its pid, or an errno
+  virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;  // forks; returns its pid
   virtual ChildProgress Progress() = 0;  // the latest progress that the child has reported
   // Returns how the child has ended, but only once. Returns nullopt while the child runs, and after that one time.
-  virtual std::optional<ChildEnd> Poll() = 0;  // how the child has ended, only once; else nullopt
+  virtual std::optional<ChildEnd> Poll() = 0;  // how the child ended, reported once; else nullopt
   // Kills the child and waits until it has ended. Poll then reports it as killed.
-  virtual void Kill() = 0;  // kills the child and waits; Poll then returns its end
+  virtual void Kill() = 0;  // kills the child and waits for its end, which Poll then returns
 };
 
 }  // namespace respite

@@ -10,6 +10,6 @@ struct Services;
 
 // Loads the data. Returns kLoaded if the server now has its data, and kAbsent if there was none. In both cases the
 // append-only file is open if appendonly is on. If kFailed, the reason was logged. Requires: an empty keyspace.
-LoadOutcome LoadDataAtStartup(const Services& services);  // from AOF or RDB; kAbsent: there is none
+LoadOutcome LoadDataAtStartup(const Services& services);  // loads the AOF or the RDB file
 
 }  // namespace respite

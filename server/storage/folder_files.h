@@ -11,12 +11,12 @@
 
 namespace respite {
 
-class FolderFiles final : public FileSystem {  // a file system in which relative paths begin in a Folder
+class FolderFiles final : public FileSystem {  // access to the disk, with relative paths that begin in `dir`
  public:
   // `files` and `folder` must outlive this object.
   FolderFiles(FileSystem& files, const Folder& folder) : files_(files), folder_(folder) {}
 
-  Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override {
+  Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override {  // `path` may be relative
     return files_.Open(folder_.Resolve(path), mode);
   }
   IoError Rename(const std::string& from, const std::string& to) override {  // both paths may be relative
@@ -25,17 +25,17 @@ class FolderFiles final : public FileSystem {  // a file system in which relativ
   IoError Remove(const std::string& path) override { return files_.Remove(folder_.Resolve(path)); }
   IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(folder_.Resolve(path)); }
   IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(folder_.Resolve(path)); }
-  Result<std::vector<std::string>, IoError> List(const std::string& path) override {
+  Result<std::vector<std::string>, IoError> List(const std::string& path) override {  // `path` may be relative
     return files_.List(folder_.Resolve(path));
   }
   Kind KindOf(const std::string& path) override { return files_.KindOf(folder_.Resolve(path)); }  // resolves the path
-  Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override {
+  Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override {  // `path` may be relative
     return files_.Lock(folder_.Resolve(path));
   }
-  void RunInBackground(FileTask& task) override { files_.RunInBackground(task); }  // as `files` does
+  void RunInBackground(FileTask& task) override { files_.RunInBackground(task); }  // runs it as `files` does
 
  private:
-  FileSystem& files_;     // does the work on the resolved paths
+  FileSystem& files_;     // access to the disk, gets full paths
   const Folder& folder_;  // the folder in which relative paths begin
 };
 

@@ -10,24 +10,24 @@
 
 namespace respite {
 
-class FsyncGuarantee {  // computes what a machine crash would leave of the append-only file (TEST)
+class FsyncGuarantee {  // TEST CRASH: how much of an append-only file survives a machine crash
  public:
-  static constexpr int64_t kEverySecondMs = 1000;  // everysec guarantees data of this age
-  static constexpr int64_t kSystemMs = 30'000;     // Linux has written data of this age by itself
+  static constexpr int64_t kEverySecondMs = 1000;  // `everysec` has synced data of this age, in ms
+  static constexpr int64_t kSystemMs = 30'000;     // Linux has written data of this age without a sync, in ms
 
   // Must be called before each write: the file has `bytes` bytes so far. Times are monotonic times of the server's
   // clock. Cost: O(1), and 16 bytes for each millisecond of the last 30 seconds with a write.
-  void NoteWrite(int64_t now_ms, uint64_t bytes);  // before a write to a file of `bytes` bytes
-  void Begin() { writes_.clear(); }                // a new file begins, whose present content is on the disk
+  void NoteWrite(int64_t now_ms, uint64_t bytes);  // call it before a write to a file of `bytes` bytes
+  void Begin() { writes_.clear(); }                // a new file begins, which is on the disk so far
   // Returns how many bytes of a file of `bytes` bytes are certainly on the disk after a machine crash at `now_ms`.
-  uint64_t DurableBytes(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;  // bytes on the disk
+  uint64_t DurableBytes(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;  // how much of the file survives
 
  private:
   struct Write {            // a write in the last 30 seconds
-    int64_t at_ms;          // time on the server's monotonic clock
+    int64_t at_ms;          // clock time of the write
     uint64_t bytes_before;  // size of the file before the write
   };
-  std::deque<Write> writes_;  // writes of the last 30 seconds, at most one per ms, oldest first
+  std::deque<Write> writes_;  // writes of the last 30 seconds, oldest first
 };
 
 }  // namespace respite

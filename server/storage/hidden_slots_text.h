@@ -19,14 +19,14 @@ namespace respite {
 
 inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
 
-std::string HiddenSlotsText(const HiddenSlots& hidden);  // "one 0-2 7-7;two 9-9", for the RDB field kHiddenSlotsAux
-void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // parses that text, and adds the slots to `hidden`
+std::string HiddenSlotsText(const HiddenSlots& hidden);  // the RDB field kHiddenSlotsAux: "one 0-2;two 9-9"
+void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // parses HiddenSlotsText, and adds its slots to `hidden`
 
-std::vector<std::string> HideSlotsRequest(Bytes name,  // CLUSTER SYNCSLOTS HIDE: hides these slots
+std::vector<std::string> HideSlotsRequest(Bytes name,  // the request CLUSTER SYNCSLOTS HIDE, which hides the slots
                                           const SlotSet& slots);
-std::string HideSlotsRequests(const HiddenSlots& hidden);  // in RESP: a request HIDE for each name
-std::vector<std::string> RevealSlotsRequest(Bytes name);   // CLUSTER SYNCSLOTS REVEAL: shows slots that HIDE hid
+std::string HideSlotsRequests(const HiddenSlots& hidden);  // requests HIDE in RESP, one for each name
+std::vector<std::string> RevealSlotsRequest(Bytes name);   // SYNCSLOTS REVEAL, which shows the slots that HIDE hid
 
-std::string SlotRangesText(const SlotSet& slots);  // the ranges of the slots, such as "0-5 7-7"
+std::string SlotRangesText(const SlotSet& slots);  // text such as "0-5 7-7"
 
 }  // namespace respite

@@ -20,30 +20,30 @@ class MemoryGauge;
 // kFunctions: a snapshot that contains functions but no keys.
 enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
 
-class RdbContents {  // decides what an RDB file contains, and its format, by the directives
+class RdbContents {  // decides what an RDB file contains, and in which format
  public:
-  struct Parts {  // other parts of the server that this class uses
+  struct Parts {  // what RdbContents uses
     const Env& env;
-    const Keyspace& keyspace;                     // the keys to save
+    const Keyspace& keyspace;                     // all databases, whose keys are saved
     const KeyUsage& usage;                        // LRU or LFU bits of keys
-    const FunctionLibraries& function_libraries;  // the libraries to save
-    const MemoryGauge& memory;                    // gives the value of the field used-mem
-    const History& history;                       // the replication history, for repl-id and repl-offset
+    const FunctionLibraries& function_libraries;  // all function libraries, which are saved, too
+    const MemoryGauge& memory;                    // measures memory, for the field used-mem
+    const History& history;                       // replication ID and offset, for repl-id and repl-offset
   };
   explicit RdbContents(const Parts& parts) : parts_(parts) {}
 
-  RdbContent Source(RdbPurpose purpose) const;  // the keys, functions and metadata to save
-  RdbSaveOptions Options() const;               // how WriteRdb writes: format, checksum and fsync, by the directives
+  RdbContent Source(RdbPurpose purpose) const;  // the keys, functions and fields to save
+  RdbSaveOptions Options() const;               // format, checksum and fsync, by the directives
   // Returns whether the data may replace the dump file. It may not while this server is a replica without its primary's
   // data: the data may then be empty, or only what clients wrote to a writable replica. Only a command of an operator
   // saves such data.
-  bool IsWorthSaving() const;  // false: a replica without its primary's data, so the old file stays
+  bool IsWorthSaving() const;  // false: a replica without its primary's data, so keep the old file
   // Returns a callback for WriteRdb, which calls it with the number of written keys. It reports them to `reporter` (may
   // be null) and sleeps as rdb-key-save-delay says.
-  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // for WriteRdb
+  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // called by WriteRdb
 
  private:
-  const Parts parts_;  // other parts of the server that this class uses
+  const Parts parts_;  // what RdbContents uses
 };
 
 }  // namespace respite

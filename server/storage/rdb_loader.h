@@ -20,10 +20,10 @@ enum class LoadOutcome : uint8_t {
   kStopped,  // the server must stop
 };
 
-struct RdbLoadResult {       // how loading an RDB has ended
-  LoadOutcome outcome;       // whether it was loaded, was absent, failed, or was stopped
-  uint64_t offset;           // position of the first byte after the RDB
-  std::string failure = {};  // the reason, if `outcome` is kFailed
+struct RdbLoadResult {       // how the loading of an RDB has ended
+  LoadOutcome outcome;       // whether it was loaded, was absent, failed, or had to stop
+  uint64_t offset;           // position in the file after the RDB
+  std::string failure = {};  // why it failed, if `outcome` is kFailed
 };
 
 // Loads the RDB that begins at `offset` in `file`. `name` is for the log. Requires: loading().IsActive(). After a
@@ -33,11 +33,12 @@ RdbLoadResult LoadRdb(const Services& services, File& file, const std::string& n
 
 // Loads the RDB file at `path`, or returns kAbsent if there is none. If the file cannot be opened, logs the reason.
 // `holder` is the client whose command loads (may be null); see Loading::Begin.
-RdbLoadResult LoadRdbFile(const Services& services, const std::string& path, const RdbLoadOptions& options,
-                          const Session* holder = nullptr);
+RdbLoadResult LoadRdbFile(const Services& services, const std::string& path,  // loads the RDB file at `path`
+                          const RdbLoadOptions& options, const Session* holder = nullptr);
 
 // Loads the server's dump file (dbfilename). `holder` is the client whose command loads (may be null); see
 // Loading::Begin.
-LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options, const Session* holder = nullptr);
+LoadOutcome LoadDump(const Services& services, const RdbLoadOptions& options,  // loads the RDB file `dbfilename`
+                     const Session* holder = nullptr);
 
 }  // namespace respite

@@ -27,95 +27,97 @@ class Pause;
 class Snapshots;
 class BlockedClients;
 
-class ReplicasToWaitFor {  // an interface to the replicas that should get all writes before the server stops
+class ReplicasToWaitFor {  // interface to the replicas that should get all writes before the server stops
  public:
   virtual ~ReplicasToWaitFor() = default;
-  virtual bool AreCaughtUp() const = 0;         // all replicas have acknowledged the whole stream
-  virtual void RequestAcknowledgements() = 0;   // requests acknowledgements from all replicas
-  virtual void LogLaggingReplicas() const = 0;  // logs which replicas lag when the server stops without them
+  virtual bool AreCaughtUp() const = 0;         // true: every replica has acknowledged all writes
+  virtual void RequestAcknowledgements() = 0;   // asks all replicas for acknowledgements
+  virtual void LogLaggingReplicas() const = 0;  // logs the replicas that did not get all writes in time
 };
 
-class Shutdown {  // shuts the server down: SHUTDOWN, SIGTERM and SIGINT
+class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
  public:
   // kWaiting: the shutdown waits for replicas. kFailed: the server keeps running.
   enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };
 
-  struct Parts {  // other parts of the server that this class uses
+  struct Parts {  // what Shutdown uses
     const Env& env;
-    AppendOnlyFile& aof;              // is synced before the end
-    Snapshots& snapshots;             // saves the RDB file before the end
-    Loading& loading;                 // while data is being loaded, nothing is saved
-    ChildProcesses& child_processes;  // children are killed before the end
+    AppendOnlyFile& aof;              // the append-only file, synced at the end
+    Snapshots& snapshots;             // saves the RDB file at the end
+    Loading& loading;                 // tells whether data is being loaded, so nothing may be saved
+    ChildProcesses& child_processes;  // kills the child at the end
     Pause& pause;                     // pauses writes while replicas catch up
-    BlockedClients& blocked_clients;  // clients that wait for the shutdown are blocked
-    Clients& clients;                 // to find the waiting clients by ID
+    BlockedClients& blocked_clients;  // clients that wait, also for SHUTDOWN
+    Clients& clients;                 // finds waiting clients by id
   };
   explicit Shutdown(const Parts& parts) : parts_(parts) {}
 
-  Outcome Begin(uint32_t flags);  // shuts down, or waits for replicas; `flags`: kShutdown… bits
+  Outcome Begin(uint32_t flags);  // stops the server, or begins to wait for replicas; `flags`: kShutdown… bits
   // Shuts down after SIGTERM or SIGINT, with the options in shutdown-on-sigterm or shutdown-on-sigint. Waits while
   // DEBUG has paused the timer, and for the first rewrite after `CONFIG SET appendonly yes`. If data must be saved,
   // also waits until a running script ends, so that the data does not contain half of its effects.
-  void HandleSignal(int signal);  // shuts down after SIGTERM or SIGINT as shutdown-on-… says
-  void Continue();                // called by the timer: continues a shutdown that waits, if it may
-  bool Abort();                   // SHUTDOWN ABORT; false: no shutdown waits
+  void HandleSignal(int signal);  // stops the server as shutdown-on-sigterm or -sigint says
+  void Continue();                // the timer's work: continues a shutdown that waits, if it may
+  bool Abort();                   // SHUTDOWN ABORT: gives up a shutdown that waits; false: none waits
   // Sets a function that is called when a shutdown that waited, or a shutdown by signal, is given up.
-  void SetCancellationHandler(std::function<void()> handler) { on_cancelled_ = std::move(handler); }
+  void SetCancellationHandler(std::function<void()> handler) {  // called when a shutdown that waited is given up
+    on_cancelled_ = std::move(handler);
+  }
 
   // Sets a function that reports status texts to the operator (systemd). It is called with an empty text when a
   // shutdown begins, and with texts as it proceeds.
-  void SetStatusHandler(std::function<void(const std::string&)> handler) {  // sets the receiver of status texts
+  void SetStatusHandler(std::function<void(const std::string&)> handler) {  // sets what gets status texts, for systemd
     on_status_ = std::move(handler);
   }
 
-  void SetReplicasToWaitFor(ReplicasToWaitFor* replicas) {  // null: none; must outlive the Shutdown
+  void SetReplicasToWaitFor(ReplicasToWaitFor* replicas) {  // null: waits for none
     replicas_to_wait_for_ = replicas;
   }
-  void AddWaitingClient(const Session& session) {  // a client that waits: if the shutdown fails, it gets an error
+  void AddWaitingClient(const Session& session) {  // a client that waits in SHUTDOWN, and gets an error if it fails
     waiting_client_ids_.push_back(session.id);
   }
   // Returns how many milliseconds are left for replicas to receive the whole stream, or nullopt if no shutdown waits
   // for replicas.
-  std::optional<int64_t> MillisecondsLeftForReplicas() const;  // nullopt: no shutdown waits for replicas
+  std::optional<int64_t> MillisecondsLeftForReplicas() const;  // nullopt: no shutdown waits
 
-  void NeverSave() { must_never_save_ = true; }  // later shutdowns do not save an RDB file
+  void NeverSave() { must_never_save_ = true; }  // no later shutdown saves an RDB file
 
   // Returns whether a shutdown has succeeded: required data is saved, and no command may run any more.
   bool HasStopped() const { return parts_.env.phase.HasStopped(); }  // the server has stopped; no command may run
 
  private:
   struct Delayed {        // a shutdown that waits for replicas
-    uint32_t flags;       // kShutdown… bits
-    int64_t deadline_ms;  // real elapsed time at which the wait ends
+    uint32_t flags;       // options of the shutdown: kShutdown… bits
+    int64_t deadline_ms;  // when the wait ends at the latest (real time)
   };
 
-  bool MustSave(uint32_t flags) const;             // an RDB file must be saved before the server stops
-  bool MustWaitForReplicas(uint32_t flags) const;  // replicas lag, and the shutdown is not urgent
-  bool StartFirstRewriteIfNeeded(uint32_t flags);  // for the first base of the append-only file; true: wait for it
-  void DelayForReplicas(uint32_t flags);           // pauses writes, and waits until replicas have the whole stream
-  void FinishShutdownIfReady();                    // stops if the replicas have the whole stream or the time is up
+  bool MustSave(uint32_t flags) const;             // true: an RDB file must be saved before the end
+  bool MustWaitForReplicas(uint32_t flags) const;  // true: replicas lag, and the shutdown is not urgent
+  bool StartFirstRewriteIfNeeded(uint32_t flags);  // starts the AOF's first rewrite; true: wait for it
+  void DelayForReplicas(uint32_t flags);           // pauses writes, and begins to wait for the replicas
+  void FinishShutdownIfReady();                    // stops if all replicas have caught up, or the time is up
   Outcome End(uint32_t flags);                     // saves what must be saved, and stops the server
-  void AnswerWaitingClients();  // the shutdown failed or was aborted: sends an error to clients that wait for it
-  Outcome SaveBeforeExit(uint32_t flags);  // kills children, syncs the append-only file, saves an RDB file if required
-  Outcome SyncAppendOnlyFile(uint32_t flags);        // syncs the append-only file; kFailed: the server must not stop
-  Outcome Refuse(uint32_t flags, const char* what);  // logs an error; returns kFailed, or kStopping with FORCE
+  void AnswerWaitingClients();             // the shutdown failed: sends an error to the clients that wait in SHUTDOWN
+  Outcome SaveBeforeExit(uint32_t flags);  // kills the child, syncs the AOF, saves an RDB file if required
+  Outcome SyncAppendOnlyFile(uint32_t flags);        // syncs the AOF; kFailed: the server must not stop
+  Outcome Refuse(uint32_t flags, const char* what);  // logs an error; kFailed, but with FORCE kStopping
 
-  void HandleCancellation();  // the shutdown was given up: forgets the signal, calls on_cancelled_
-  void ReportStatus(const std::string& status) const {  // calls the handler of SetStatusHandler
+  void HandleCancellation();  // the shutdown is given up: forgets the signal, calls on_cancelled_
+  void ReportStatus(const std::string& status) const {  // sends a status text to the handler (systemd)
     if (on_status_) on_status_(status);
   }
 
-  const Parts parts_;                                  // other parts of the server that this class uses
-  bool must_never_save_ = false;                       // NeverSave was called: no shutdown saves an RDB file
+  const Parts parts_;                                  // what Shutdown uses
+  bool must_never_save_ = false;                       // true: no shutdown saves an RDB file
   ReplicasToWaitFor* replicas_to_wait_for_ = nullptr;  // the replicas to wait for; null: none
-  std::optional<Delayed> delayed_shutdown_;            // set while a shutdown waits for replicas
-  std::vector<uint64_t> waiting_client_ids_;           // IDs of clients that wait for the shutdown
-  int signal_ = 0;                                     // SIGTERM or SIGINT while its shutdown has not ended; 0: none
+  std::optional<Delayed> delayed_shutdown_;            // the shutdown that waits for replicas; nullopt: none
+  std::vector<uint64_t> waiting_client_ids_;           // ids of clients that wait in SHUTDOWN
+  int signal_ = 0;                                     // SIGTERM or SIGINT whose shutdown has not ended; 0: none
   // Value of AppendOnlyFile::ConsecutiveFailures() when a shutdown by signal began to wait for the first base. A
   // different value now means that the rewrite has failed. nullopt: no such wait.
   std::optional<uint64_t> rewrite_failures_before_wait_;  // ConsecutiveFailures() when a wait began; nullopt: no wait
-  std::function<void()> on_cancelled_;  // called when a shutdown that waited, or by a signal, is given up
-  std::function<void(const std::string&)> on_status_;  // called with status texts for the operator
+  std::function<void()> on_cancelled_;                    // called when a shutdown is given up; may be null
+  std::function<void(const std::string&)> on_status_;     // gets status texts; may be null
 };
 
 }  // namespace respite

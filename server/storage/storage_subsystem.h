@@ -17,11 +17,11 @@
 
 namespace respite {
 
-class StorageHealth final : public Durability {  // says whether writes must be refused, because of a failed save
+class StorageHealth final : public Durability {  // says whether writes must be refused, because the disk has failed
  public:
-  struct Parts {                 // other parts of the server that this class uses
-    const AppendOnlyFile& aof;   // its errors refuse writes
-    const Snapshots& snapshots;  // its last failure may refuse writes
+  struct Parts {                 // what StorageHealth uses
+    const AppendOnlyFile& aof;   // the append-only file, whose errors refuse writes
+    const Snapshots& snapshots;  // the saves of the RDB file, whose last failure may refuse writes
   };
   explicit StorageHealth(const Parts& parts) : parts_(parts) {}
 
@@ -31,26 +31,28 @@ class StorageHealth final : public Durability {  // says whether writes must be 
     if (!error) return std::nullopt;
     return Trouble{Trouble::Place::kJournal, *error};
   }
-  uint64_t AppendedAofBytes() const override { return parts_.aof.writer().AppendedBytes(); }  // since the start
+  uint64_t AppendedAofBytes() const override {  // bytes that were appended to the AOF since the start
+    return parts_.aof.writer().AppendedBytes();
+  }
 
  private:
-  const Parts parts_;  // other parts of the server that this class uses
+  const Parts parts_;  // what StorageHealth uses
 };
 
-struct StorageSubsystem {  // the files of a node: append-only file, snapshots, loading, shutdown
+struct StorageSubsystem {  // the parts that save and load the data, and stop the server
   // `files` is the file system with the append-only file and the snapshots. In tests it may fail on demand (TEST
   // FAULT).
   StorageSubsystem(const Services& services, FileSystem& files, Forker& forker);
   StorageSubsystem(const StorageSubsystem&) = delete;
   StorageSubsystem& operator=(const StorageSubsystem&) = delete;
 
-  ChildProcesses child_processes;  // the one child that may run
-  RdbContents contents;            // what an RDB file contains
-  AppendOnlyFile aof;              // the append-only file
-  Snapshots snapshots;             // saves RDB files
-  Loading loading;                 // the state while data is loaded
-  Shutdown shutdown;               // saves the data and stops the server
-  StorageHealth health;            // says whether writes must be refused
+  ChildProcesses child_processes;  // the one child process that may run
+  RdbContents contents;            // decides what an RDB file contains, and in which format
+  AppendOnlyFile aof;              // `appendonly yes`: keeps the data in append-only files
+  Snapshots snapshots;             // saves the data as an RDB file
+  Loading loading;                 // how far loading of the data is
+  Shutdown shutdown;               // SHUTDOWN: saves the data and stops the server
+  StorageHealth health;            // says whether writes must be refused, because the disk has failed
 };
 
 }  // namespace respite

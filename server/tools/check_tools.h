@@ -8,7 +8,7 @@
 namespace respite {
 
 // These functions return the exit code. `arguments` is argv including the program's name.
-int RunRdbCheck(std::span<const std::string> arguments);  // the program redis-check-rdb; returns the exit code
-int RunAofCheck(std::span<const std::string> arguments);  // the program redis-check-aof; returns the exit code
+int RunRdbCheck(std::span<const std::string> arguments);  // redis-check-rdb; returns the exit code
+int RunAofCheck(std::span<const std::string> arguments);  // redis-check-aof; returns the exit code
 
 }  // namespace respite

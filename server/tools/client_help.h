@@ -9,7 +9,7 @@
 namespace respite {
 
 // Returns the arguments that the command in `line` still lacks. For example, the line `set a ` gives "value [NX|XX] …".
-std::string CommandHint(std::string_view line);  // arguments that `line` still lacks; empty: it begins with no command
+std::string CommandHint(std::string_view line);  // arguments still to type; empty: not a command
 
 // Returns possible completions of `line`: commands and subcommands that start with the line, also after the word
 // `help`. If the line has no upper-case letters, neither have the completions.
@@ -17,6 +17,6 @@ std::vector<std::string> CommandCompletions(std::string_view line);  // possible
 
 // Returns the answer to the lines `help`, `help COMMAND` and `help @GROUP`. `words` are the words after `help`. If
 // `is_terminal` is true, the answer has colours.
-std::string HelpText(std::span<const std::string> words, bool is_terminal);  // `words`: the words after `help`
+std::string HelpText(std::span<const std::string> words, bool is_terminal);  // help for a command or @group
 
 }  // namespace respite

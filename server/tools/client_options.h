@@ -14,29 +14,30 @@ namespace respite {
 
 // On the command line, the options stand before the command.
 struct ClientOptions {                        // the command line of respite-cli
-  std::map<std::string, std::string> values;  // options with their values; the value of a flag is the flag itself
+  std::map<std::string, std::string> values;  // options and their values; an option without value has itself
   ReplyStyle style;                           // how replies are printed
-  bool shows_pushes = false;                  // RESP3 push messages are printed
-  bool speaks_resp3 = false;                  // -3: the client sends HELLO 3
-  bool fails_on_error = false;                // -e: an error reply makes the exit code 1
-  bool reads_last_argument = false;           // -x: the last argument comes from standard input
-  bool speaks_tls = false;                    // --tls: the connection uses TLS
-  bool is_insecure = false;                   // --insecure: any certificate of the server is accepted
-  std::vector<std::string> command;  // the command with its arguments; empty: commands come from standard input
+  bool shows_pushes = false;                  // true: RESP3 push messages are printed
+  bool speaks_resp3 = false;                  // option -3: sends HELLO 3
+  bool fails_on_error = false;                // option -e: an error reply makes the exit code 1
+  bool reads_last_argument = false;           // option -x: the last argument comes from standard input
+  bool speaks_tls = false;                    // option --tls: the connection uses TLS
+  bool is_insecure = false;                   // option --insecure: accepts any certificate of the server
+  std::vector<std::string> command;           // the command to send; empty: commands come from standard input
 
   bool Has(const char* option) const { return values.contains(option); }  // the command line has this option
-  std::string Value(const char* option, const char* otherwise) const {    // value of an option, or `otherwise`
+  std::string Value(const char* option, const char* otherwise) const {    // the option's value, or `otherwise`
     const auto found = values.find(option);
     return found == values.end() ? otherwise : found->second;
   }
 };
 
 // Why the program ends without connecting: to print its help, its version or an error.
-struct ClientExit {   // why and how respite-cli ends without a connection
-  int code;           // exit code
+struct ClientExit {   // how respite-cli ends without connecting: help, version or an error
+  int code;           // exit code of the process
   std::FILE* output;  // where the text is printed: stdout or stderr
-  std::string text;
+  std::string text;   // the text to print
 };
-Result<ClientOptions, ClientExit> ReadClientOptions(std::span<const std::string> arguments);  // or why to end
+Result<ClientOptions, ClientExit> ReadClientOptions(  // parses the command line; or why the program ends
+    std::span<const std::string> arguments);
 
 }  // namespace respite

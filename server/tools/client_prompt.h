@@ -10,11 +10,11 @@
 namespace respite {
 
 void CatchInterrupts();  // from now on Ctrl-C sets a flag instead of ending the process
-bool WasInterrupted();   // Ctrl-C was pressed since the last TakeInterrupt
-bool TakeInterrupt();    // returns WasInterrupted() and resets the flag
+bool WasInterrupted();   // true: Ctrl-C was pressed since the last TakeInterrupt
+bool TakeInterrupt();    // true: Ctrl-C was pressed; forgets it
 
 // While an InterruptibleSocket exists, Ctrl-C shuts its socket down, so that a blocked read returns.
-class InterruptibleSocket {  // a socket that Ctrl-C shuts down
+class InterruptibleSocket {  // while it exists, Ctrl-C shuts the socket down
  public:
   explicit InterruptibleSocket(int number);  // `number`: the file descriptor
   InterruptibleSocket(const InterruptibleSocket&) = delete;
@@ -22,13 +22,13 @@ class InterruptibleSocket {  // a socket that Ctrl-C shuts down
   ~InterruptibleSocket();
 };
 
-bool IsSecretCommand(const std::vector<std::string>& words);  // true: may contain a password; no history may store it
+bool IsSecretCommand(const std::vector<std::string>& words);  // true: may contain a password, so do not store it
 
 // Returns the path of the history file. The environment names it in RESPITECLI_HISTFILE or REDISCLI_HISTFILE; the
 // default is ~/.respitecli_history. An empty path means no history.
 std::string HistoryPath();  // path of the file with earlier lines; empty: no history
 
-class CommandPrompt {  // reads command lines from a terminal
+class CommandPrompt {  // reads command lines from a terminal, with editing and history
  public:
   // Reads the history. Requires: standard input and standard output are a terminal.
   explicit CommandPrompt(std::string history_path);
@@ -37,13 +37,13 @@ class CommandPrompt {  // reads command lines from a terminal
   ~CommandPrompt();
 
   // Shows `prompt` and waits for a line. Returns the line without its end.
-  std::optional<std::string> Read(const std::string& prompt);  // reads a line; nullopt: Ctrl-C, Ctrl-D or no terminal
+  std::optional<std::string> Read(const std::string& prompt);  // reads a line; nullopt: Ctrl-C or end
   void Remember(const std::string& line);                      // adds the line to the history and its file
   void ShowHints(bool wanted);                                 // turns hints about missing arguments on or off
 
  private:
-  struct Editor;
-  std::unique_ptr<Editor> editor_;  // uses libedit
+  struct Editor;                    // the state of libedit
+  std::unique_ptr<Editor> editor_;  // the state of libedit: line, history, completion
 };
 
 }  // namespace respite

@@ -14,18 +14,18 @@ enum class ReplyFormat : uint8_t {
 };
 
 struct ReplyStyle {                        // how replies are printed
-  ReplyFormat format = ReplyFormat::kRaw;  // for a terminal, raw or CSV
+  ReplyFormat format = ReplyFormat::kRaw;  // for a terminal, raw, or as CSV
   std::string element_delimiter = "\n";    // kRaw: printed between the elements of a reply
-  std::string reply_delimiter = "\n";      // kRaw: printed after a reply
+  std::string reply_delimiter = "\n";      // kRaw: printed after each reply
 };
 
 // Returns the text of a whole reply, with a newline at its end, or with the reply delimiter if the format is kRaw.
-std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);  // with the newline or delimiter at the end
+std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);  // the whole text, with a line end
 
 // Returns the text of a push message that arrives before a reply.
 std::string PushText(const ReplyTree& message, const ReplyStyle& style);  // text of a RESP3 push
 
 // Returns the raw text without a delimiter after it, for replies that contain line ends, such as the reply to INFO.
-std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);  // raw, no final delimiter
+std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);  // without a line end
 
 }  // namespace respite

@@ -9,10 +9,10 @@ namespace respite {
 
 // Returns the number of words that did not keep the value written to them, added up over all patterns. Cost: ten passes
 // over the words.
-uint64_t CountBadWords(std::span<volatile uint64_t> words);  // overwrites the words; counts those that lose a value
+uint64_t CountBadWords(std::span<volatile uint64_t> words);  // writes patterns over `words`; counts those that change
 
 // Tests `megabytes` of memory and prints the result. Returns the exit code: 1 if a word was bad or the memory is not
 // available.
-int TestMemory(int megabytes);  // tests this much memory and prints the result; returns the exit code
+int TestMemory(int megabytes);  // tests so many MB of memory, prints the result; returns the exit code
 
 }  // namespace respite
