@@ -42,7 +42,9 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   void ReleaseAll();              // ends the delays and faults of all rules. Cost: O(sessions)
   void Forget(Session& session);  // drops the faults of a session that closes
 
-  int64_t NextDueMs() const override { return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms; }  // clock time
+  int64_t NextDueMs() const override {  // clock time when the next delay ends, or kNever
+    return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms;
+  }
   void RunDue(int64_t now_ms) override;      // runs delayed requests, and sends held output, when their time has come
   std::string NextDueText() const override;  // what happens next: "a delayed request of client 3 goes on"
   void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // TEST CLOCK is about to move the clock

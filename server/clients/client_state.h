@@ -59,7 +59,7 @@ struct ClientAddresses {  // addresses of both ends of a client's connection, se
   bool IsIpv6() const { return peer.starts_with('['); }  // the client has an IPv6 address
 
   std::string peer;             // address of the client: "127.0.0.1:50000", or "/path/to.sock:0"
-  std::string local;            // address at which the server accepted it: "127.0.0.1:6379"
+  std::string local;            // address of the server's end of the connection: "127.0.0.1:6379"
   bool is_unix_socket = false;  // true: the client is connected by the Unix socket
   bool is_loopback = true;      // true: the client has an address such as 127.0.0.1
   bool encrypted = false;       // true: the connection uses TLS
@@ -72,7 +72,9 @@ struct ClientUsage {  // statistics of one client: when it was active, its comma
     bytes_in += bytes;
     last_active_ms = now_ms;
   }
-  void NoteBufferedInput(size_t bytes) { input_peak_bytes = std::max(input_peak_bytes, bytes); }  // keeps the maximum
+  void NoteBufferedInput(size_t bytes) {  // the client has so much waiting input; keeps the maximum
+    input_peak_bytes = std::max(input_peak_bytes, bytes);
+  }
 
   int64_t created_ms;                     // clock time when the client connected
   int64_t last_active_ms;                 // clock time when the client last sent bytes
@@ -89,10 +91,10 @@ class ReplyState {  // CLIENT REPLY ON, OFF or SKIP: whether replies are sent to
   bool IsOff() const { return mode_ == Mode::kOff; }  // true: no replies are sent until CLIENT REPLY ON
   bool IsSilent() const { return mode_ == Mode::kOff || mode_ == Mode::kSkip; }  // current reply is dropped
 
-  void TurnOn() {                                     // CLIENT REPLY ON
+  void TurnOn() {                                     // CLIENT REPLY ON: replies are sent again
     if (mode_ != Mode::kSkipNext) mode_ = Mode::kOn;  // Redis: an earlier SKIP in the transaction stays
   }
-  void TurnOff() { mode_ = Mode::kOff; }  // CLIENT REPLY OFF
+  void TurnOff() { mode_ = Mode::kOff; }  // CLIENT REPLY OFF: no replies are sent
   void SkipNextReply() {                  // CLIENT REPLY SKIP: the next command gets no reply
     if (mode_ != Mode::kOff) mode_ = Mode::kSkipNext;
   }
@@ -156,12 +158,15 @@ class Subscriptions {  // what one session is subscribed to; exists after its fi
   Subscriptions(const Subscriptions&) = delete;
   Subscriptions& operator=(const Subscriptions&) = delete;
 
-  size_t Count(PubSubKind kind) const { return counts_[static_cast<size_t>(kind)]; }  // number of this kind
+  size_t Count(PubSubKind kind) const {  // number of channels or patterns of this kind
+    return counts_[static_cast<size_t>(kind)];
+  }
   size_t TotalCount() const { return places_.size(); }  // number of channels, patterns and shard channels
   void UnsubscribeSome(size_t count);                   // ends at most `count` subscriptions
   // Returns the channels or patterns of one kind that the session is subscribed to, oldest subscription first. If there
   // are more than `max_count`, returns an arbitrary choice of them.
-  std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind, size_t max_count = SIZE_MAX) const;  // the oldest first
+  std::vector<PubSubChannel*> ChannelsOfKind(PubSubKind kind,  // subscribed channels or patterns, oldest first
+                                             size_t max_count = SIZE_MAX) const;
   size_t UsedBytes() const;  // memory of the subscriptions in bytes
 
  private:

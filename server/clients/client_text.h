@@ -14,10 +14,11 @@ struct DialectTraits;
 // Returns the description of a client in CLIENT LIST, "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0
 // flags=N db=0 …", without a line end. `running` are the arguments of the command that the client is running; `now_ms`
 // is the monotonic time.
-std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running = {});  // for CLIENT LIST
+std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in CLIENT LIST
+                       std::span<const Bytes> running = {});
 // Returns the description with only those fields that the dialect with these `traits` shows.
-std::string ClientText(const Session& session, int64_t now_ms, std::span<const Bytes> running,  // CLIENT LIST's line
-                       const DialectTraits& traits);
+std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in this dialect's CLIENT LIST
+                       std::span<const Bytes> running, const DialectTraits& traits);
 
 // Returns one letter for each property of the client, or "N" if it has none. kClientFlagLetters are all letters of
 // Redis; `u` and `i` never occur here.
@@ -27,7 +28,8 @@ inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
 enum class UserData : uint8_t { kShown, kHidden };
 // Returns the log line for a protocol error. `user_data` says whether the line may show the client's input
 // (hide-user-data-from-log). Requires: the parser session.in has just reported an error.
-std::string ProtocolErrorText(const Session& session, int64_t now_ms, UserData user_data);  // a log line
+std::string ProtocolErrorText(const Session& session, int64_t now_ms,  // the log line for a protocol error
+                              UserData user_data);
 
 std::string RemoveIpv6Brackets(std::string address);  // turns "[::1]:6379" into "::1:6379"
 

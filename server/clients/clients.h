@@ -72,7 +72,9 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   void CountMessage() { ++message_count_; }                 // call it when a message is published or queued
   // Sets a function that is called for each session after FlushQueued has sent its output, to measure its memory
   // (ClientMemory); null: none.
-  void SetMeasureAfterFlush(std::function<void(Session&)> measure) { measure_ = std::move(measure); }  // null: none
+  void SetMeasureAfterFlush(std::function<void(Session&)> measure) {  // called with each flushed session; null: none
+    measure_ = std::move(measure);
+  }
   void Close(Session& session);  // closes the connection now; Remove frees the session later
   // Sets a function that is called when a session closes, and again when it is removed. It must drop all pointers to
   // the session.
@@ -88,7 +90,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
 
   // Adds a session whose blocking request has ended. Its reply is sent like a message, and its further input runs at
   // the end of the Turn.
-  void QueueUnblocked(Session& session);  // its wait has ended: replies and runs its input at the end of the Turn
+  void QueueUnblocked(Session& session);  // the wait has ended: replies, and runs input, at the end of the Turn
   std::vector<Session*> TakeUnblocked();  // returns the sessions that QueueUnblocked has added, and empties the list
   bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // TakeUnblocked would return some
 

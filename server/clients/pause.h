@@ -33,7 +33,9 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // commands that write wait until ResumeWrites
   void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends the pause by `owner`
   bool IsPausedBy(Owner owner) const { return (pausing_owners_ & owner) != 0; }  // true: `owner` pauses writes now
-  int64_t NextDueMs() const override { return scope_ != Scope::kNone ? until_ms_ : Timers::kNever; }  // clock time
+  int64_t NextDueMs() const override {  // clock time when CLIENT PAUSE ends, or kNever
+    return scope_ != Scope::kNone ? until_ms_ : Timers::kNever;
+  }
   void RunDue(int64_t) override { End(); }  // ends CLIENT PAUSE when its time has passed
   std::string NextDueText() const override { return "CLIENT PAUSE ends"; }  // what happens at NextDueMs
 

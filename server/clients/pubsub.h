@@ -127,16 +127,20 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
     std::array<BlobPart, 2> parts{};  // the RESP text in logs_ for RESP2 and RESP3; empty until needed
   };
 
-  const Topics& TopicsOf(PubSubKind kind) const { return topics_[static_cast<size_t>(kind)]; }  // those of this kind
+  const Topics& TopicsOf(PubSubKind kind) const {  // all channels or patterns of this kind, by name
+    return topics_[static_cast<size_t>(kind)];
+  }
   PubSubChannel* Find(PubSubKind kind, Bytes name) const;  // the channel or pattern `name`; null: it has no subscribers
   PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);   // finds the channel or pattern, or creates it
   // Removes the subscriber at `place` from a channel or pattern. If it was the last one, also removes the channel or
   // pattern.
-  void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // `place` is the index in its `subscribers`
+  void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // removes the subscriber with the index `place`
   // Sends a message to the subscribers of `topic`; null: no subscribers. `type` is the RESP text before the length of
   // the channel's name: the number of elements, and "message" or "smessage".
-  size_t PublishToTopic(const PubSubChannel* topic, Bytes type, Bytes message);  // returns the number of receivers
-  size_t PublishToPattern(const PubSubChannel& pattern, Bytes channel, Bytes message);  // number of receivers
+  size_t PublishToTopic(const PubSubChannel* topic,  // sends the message to its subscribers; returns their number
+                        Bytes type, Bytes message);
+  size_t PublishToPattern(const PubSubChannel& pattern,  // sends the message to its subscribers; returns their number
+                          Bytes channel, Bytes message);
   size_t Deliver(const PubSubChannel& topic, Message message);  // sends to its subscribers; returns their number
   void DeliverTo(Session& session, const BlobPart& part);       // appends the message to the session's output
   const BlobPart& SerializedPart(Message& message, RespVersion version);  // the message's RESP text; made once

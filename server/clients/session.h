@@ -105,7 +105,9 @@ struct Session {  // the server's state of one client
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
-  bool IsDelayed() const { return fault_state != nullptr && fault_state->is_request_delayed; }  // by TEST FAULT
+  bool IsDelayed() const {  // TEST FAULT delays the session's request
+    return fault_state != nullptr && fault_state->is_request_delayed;
+  }
   bool InTransaction() const { return transaction != nullptr && transaction->Open(); }  // true: between MULTI and EXEC
   Transaction& EnsureTransaction() {  // returns the transaction, and creates it if there is none
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();

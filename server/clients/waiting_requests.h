@@ -103,8 +103,9 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
 
   // Queues a command for EXEC, and copies its arguments. Does nothing if the transaction can no longer run. `flags`:
   // see EffectiveFlags. Cost: O(length of the arguments).
-  void Queue(const Command& command, std::span<const Bytes> arguments, uint32_t flags);  // for EXEC
-  size_t Size() const { return size_; }                                                  // number of queued commands
+  void Queue(const Command& command,  // copies a command, which EXEC will run
+             std::span<const Bytes> arguments, uint32_t flags);
+  size_t Size() const { return size_; }  // number of queued commands
   template <class Visit>
   void ForEach(Visit&& visit) const;         // calls visit(command, arguments) in order
   uint32_t Flags() const { return flags_; }  // CommandFlag bits of all queued commands
@@ -135,8 +136,10 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
     std::string text;              // all arguments, one after the other
   };
 
-  Block& Room();  // returns the last block, or a new one if the last is full
-  size_t QueueBytes() const { return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes()); }  // in bytes
+  Block& Room();               // returns the last block, or a new one if the last is full
+  size_t QueueBytes() const {  // memory of the queued commands in bytes
+    return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes());
+  }
 
   bool open_ = false;                     // true: after MULTI
   bool has_refused_command_ = false;      // true: EXEC will fail, because a command was refused

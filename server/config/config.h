@@ -124,10 +124,11 @@ class Config {  // the values of all directives of a running server, and their c
                             const std::string& given_name, SetContext context) const;
   // Assigns the new values to `next`. Returns those changes that change the value of their directive, or whose
   // directive has the flag kVolatile.
-  std::vector<Change> AssignAll(const std::vector<Change>& changes, Settings& next);  // sets them; returns real changes
-  std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;            // the hooks to call, each once
+  std::vector<Change> AssignAll(const std::vector<Change>& changes,  // stores the values; returns the real changes
+                                Settings& next);
+  std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;   // the hooks to call, each once
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);  // calls the hooks; throws if one fails
-  void RestoreFolder(const Settings& previous) const;  // makes previous.dir the folder again, if it is not
+  void RestoreFolder(const Settings& previous) const;  // makes previous.dir the server's folder again, if it is not
   void SetDefault(std::string_view name, const std::string& value);  // sets the value, unless the directive was set
   void AddOwnHooks();                                                // registers the hooks of Config itself
   void SetDefaultSavePoints();            // sets Redis' default save points, unless `save` was set

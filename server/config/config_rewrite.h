@@ -30,7 +30,8 @@ struct RewriteExtras {  // lines that CONFIG REWRITE gets from other components;
 };
 
 // Returns the new text of a configuration file whose present text is `old_text` (empty for a new file).
-std::string RewriteConfigText(Bytes old_text, const Settings& settings, const RewriteExtras& extras);  // new text
+std::string RewriteConfigText(Bytes old_text, const Settings& settings,  // the new text of the file
+                              const RewriteExtras& extras);
 
 Result<std::string, int> ReadWholeFile(const std::string& path);  // reads a file; returns its content, or an errno
 

@@ -128,10 +128,11 @@ struct Directive {        // one row in the table of directives
 
 // Parses the words and stores the value in `settings`. Returns nullopt on success, or why the value is refused. After a
 // refusal the stored value is unspecified, so assign to a copy of the settings.
-Objection Assign(const Directive& directive, Settings& settings, ConfigWords words, ConfigOrigin origin);  // sets it
+Objection Assign(const Directive& directive, Settings& settings,  // parses and stores the value, or says why not
+                 ConfigWords words, ConfigOrigin origin);
 
-std::string ValueText(const Directive& directive, const Settings& settings);  // as CONFIG GET shows it
+std::string ValueText(const Directive& directive, const Settings& settings);  // the value as CONFIG GET shows it
 
-FileLines DirectiveFileLines(const Directive& directive, const Settings& settings);  // as CONFIG REWRITE writes it
+FileLines DirectiveFileLines(const Directive& directive, const Settings& settings);  // the lines for CONFIG REWRITE
 
 }  // namespace respite

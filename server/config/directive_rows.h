@@ -75,7 +75,8 @@ constexpr TextShape OptionalText(Objection (*check)(Bytes) = nullptr) {  // a te
 }
 
 template <auto kMember>
-constexpr ChoiceShape Choice(std::span<const ChoiceName> names, Objection (*check)(int) = nullptr) {  // one of `names`
+constexpr ChoiceShape Choice(std::span<const ChoiceName> names,  // a directive whose value is one of `names`
+                             Objection (*check)(int) = nullptr) {
   using Type = MemberType<kMember>;
   return {[](const Settings& settings) { return static_cast<int>(settings.*kMember); },
           [](Settings& settings, int value) { settings.*kMember = static_cast<Type>(value); }, names, check};

@@ -46,7 +46,9 @@ class Connection final : public Transport,  // the socket of one client, and its
   std::weak_ptr<Connection> Self() const { return self_; }  // lets tasks see whether the connection still exists
   bool IsClosing() const { return session_->closing; }      // true: closed, so no more input or output
   // Returns the server that accepted the connection. It may have been destroyed, so the pointer may only be compared.
-  const NodeHost* AcceptingHost() const { return origin_ == nullptr ? host_ : origin_->host; }  // accepted the client
+  const NodeHost* AcceptingHost() const {  // the server that accepted the client; may dangle
+    return origin_ == nullptr ? host_ : origin_->host;
+  }
 
   void OnReadable() override { OnReady({.read = true}); }    // called when the socket has input
   void OnWritable() override { OnReady({.write = true}); }   // called when the socket has space

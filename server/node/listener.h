@@ -53,7 +53,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   void WaitForClient(const std::shared_ptr<Socket>& socket);  // calls AcceptAll when a client connects
   void AcceptAll(const std::shared_ptr<Socket>& socket);      // accepts waiting clients, up to the limit per turn
   void AcceptLater(const std::shared_ptr<Socket>& socket);    // calls AcceptAll again soon, as too many files are open
-  void AdmitSocket(Descriptor accepted, Protocol protocol);   // makes it a client's connection, or refuses it
+  void AdmitSocket(Descriptor accepted, Protocol protocol);   // makes the socket a client's connection, or refuses it
 
   NodeHost& host_;                        // the server that gets the clients
   Recorder* const recorder_;              // records the traffic of clients; null: no recording

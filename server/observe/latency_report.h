@@ -17,7 +17,8 @@ struct LatencySummary {      // LATENCY DOCTOR's figures about the spikes of one
   int64_t deviation_ms = 0;  // mean absolute difference between durations and average_ms
   int64_t period_s = 0;      // how many seconds ago the oldest spike was, at least 1
 };
-LatencySummary SummarizeLatency(const LatencyMonitor::Event& event, int64_t unix_time_s);  // computes its figures
+LatencySummary SummarizeLatency(const LatencyMonitor::Event& event,  // computes the figures of one event
+                                int64_t unix_time_s);
 
 // The graph is a curve with 80 samples per line, four rows high. Below each sample, its age is written downwards:
 //

@@ -36,9 +36,11 @@ struct MemoryReport {      // what the server uses memory for, in bytes
   AllocatorStats allocator;          // figures of the memory allocator
   std::vector<Database> databases;   // one element for each database that has keys
 
-  size_t DatasetBytes() const { return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0; }  // keys, values
-  size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }  // both Lua interpreters
-  size_t AllScriptBytes() const { return script_bytes + function_bytes; }             // scripts and libraries
+  size_t DatasetBytes() const {  // memory of keys and values
+    return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0;
+  }
+  size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }  // memory of both Lua interpreters
+  size_t AllScriptBytes() const { return script_bytes + function_bytes; }             // memory of scripts and libraries
   // Returns the memory that was allocated since the start. Returns at least 1, because it is used as a divisor.
   size_t BytesSinceStartup() const {  // memory allocated since the start; at least 1, because it is a divisor
     return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1;

@@ -13,7 +13,7 @@ class Host {  // interface of a server to its event loop; in tests, to a fixture
   virtual void Post(std::function<void()> task) = 0;  // runs the task in a later Turn
   // Serves clients in the middle of a Turn, while a slow script runs or data is being loaded. Returns false if the
   // server must stop.
-  virtual bool ServeDuringLongTask() = 0;  // serves clients during a slow script or load; false: stop it
+  virtual bool ServeDuringLongTask() = 0;  // serves clients during a slow script or load; false: the server must stop
   // Sets the monotonic time at which the Host must call Housekeeping::Wake. Each call replaces the time of the earlier
   // call.
   virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers when the clock reaches this time

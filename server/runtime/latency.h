@@ -44,7 +44,9 @@ class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENC
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;
   }
-  const std::map<std::string, Event, std::less<>>& Events() const { return events_; }  // by name
+  const std::map<std::string, Event, std::less<>>& Events() const {  // the slow events of each kind, by name
+    return events_;
+  }
 
  private:
   const Settings& settings_;                          // values of the directives
@@ -72,7 +74,7 @@ class LatencyWatch {  // reports how long it existed, as an event, when it is de
  private:
   static constexpr int64_t kOff = -1;  // started_us_ while the monitor is off
 
-  LatencyMonitor& latency_;   // gets the event
+  LatencyMonitor& latency_;   // the monitor that gets the event
   const Bytes event_;         // name of the event, such as "aof-rename"
   const int64_t started_us_;  // when this object was made (real time); kOff: not measured
 };

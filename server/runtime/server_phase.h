@@ -27,7 +27,9 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
 
   // `holder` is the client that runs the script, or null. The server reads no input from this client until the script
   // ends.
-  void BeginBusyScript(BusyScriptKind kind, const Session* holder) { script_ = {kind, holder}; }  // a script is slow
+  void BeginBusyScript(BusyScriptKind kind, const Session* holder) {  // a script is slow now; `holder` (or null) waits
+    script_ = {kind, holder};
+  }
   void EndBusyScript() { script_ = {}; }                // the slow script has ended
   void BeginLoading(Load how, const Session* holder) {  // loading starts; `holder` (or null) asked for it, and waits
     load_ = how;
@@ -42,7 +44,7 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
   Load load() const { return load_; }                                           // whether and how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
   bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
-  bool PausesInputOf(const Session& session) const {  // its slow script or load runs, so its input waits
+  bool PausesInputOf(const Session& session) const {  // true: the client's slow script or load still runs
     return script_.holder == &session || loader_ == &session;
   }
 

@@ -60,7 +60,9 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   void RemoveInBackground(const std::string& name);  // removes the name now, and the content on another thread
   void RemoveTemporaries();                          // removes temporary files that a crash has left
   // Returns the name that a new base file has until it is complete.
-  std::string TemporaryBaseName() const { return "temp-" + settings_.appendfilename + ".base"; }  // for a new base file
+  std::string TemporaryBaseName() const {  // name of a new base file until it is complete
+    return "temp-" + settings_.appendfilename + ".base";
+  }
   // Destroys the Removal objects whose background work has finished.
   void Tidy();  // destroys the Removal objects that have finished
 

@@ -63,13 +63,14 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
   Outcome LoadFile(const Part& part, bool is_base);                          // loads the content of an open file
   RdbLoadResult LoadPreamble(const Part& part, bool is_base);  // loads the RDB with which a file may begin
   Outcome LoadRecords(const Part& part, uint64_t offset);      // runs the commands that begin at `offset`
-  Outcome HandleEndOfRecords(const Part& part, const AofReader& reader, AofReader::Status status);  // at a file's end
+  Outcome HandleEndOfRecords(const Part& part,                 // at the end of a file: truncates it if it is cut off
+                             const AofReader& reader, AofReader::Status status);
   Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete last command
   Outcome Cut(const Part& part, uint64_t offset);                   // truncates the file to `offset`, if permitted
   // Runs the commands of `batch`. Returns false if loading must end, because a command is unknown, a SELECT has failed,
   // or the server must stop.
   bool Run(const Part& part, const RequestBatch& batch);  // runs the commands; false: loading must end
-  Loading::Order ReportProgress(uint64_t bytes);          // tells Loading how far loading is; kStop: end it
+  Loading::Order ReportProgress(uint64_t bytes);  // tells Loading how many bytes are loaded; kStop: loading must end
   // Called after commands that may be slow, such as scripts: reports progress if the last report was at least 100 ms
   // ago. Reports that depend on loaded bytes would come too late.
   void ReportIfSlow(const Record& record);  // ReportProgress, if the last report was 100 ms ago or more
@@ -80,7 +81,7 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
   bool RunOne(const Part& part, const Record& record);  // runs a command, or queues it in MULTI; false: end loading
   bool RunGroup(const Part& part);  // EXEC: runs the transaction's commands; false: loading must end
   bool Replay(Unit& unit, const Part& part, const Record& record);  // runs one command; false: loading must end
-  void NoteFailure(const Part& part, const Record& record, const std::string& error);  // counts it, logs the first 20
+  void NoteFailure(const Part& part, const Record& record, const std::string& error);  // counts a failed command
   bool ToleratesFailures();               // at the end: true if no command failed or aof-load-failed-commands is yes
   Outcome Fail(const std::string& text);  // logs the text; returns kFailed
 

@@ -56,7 +56,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step Begin(uint64_t base_bytes);                              // after loading: opens the last file for new commands
   AofDirectory& directory() { return directory_; }              // the folder of append-only files
   const AofDirectory& directory() const { return directory_; }  // the folder of append-only files
-  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // cuts it to `bytes` bytes
+  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // truncates this file to `bytes` bytes
 
   // --- Propagated commands
 
@@ -118,7 +118,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step LockFiles();        // locks the last incremental, and thereby all files; kDone: or there is none
   Step CreateFirstBase();  // at startup: writes a base if there are no files
   Step CreateIncremental(const char* moment);  // begins a new incremental; `moment` is for the log
-  Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // opens it for appending
+  Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // opens this incremental to append to it
   Step StartIncremental();      // before a rewrite's fork: opens a file for the commands after it
   RewriteStart StartRewrite();  // forks the child of a rewrite now
   bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes the data to `path`
@@ -126,8 +126,9 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   void HandleOutcome(const ChildEnd& end);  // makes the child's file the new base, or removes it if it failed
   void DropTemporaryIncremental();          // kAwaitsBase: removes the file of commands since the fork
   Step InstallNewBase();                    // makes the child's file the base in the manifest
-  Step RenameInto(const std::string& from, const std::string& to, const char* what);  // `what`: for the log
-  void NoteFailure();                                                                 // a rewrite has failed: counts it
+  Step RenameInto(const std::string& from, const std::string& to,  // renames a file; `what` names it in the log
+                  const char* what);
+  void NoteFailure();                    // a rewrite has failed: counts it
   bool CheckBackoff();                   // true: no rewrite now, after failures; begins and ends the wait
   bool HasGrownEnoughToRewrite() const;  // as auto-aof-rewrite-percentage and -min-size say
 

@@ -24,8 +24,9 @@ class ChildProcesses {  // starts and kills the server's only child: a save, a r
 
   // Starts a child that runs `job`. Returns its process ID, or an errno on failure. When the child has ended, Poll or
   // Kill calls `ended`. Requires: !Busy().
-  Result<pid_t, int> Start(ChildWork work, Forker::Job job, EndHandler ended, int output = -1);  // its pid, or an errno
-  bool Busy() const { return work_.has_value(); }                                                // a child runs
+  Result<pid_t, int> Start(ChildWork work, Forker::Job job,  // forks a child that runs `job`; returns its pid
+                           EndHandler ended, int output = -1);
+  bool Busy() const { return work_.has_value(); }            // a child runs
   bool Does(ChildWork work) const { return work_ == work; }  // a child runs and does this work
 
   // If the child has ended, calls its handler `ended`. Called by the timer.

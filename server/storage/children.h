@@ -78,7 +78,8 @@ class Forker {  // interface that creates a child: a fork, or in tests a mere ca
   // Starts a child that runs `job` and keeps the descriptor `output` open (-1: no output); see
   // ChildReporter::OutputDescriptor. Returns the child's process ID, or an errno on failure. Requires: no child runs.
   // Cost: the fork itself, about 10 ms for each GB of data.
-  virtual Result<pid_t, int> Start(ChildWork work, Job job, int output) = 0;  // forks; returns its pid
+  virtual Result<pid_t, int> Start(ChildWork work, Job job,  // forks a child that runs `job`; returns its pid
+                                   int output) = 0;
   virtual ChildProgress Progress() = 0;  // the latest progress that the child has reported
   // Returns how the child has ended, but only once. Returns nullopt while the child runs, and after that one time.
   virtual std::optional<ChildEnd> Poll() = 0;  // how the child ended, reported once; else nullopt

@@ -22,17 +22,25 @@ class FolderFiles final : public FileSystem {  // access to the disk, with relat
   IoError Rename(const std::string& from, const std::string& to) override {  // both paths may be relative
     return files_.Rename(folder_.Resolve(from), folder_.Resolve(to));
   }
-  IoError Remove(const std::string& path) override { return files_.Remove(folder_.Resolve(path)); }
-  IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(folder_.Resolve(path)); }
-  IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(folder_.Resolve(path)); }
+  IoError Remove(const std::string& path) override {  // `path` may be relative
+    return files_.Remove(folder_.Resolve(path));
+  }
+  IoError MakeDirectory(const std::string& path) override {  // `path` may be relative
+    return files_.MakeDirectory(folder_.Resolve(path));
+  }
+  IoError SyncDirectory(const std::string& path) override {  // `path` may be relative
+    return files_.SyncDirectory(folder_.Resolve(path));
+  }
   Result<std::vector<std::string>, IoError> List(const std::string& path) override {  // `path` may be relative
     return files_.List(folder_.Resolve(path));
   }
-  Kind KindOf(const std::string& path) override { return files_.KindOf(folder_.Resolve(path)); }  // resolves the path
+  Kind KindOf(const std::string& path) override {  // `path` may be relative
+    return files_.KindOf(folder_.Resolve(path));
+  }
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override {  // `path` may be relative
     return files_.Lock(folder_.Resolve(path));
   }
-  void RunInBackground(FileTask& task) override { files_.RunInBackground(task); }  // runs it as `files` does
+  void RunInBackground(FileTask& task) override { files_.RunInBackground(task); }  // runs the task on another thread
 
  private:
   FileSystem& files_;     // access to the disk, gets full paths

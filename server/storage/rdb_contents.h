@@ -40,7 +40,7 @@ class RdbContents {  // decides what an RDB file contains, and in which format
   bool IsWorthSaving() const;  // false: a replica without its primary's data, so keep the old file
   // Returns a callback for WriteRdb, which calls it with the number of written keys. It reports them to `reporter` (may
   // be null) and sleeps as rdb-key-save-delay says.
-  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // called by WriteRdb
+  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // WriteRdb calls it
 
  private:
   const Parts parts_;  // what RdbContents uses

@@ -28,8 +28,8 @@ struct RdbLoadResult {       // how the loading of an RDB has ended
 
 // Loads the RDB that begins at `offset` in `file`. `name` is for the log. Requires: loading().IsActive(). After a
 // failure, the keys that were loaded before it remain.
-RdbLoadResult LoadRdb(const Services& services, File& file, const std::string& name, uint64_t offset,  // loads an RDB
-                      const RdbLoadOptions& options);
+RdbLoadResult LoadRdb(const Services& services, File& file,  // loads the RDB at `offset` in an open file
+                      const std::string& name, uint64_t offset, const RdbLoadOptions& options);
 
 // Loads the RDB file at `path`, or returns kAbsent if there is none. If the file cannot be opened, logs the reason.
 // `holder` is the client whose command loads (may be null); see Loading::Begin.

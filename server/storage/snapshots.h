@@ -48,9 +48,11 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   bool InstallAsDump(const std::string& path);  // renames a snapshot of the primary to dbfilename; false: failed
   // Removes the dump after it was used for a synchronisation. Keeps it unless rdb-del-sync-files is set and the server
   // saves neither snapshots nor an append-only file.
-  void RemoveSyncFile();  // after a synchronisation: removes the RDB file, if rdb-del-sync-files permits
-  void RemoveBackgroundSyncFile() { RemoveSyncFile(BackgroundPath()); }  // of the last BGSAVE
-  void SetEndHandler(std::function<void(Outcome)> handler) {             // called after background saves
+  void RemoveSyncFile();             // after a synchronisation: removes the RDB file, if rdb-del-sync-files permits
+  void RemoveBackgroundSyncFile() {  // RemoveSyncFile for the file of the last background save
+    RemoveSyncFile(BackgroundPath());
+  }
+  void SetEndHandler(std::function<void(Outcome)> handler) {  // called after background saves
     on_end_ = std::move(handler);
   }
   void Schedule() { is_save_scheduled_ = true; }  // Cron will start a background save

@@ -20,12 +20,13 @@ struct ReplyStyle {                        // how replies are printed
 };
 
 // Returns the text of a whole reply, with a newline at its end, or with the reply delimiter if the format is kRaw.
-std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);  // the whole text, with a line end
+std::string ReplyText(const ReplyTree& reply, const ReplyStyle& style);  // the text of a reply, with a line end
 
 // Returns the text of a push message that arrives before a reply.
 std::string PushText(const ReplyTree& message, const ReplyStyle& style);  // text of a RESP3 push
 
 // Returns the raw text without a delimiter after it, for replies that contain line ends, such as the reply to INFO.
-std::string RawReplyText(const ReplyTree& reply, const std::string& element_delimiter);  // without a line end
+std::string RawReplyText(const ReplyTree& reply,  // the texts of a reply, without a delimiter at the end
+                         const std::string& element_delimiter);
 
 }  // namespace respite

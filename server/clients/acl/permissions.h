@@ -40,7 +40,8 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // Returns whether the session's user may run this request. If not, counts the refusal and adds it to the ACL log,
   // with the description of `client`. If a script runs, `session` is the script's session and `client` the client that
   // runs the script. Cost: one load for users that may do everything.
-  AclVerdict Check(const Session& session, AclRequest& request, AclLogEntry::Context context, const Session& client);
+  AclVerdict Check(const Session& session, AclRequest& request,  // may the user run it? Logs a refusal of `client`
+                   AclLogEntry::Context context, const Session& client);
   AclVerdict Check(const Session& session, AclRequest& request,  // may the session's user run it? Logs a refusal
                    AclLogEntry::Context context) {
     return Check(session, request, context, session);
@@ -50,7 +51,8 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds a failed AUTH or HELLO to ACL LOG
 
   // Closes the sessions of `user`. The default user becomes their user, so that no session refers to `user` any more.
-  void CloseSessionsOf(const User& user, const Session* running);  // closes them; `running`, if any, after its reply
+  void CloseSessionsOf(const User& user,  // closes the sessions of `user`; `running` only after its reply
+                       const Session* running);
   // Closes the sessions of a user that have a subscription which the user's new permissions forbid. `before` is the
   // user as it is now, and `after` has the new permissions.
   void CloseForbiddenSubscribers(const User& before, const User& after,  // closes subscribers of forbidden channels
@@ -67,7 +69,7 @@ class Permissions {  // checks whether users may run requests, and adds refusals
 
  private:
   void Note(AclLogEntry entry, const Session& client);  // counts a refusal or failed login, and adds it to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // if it is `running`, it closes after its reply
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // closes it, but `running` only after its reply
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -102,7 +102,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   void RememberCommandRule(char sign, Bytes name);  // adds "+get" to command_rules_, in place of older rules on GET
   std::vector<std::string> KeyRules() const;        // the rules about keys, one each: "~a*", "%R~b*"
 
-  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // may run it, on whatever keys
+  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // the rules allow the command
   bool AllowsKey(Bytes key, uint16_t flags) const;  // `flags` say if the command reads or writes the key; allowed?
   bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits
 

@@ -50,9 +50,15 @@ class InfoText {  // builds the text of one INFO section: a title, then lines "n
   InfoText& Add(Bytes name, Number value) {  // adds the line "name:value"
     return Add(name, IntegerText::FromUnsigned(value).View());
   }
-  InfoText& AddRatio(Bytes name, double value) { return Add(name, FixedText(value, 2)); }          // like "1.50"
-  InfoText& AddPercent(Bytes name, double value) { return Add(name, FixedText(value, 2) + "%"); }  // like "12.34%"
-  InfoText& AddHumanBytes(Bytes name, uint64_t bytes) { return Add(name, HumanBytes(bytes)); }     // like "1.50M"
+  InfoText& AddRatio(Bytes name, double value) {  // adds a field such as "name:1.50"
+    return Add(name, FixedText(value, 2));
+  }
+  InfoText& AddPercent(Bytes name, double value) {  // adds a field such as "name:12.34%"
+    return Add(name, FixedText(value, 2) + "%");
+  }
+  InfoText& AddHumanBytes(Bytes name, uint64_t bytes) {  // adds a field such as "name:1.50M"
+    return Add(name, HumanBytes(bytes));
+  }
   InfoText& AddZeros(std::initializer_list<Bytes> names) {  // adds "name:0" for features that do not exist here
     for (Bytes name : names) Add(name, "0");
     return *this;
