@@ -13,7 +13,7 @@ struct DialectTraits;
 
 // Returns the description of a client in CLIENT LIST, "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0
 // flags=N db=0 …", without a line end. `running` are the arguments of the command that the client is running; `now_ms`
-// is the monotonic time.
+// is the clock time.
 std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in CLIENT LIST
                        std::span<const Bytes> running = {});
 // Returns the description with only those fields that the dialect with these `traits` shows.

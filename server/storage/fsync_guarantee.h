@@ -15,8 +15,8 @@ class FsyncGuarantee {  // TEST CRASH: how much of an append-only file survives 
   static constexpr int64_t kEverySecondMs = 1000;  // `everysec` has synced data of this age, in ms
   static constexpr int64_t kSystemMs = 30'000;     // Linux has written data of this age without a sync, in ms
 
-  // Must be called before each write: the file has `bytes` bytes so far. Times are monotonic times of the server's
-  // clock. Cost: O(1), and 16 bytes for each millisecond of the last 30 seconds with a write.
+  // Must be called before each write: the file has `bytes` bytes so far. Times are clock
+  // times. Cost: O(1), and 16 bytes for each millisecond of the last 30 seconds with a write.
   void NoteWrite(int64_t now_ms, uint64_t bytes);  // call it before a write to a file of `bytes` bytes
   void Begin() { writes_.clear(); }                // a new file begins, which is on the disk so far
   // Returns how many bytes of a file of `bytes` bytes are certainly on the disk after a machine crash at `now_ms`.
