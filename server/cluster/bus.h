@@ -37,14 +37,14 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // Returns the port on which the bus listens. It stays the same when the port for clients changes.
   int Port() const { return port_; }
 
-  void ConnectToNode(ClusterNode& node);                   // connects, unless the node has a link already
-  void DropOutboundLink(ClusterNode& node);                // closes the link that this node opened
-  void DropInboundLink(ClusterNode& node);                 // closes the link that the node opened
-  void DropBothLinks(ClusterNode& node);                   // closes the links in both directions
-  void BindInboundLink(BusLink& link, ClusterNode& node);  // `node` has opened `link`; closes its older one
+  void ConnectToNode(ClusterNode& node);                   // connects to the node, unless this node has a link to it
+  void DropOutboundLink(ClusterNode& node);                // closes the link that this node opened to `node`
+  void DropInboundLink(ClusterNode& node);                 // closes the link that `node` opened to this node
+  void DropBothLinks(ClusterNode& node);                   // closes the links to and from `node`
+  void BindInboundLink(BusLink& link, ClusterNode& node);  // records that `node` opened `link`; closes its older one
   // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit,
   // and are also closed if the node is still unknown after 15 seconds.
-  void CloseLinksOverLimit();  // closes links with too many unsent bytes (cluster-link-sendbuf-limit)
+  void CloseLinksOverLimit();  // closes links with too many unsent bytes, and those whose node stays unknown
 
   // --- Packets.
 
@@ -52,54 +52,54 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void Send(BusLink& link, const BusPacket& packet);
   // Sends on the link that this node opened. Does nothing if there is no such link, or if it is not connected yet.
   void Send(ClusterNode& node, const BusPacket& packet);
-  void Flush();  // sends the queued bytes of all links
+  void Flush();  // sends the queued bytes of all links; called at the end of a turn
   // Stops sending forever. Packets that Send has queued before are not sent either.
-  void Mute() { is_mute_ = true; }
+  void Mute() { is_mute_ = true; }          // from now on, sends nothing
   void Broadcast(const BusPacket& packet);  // sends to all nodes with a link, except nodes in handshake
   // Like the Broadcast above, but sends only to nodes for which `wanted` returns true.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // to some nodes
 
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
-  const Counts& sent() const { return sent_; }            // how many packets were sent since the start
-  const Counts& received() const { return received_; }    // how many packets were received since the start
+  const Counts& sent() const { return sent_; }            // how many packets of each type were sent since the start
+  const Counts& received() const { return received_; }    // how many packets of each type were received since the start
   uint64_t over_limit_link_count() const {                // how many links cluster-link-sendbuf-limit has closed
     return over_limit_link_count_;
   }
   // Visits the links of known nodes, in both directions.
-  void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // visits the links of known nodes
+  void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // visits the links to and from known nodes
 
-  struct Filter {         // which received packets are dropped, for tests (DEBUG)
+  struct Filter {         // which received packets are dropped, for tests (set by DEBUG)
     int type = -1;        // the PacketType that is dropped; -1: none
     bool closes = false;  // true: a dropped packet also closes its link
   };
   Filter filter;  // which received packets are dropped; set by DEBUG
 
   // The functions of BusLink::Owner.
-  void OnOpened(BusLink& link) override;               // tells the user that its connection is made
-  void OnData(BusLink& link) override;                 // records when the node was last heard
-  void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and handles it
-  void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // Flush will send it
-  void OnClosed(BusLink& link, const std::string& reason) override;                        // forgets the link
+  void OnOpened(BusLink& link) override;               // tells the user that a link of this node is connected
+  void OnData(BusLink& link) override;                 // records when the node last sent anything
+  void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and gives it to the user
+  void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // adds the link to to_flush_
+  void OnClosed(BusLink& link, const std::string& reason) override;  // forgets a link that has ended
   // The functions of Network::Acceptor.
-  void OnAccepted(std::unique_ptr<Link> link) override;  // makes a BusLink for a node that has connected
+  void OnAccepted(std::unique_ptr<Link> link) override;  // makes a BusLink for a connection of another node
 
  private:
-  void SendBytes(BusLink& link, PacketType type, Bytes bytes);  // sends an encoded packet
-  void CloseUnknownLinksOverLimit();  // closes links of unknown nodes: too many unsent bytes, or too old
-  const SlotSet& MySlots() const;     // slots of this node or its primary; O(1) while nothing has changed
+  void SendBytes(BusLink& link, PacketType type, Bytes bytes);  // queues an encoded packet, if the link is open
+  void CloseUnknownLinksOverLimit();  // closes links of unknown nodes that are too old or have too many unsent bytes
+  const SlotSet& MySlots() const;     // slots of this node or its primary; O(1) while the view is unchanged
 
   const ClusterCore& core_;
   User& user_;
-  std::unique_ptr<Network::Listening> listening_;  // the bus port
+  std::unique_ptr<Network::Listening> listening_;  // the listening socket of the bus port
   int port_ = 0;
-  std::set<std::shared_ptr<BusLink>> unidentified_links_;  // accepted links of unknown senders
+  std::set<std::shared_ptr<BusLink>> unidentified_links_;  // accepted links whose node is not known yet
   std::vector<std::shared_ptr<BusLink>> to_flush_;         // links with unsent bytes
-  bool is_mute_ = false;                                   // Mute was called: nothing is sent any more
-  Counts sent_{};                                          // how many packets were sent since the start
-  Counts received_{};                                      // how many packets were received since the start
-  uint64_t over_limit_link_count_ = 0;                     // how many links cluster-link-sendbuf-limit has closed
-  mutable SlotSet my_slots_;                               // last result of MySlots
-  mutable uint64_t my_slots_version_ = UINT64_MAX;         // version of the view for which my_slots_ is valid
+  bool is_mute_ = false;                                   // Mute was called: no packet is sent any more
+  Counts sent_{};                                          // how many packets of each type were sent since the start
+  Counts received_{};                               // how many packets of each type were received since the start
+  uint64_t over_limit_link_count_ = 0;              // how many links cluster-link-sendbuf-limit has closed
+  mutable SlotSet my_slots_;                        // what MySlots last returned
+  mutable uint64_t my_slots_version_ = UINT64_MAX;  // version of the ClusterView from which my_slots_ was made
 };
 
 }  // namespace respite

@@ -12,16 +12,16 @@ namespace respite {
 
 struct ClusterNode;
 
-class BusLink final : public Link::User, public std::enable_shared_from_this<BusLink> {  // a connection between nodes
+class BusLink final : public Link::User, public std::enable_shared_from_this<BusLink> {  // one connection of the bus
  public:
-  class Owner {  // handles the events of the link
+  class Owner {  // interface of the Bus, which a link tells what happens on it
    public:
     virtual ~Owner() = default;
-    virtual void OnOpened(BusLink& link) = 0;  // the link is connected
+    virtual void OnOpened(BusLink& link) = 0;  // the link is connected now
     virtual void OnData(BusLink& link) = 0;    // some bytes have arrived; called before OnPacket
     // One whole packet has arrived, and `bytes` is its content. The owner may close the link in this call.
     virtual void OnPacket(BusLink& link, Bytes bytes) = 0;  // a whole packet has arrived; may close the link
-    virtual void OnUnsent(BusLink& link) = 0;  // Send has queued the first bytes: the owner must call Flush later
+    virtual void OnUnsent(BusLink& link) = 0;  // the link has bytes to send now: the owner must call Flush later
     virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; the owner drops it
   };
   // Maximum size of a packet, and of the unsent bytes, on a link whose other node is not known yet. The first packets
@@ -32,8 +32,10 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   BusLink(Owner& owner, Direction direction, ClusterNode* link_node, int64_t now_ms)
       : node(link_node), born_ms(now_ms), owner_(owner), direction_(direction) {}
 
-  void Connect(Network& network, const Link::Target& target) { link_ = network.Connect(target, *this); }  // opens it
-  void Adopt(std::unique_ptr<Link> link) {  // takes an accepted connection
+  void Connect(Network& network, const Link::Target& target) {  // begins to connect to another node
+    link_ = network.Connect(target, *this);
+  }
+  void Adopt(std::unique_ptr<Link> link) {  // uses a connection that another node has opened
     link_ = std::move(link);
     link_->SetUser(*this);
     is_open_ = true;
@@ -44,18 +46,20 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     is_open_ = false;
     node = nullptr;
   }
-  bool IsOpen() const { return is_open_; }            // the connection is made
-  Direction direction() const { return direction_; }  // which of the two nodes has connected
+  bool IsOpen() const { return is_open_; }            // true: the connection is made, and has not ended
+  Direction direction() const { return direction_; }  // kTo: this node has connected to the other; kFrom: the reverse
   // Queues the packet until the next Flush. Requires: the link is open.
   void Send(Bytes packet) {
     if (unsent_.empty()) owner_.OnUnsent(*this);
     unsent_.append(packet);
   }
-  void Flush();  // sends what Send has queued
-  size_t UnsentBytes() const { return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0; }  // here and in link_
-  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }     // memory of the link
-  std::string PeerIp() const { return IpOf(link_->PeerAddress()); }                            // IP of the other node
-  std::string LocalIp() const { return IpOf(link_->LocalAddress()); }  // IP of this end of the link
+  void Flush();                 // writes what Send has queued to the socket
+  size_t UnsentBytes() const {  // bytes that Send has queued and the peer was not sent yet
+    return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0;
+  }
+  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }  // memory of the link
+  std::string PeerIp() const { return IpOf(link_->PeerAddress()); }                         // IP of the other node
+  std::string LocalIp() const { return IpOf(link_->LocalAddress()); }  // IP of this node's end of the link
 
   // The functions of Link::User.
   void OnConnected() override {  // tells the owner that the link is open
@@ -66,19 +70,19 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   void OnEnded(const std::string& reason) override;  // tells the owner that the link has ended
 
   ClusterNode* node;      // the node at the other end; null: not known yet
-  const int64_t born_ms;  // BusClock time at which the link was made
+  const int64_t born_ms;  // when the link was made (Unix time)
 
  private:
   // Removes the port and brackets of "127.0.0.1:7000" or "[::1]:7000".
   static std::string IpOf(const std::string& address);
-  size_t HandleWholePackets(Bytes bytes);  // handles the whole packets at the front of `bytes`; returns their bytes
+  size_t HandleWholePackets(Bytes bytes);  // handles the whole packets at the front of `bytes`; returns their size
 
-  Owner& owner_;               // handles the events of the link
-  const Direction direction_;  // which of the two nodes has connected
+  Owner& owner_;               // the Bus, which handles the events of the link
+  const Direction direction_;  // kTo: this node has connected to the other; kFrom: the reverse
   std::unique_ptr<Link> link_;
-  bool is_open_ = false;  // the connection is made: bytes can be sent
-  std::string received_;  // the beginning of an incomplete packet
-  std::string unsent_;    // whole packets that Flush will send
+  bool is_open_ = false;  // the connection is made, and has not ended: bytes can be sent
+  std::string received_;  // the beginning of a packet whose rest has not arrived yet
+  std::string unsent_;    // packets that the next Flush will send
 };
 
 }  // namespace respite

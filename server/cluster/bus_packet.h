@@ -51,74 +51,74 @@ enum NodeFlag : uint16_t {
   kNodeNoFailover = 512,  // this replica must not replace its primary
 };
 
-struct PacketHeader {  // the beginning of every packet
+struct PacketHeader {  // the beginning of every packet: what the sender says of itself
   // Bits of `message_flags`.
-  static constexpr uint8_t kPaused = 1;         // the sender is a primary that has paused writes for a manual failover
-  static constexpr uint8_t kForcesVote = 2;     // receivers may vote although the primary is not FAIL
-  static constexpr uint8_t kHasExtensions = 4;  // PingExtensions follow the gossip
+  static constexpr uint8_t kPaused = 1;      // the sender is a primary that has paused writes for a manual failover
+  static constexpr uint8_t kForcesVote = 2;  // in a vote request: receivers may vote although the primary is not FAIL
+  static constexpr uint8_t kHasExtensions = 4;  // PingExtensions follow the gossip entries of this packet
 
   PacketType type = PacketType::kPing;
   uint16_t port = 0;
-  uint16_t other_port = 0;     // TLS port if `port` is TCP, and the reverse; 0: none
+  uint16_t other_port = 0;     // the sender's TLS port if `port` is TCP, and the reverse; 0: none
   uint16_t bus_port = 0;       // port of the sender's cluster bus
   uint16_t flags = 0;          // NodeFlag bits
-  uint64_t current_epoch = 0;  // the largest epoch that the sender knows
+  uint64_t current_epoch = 0;  // the largest epoch of the cluster that the sender knows
   uint64_t config_epoch = 0;   // epoch of the sender or, if it is a replica, of its primary
   uint64_t offset = 0;         // replication offset of the sender
-  NodeId sender;               // null only in broken packets
+  NodeId sender;               // id of the node that sent the packet; null only in broken packets
   SlotSet slots;               // slots of the sender or, if it is a replica, of its primary
-  NodeId primary;              // null if the sender is a primary
-  std::string ip;              // empty: use the address of the connection
-  bool is_cluster_ok = false;  // cluster_state of the sender: it serves requests
-  uint8_t message_flags = 0;   // kPaused, kForcesVote, kHasExtensions
+  NodeId primary;              // id of the sender's primary; null if the sender is a primary
+  std::string ip;              // IP of the sender; empty: that of the connection
+  bool is_cluster_ok = false;  // cluster_state of the sender is "ok": it serves requests
+  uint8_t message_flags = 0;   // bits: kPaused, kForcesVote, kHasExtensions
 };
 
-struct GossipEntry {  // what a packet says of another node
+struct GossipEntry {  // what the sender of a packet knows of one other node
   NodeId id;
-  uint32_t ping_sent_s = 0;      // UNIX time of the PING that waits for its PONG; 0: none
-  uint32_t pong_received_s = 0;  // UNIX time of the last PONG from the node
+  uint32_t ping_sent_s = 0;      // when the node was sent the PING that it has not answered (Unix time); 0: none
+  uint32_t pong_received_s = 0;  // when the last PONG of the node arrived (Unix time)
   std::string ip;
   uint16_t port = 0;
-  uint16_t bus_port = 0;    // port of the cluster bus
+  uint16_t bus_port = 0;    // the node's port of the cluster bus
   uint16_t flags = 0;       // NodeFlag bits of the node
-  uint16_t other_port = 0;  // TLS port if `port` is TCP, and the reverse; 0: none
+  uint16_t other_port = 0;  // the node's TLS port if `port` is TCP, and the reverse; 0: none
 };
 
 // Optional fields of PING, PONG and MEET. They follow the gossip entries. Redis has them since version 7.0.
-struct PingExtensions {  // optional fields at the end of PING, PONG and MEET
-  struct Forgotten {     // a node that CLUSTER FORGET has removed
+struct PingExtensions {  // optional fields at the end of PING, PONG and MEET, which describe the sender
+  struct Forgotten {     // a node that CLUSTER FORGET has removed at the sender
     NodeId id;
-    uint64_t ttl_s = 0;  // how long receivers must not add it again
+    uint64_t ttl_s = 0;  // for how many more seconds receivers must not add the node again
   };
-  std::optional<std::string> hostname;     // cluster-announce-hostname
-  std::optional<std::string> human_name;   // cluster-announce-human-nodename
-  std::optional<NodeId> shard;             // the shard id of the sender
+  std::optional<std::string> hostname;     // cluster-announce-hostname of the sender
+  std::optional<std::string> human_name;   // cluster-announce-human-nodename of the sender
+  std::optional<NodeId> shard;             // id of the sender's shard
   std::optional<std::string> client_ipv4;  // cluster-announce-client-ipv4; Valkey 8.0 or later
-  std::optional<std::string> client_ipv6;  // cluster-announce-client-ipv6
-  std::vector<Forgotten> forgotten;        // receivers remove these nodes too
+  std::optional<std::string> client_ipv6;  // cluster-announce-client-ipv6; Valkey 8.0 or later
+  std::vector<Forgotten> forgotten;        // nodes that CLUSTER FORGET removed; receivers remove them too
 };
 
 struct PingBody {                   // the content of PING, PONG and MEET
   std::vector<GossipEntry> gossip;  // what the sender says of other nodes
-  PingExtensions extensions;        // optional fields
+  PingExtensions extensions;        // optional fields, such as the host name of the sender
 };
 struct FailBody {  // the content of FAIL: names a node that has failed
   NodeId id;
 };
 struct PublishBody {    // the content of PUBLISH and SPUBLISH between nodes
-  std::string channel;  // the pub/sub channel
+  std::string channel;  // name of the pub/sub channel
   std::string message;  // the published message
 };
-struct UpdateBody {           // the content of UPDATE: tells an outdated node who owns slots
+struct UpdateBody {           // the content of UPDATE: tells an outdated node which slots a node owns
   uint64_t config_epoch = 0;  // the epoch with which the owner claims the slots
-  NodeId id;                  // the owner
-  SlotSet slots;              // all slots of the owner
+  NodeId id;                  // the node that owns the slots
+  SlotSet slots;              // all slots of that node
 };
-struct EmptyBody {};  // for packets that have only a header
+struct EmptyBody {};  // the content of packets that have only a header
 
-struct BusPacket {                              // a message of the cluster bus
-  static constexpr size_t kPreambleBytes = 8;   // enough to read the length
-  static constexpr size_t kHeaderBytes = 2256;  // encoded size of the header, with the preamble
+struct BusPacket {                              // one packet of the cluster bus
+  static constexpr size_t kPreambleBytes = 8;   // number of first bytes that contain the packet's length
+  static constexpr size_t kHeaderBytes = 2256;  // encoded size of PacketHeader, with the preamble
   static constexpr size_t kGossipBytes = 104;   // encoded size of one GossipEntry
   // Maximum packet size in bytes. A longer packet is invalid, and the link that brings it is closed.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
@@ -126,14 +126,14 @@ struct BusPacket {                              // a message of the cluster bus
   // would leave no room for elections. No cluster reaches this value by counting.
   static constexpr uint64_t kMaxEpoch = uint64_t{1} << 62;
 
-  PacketHeader header;  // type, sender and what the sender says of itself
+  PacketHeader header;  // type of the packet, and what the sender says of itself
   std::variant<EmptyBody, PingBody, FailBody, PublishBody, UpdateBody> body;
 
-  std::string Encode() const;  // returns the bytes to send
+  std::string Encode() const;  // returns the packet as the bytes to send
   // Reads a packet. Fails with the reason, for the log, if the packet is invalid. Ignores unknown extensions and the
   // body of a kModule packet.
-  static Result<BusPacket, std::string> Decode(Bytes bytes);  // from the bytes of one packet; fails with the reason
-  static std::optional<uint32_t> LengthOf(Bytes preamble);    // size of the packet that begins so; nothing: invalid
+  static Result<BusPacket, std::string> Decode(Bytes bytes);  // reads the bytes of one packet; fails with the reason
+  static std::optional<uint32_t> LengthOf(Bytes preamble);    // size of a packet that begins so; nothing: invalid
 };
 
 }  // namespace respite

@@ -23,14 +23,14 @@
 
 namespace respite {
 
-class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus packets and commands
+class Cluster final : public Bus::User {  // this server as a node of a cluster: its view, bus packets and commands
  public:
   struct Parts {               // the arguments of the constructor
     const Settings& settings;  // the directives of this server
     const Pace& pace;
-    int64_t wall_ms;  // UNIX time at the start
+    int64_t wall_ms;  // Unix time at the start
     Logger& log;
-    uint64_t random_seed;               // seed of the random ids and delays
+    uint64_t random_seed;               // seed for random node ids and delays
     const LateBound<Network>& network;  // makes and accepts connections
     ClusterHost& host;
   };
@@ -40,99 +40,100 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
 
   // Declares that nodes.conf agrees with what all nodes believe. So a primary serves requests from the start, and does
   // not wait for packets of other nodes first.
-  void TrustNodesFile() { health_.TrustNodesFile(); }  // nodes.conf agrees with all nodes: no wait before serving
+  void TrustNodesFile() { health_.TrustNodesFile(); }  // says that nodes.conf is right: serves requests without waiting
   // Listens on the bus, and takes the role that nodes.conf names. Returns the reason if the bus cannot listen.
-  std::optional<std::string> Start();  // listens on the bus, and takes its role; returns the reason if it cannot listen
+  std::optional<std::string> Start();  // listens on the bus, and resumes its role; returns the reason if it failed
   void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
-  bool IsConnectedToAllNodes() const;  // the links to all nodes with an address are open
+  bool IsConnectedToAllNodes() const;  // the links to all nodes whose address is known are open
   void Tick();                         // does the periodic work; called ten times a second
   void EndTurn();                      // saves changes, sends queued packets, and tells the host of a new topology
-  void SaveAndSend();   // does the work of EndTurn in the middle of a long turn, without telling the host
-  void ReadSettings();  // takes changed directives that this node announces, such as its address
+  void SaveAndSend();   // saves changes and sends queued packets, as EndTurn does, but does not call the host
+  void ReadSettings();  // applies directives that this node announces, such as its address
 
   // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed now.
 
   bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // CLUSTER MEET; false: invalid
   void Forget(ClusterNode& node);        // CLUSTER FORGET: removes the node, and ignores its id for a while
-  bool HasForgotten(const NodeId& id) {  // CLUSTER FORGET has removed the id a short time ago
+  bool HasForgotten(const NodeId& id) {  // whether CLUSTER FORGET has removed this id recently
     return gossip_.IsForgotten(id);
   }
-  void Replicate(ClusterNode& primary);         // CLUSTER REPLICATE: follows `primary`, which is another node
-  void AddSlots(const SlotSet& slots);          // CLUSTER ADDSLOTS: this node owns them now
-  void DeleteSlots(const SlotSet& slots);       // CLUSTER DELSLOTS: they have no owner now
-  void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: `owner` owns the slot now
+  void Replicate(ClusterNode& primary);         // CLUSTER REPLICATE: makes this node a replica of `primary`
+  void AddSlots(const SlotSet& slots);          // CLUSTER ADDSLOTS: makes this node the owner of the slots
+  void DeleteSlots(const SlotSet& slots);       // CLUSTER DELSLOTS: leaves the slots without an owner
+  void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: makes `owner` the owner of the slot
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
-  void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: this replica replaces its primary
+  void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: makes this replica replace its primary
   // Claims slots that another node owns, after their keys were moved to this node.
-  uint64_t TakeSlots(const SlotSet& slots);  // claims the slots with a new epoch; returns that epoch
+  uint64_t TakeSlots(const SlotSet& slots);  // makes this node the owner, with a new epoch; returns that epoch
   // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Its claim with
   // the same epoch arrives on the bus later. If this node does not know node `id`, the slots get no owner for now, and
   // their keys are deleted here.
-  void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // node `id` owns `taken` now
+  void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: forgets all nodes and slots; kHard also changes the id
-  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: it has the largest epoch already
-  void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this node's epoch
-  int CountFailureReports(ClusterNode& node) {      // how many primaries have recently reported that it is down
+  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH: takes a new epoch; false: not needed
+  void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
+  int CountFailureReports(ClusterNode& node) {      // how many primaries have recently reported `node` as down
     return failure_detector_.CountReports(node);
   }
-  void SaveNow();                                               // saves nodes.conf, if it has changed
+  void SaveNow();                                               // saves nodes.conf, if RequestSave was called
   void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH to all nodes, SPUBLISH to those of this shard
 
   ClusterView& view() { return *view_; }
   const ClusterView& view() const { return *view_; }
   Bus& bus() { return bus_; }
   const Bus& bus() const { return bus_; }
-  int pfail_count() const { return failure_detector_.pfail_count(); }  // nodes that were PFAIL at the last tick
-  PortChoice port_choice() const {                                     // which port stands first in nodes.conf
+  int pfail_count() const { return failure_detector_.pfail_count(); }  // how many nodes were PFAIL at the last tick
+  PortChoice port_choice() const {  // whether the TCP or the TLS port stands first in nodes.conf
     return core_.settings.tls_cluster ? PortChoice::kTls : PortChoice::kTcp;
   }
 
   // The functions of Bus::User.
-  void OnLinkConnected(BusLink& link) override;                    // sends the first packet on the link
+  void OnLinkConnected(BusLink& link) override;                    // sends PING or MEET as the first packet on the link
   void OnPacket(BusLink& link, const BusPacket& packet) override;  // handles a packet of another node
 
  private:
-  void Save(ClusterHost::Durably durably);
-  ClusterNode* IdentifySender(BusLink& link,  // finds the node that has sent the packet; null: not known
+  void Save(ClusterHost::Durably durably);    // writes nodes.conf; if that fails, this node sends nothing more
+  ClusterNode* IdentifySender(BusLink& link,  // finds the sender, and ties an unknown link to it; null: unknown sender
                               const PacketHeader& header);
-  void UpdateEpochsAndOffset(ClusterNode& sender,  // takes them from a packet of the sender
+  void UpdateEpochsAndOffset(ClusterNode& sender,  // records the epochs and the offset that the packet reports
                              const PacketHeader& header);
-  void HandlePingPongOrMeet(BusLink& link, ClusterNode* sender,  // answers PING and MEET; applies all three
-                            const BusPacket& packet);
-  void LearnMyIp(const BusLink& link);  // takes the link's local IP as this node's, without cluster-announce-ip
-  void BeginHandshakeWithSender(const BusLink& link,  // handles MEET of an unknown node
+  void HandlePingPongOrMeet(BusLink& link,  // answers PING and MEET; uses the news of the sender in all three
+                            ClusterNode* sender, const BusPacket& packet);
+  void LearnMyIp(const BusLink& link);  // takes the link's local IP as this node's, unless cluster-announce-ip is set
+  void BeginHandshakeWithSender(const BusLink& link,  // begins a handshake with an unknown node that sent MEET
                                 const PacketHeader& header);
   // Handles a packet that arrives on a link that this node opened. Checks that the expected node has sent it; if that
   // node is in handshake, ends the handshake. Returns the sender, or null if the rest of the packet must be ignored.
-  ClusterNode* HandleAnswerFromNode(BusLink& link, ClusterNode* sender,  // returns the sender, or null: ignore the rest
-                                    const PacketHeader& header);
+  ClusterNode* HandleAnswerFromNode(BusLink& link,  // checks who answers on an own link; null: ignore the packet
+                                    ClusterNode* sender, const PacketHeader& header);
   // Ends the handshake with `node`. `known` is the node that already has the id of the answer; null: there is none.
   //   a new id:        gives `node` the id, and returns `node`
   //   a known node:    removes `node`, updates the address of `known`, and returns null
   //   an invalid id:   returns null
   // After null, the caller must ignore the rest of the packet.
-  ClusterNode* EndHandshake(ClusterNode& node, ClusterNode* known,  // returns `node`, or null: ignore the rest
-                            const BusLink& link, const PacketHeader& header);
-  void RecordPong(ClusterNode& node);  // records when the node has answered, and clears PFAIL
-  void UpdateAddress(ClusterNode& node, const BusLink& link, const PacketHeader& header);  // records a new address
-  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records the role that the sender reports
+  ClusterNode* EndHandshake(ClusterNode& node,  // learns the id of `node`, and returns it; null: ignore the packet
+                            ClusterNode* known, const BusLink& link, const PacketHeader& header);
+  void RecordPong(ClusterNode& node);  // records that the node has answered a PING now, and clears PFAIL
+  void UpdateAddress(ClusterNode& node, const BusLink& link,  // if the node's address is new, records it
+                     const PacketHeader& header);
+  void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
   // Called for each packet in which this node's primary claims to be a replica of this node. When the primary has
   // claimed so for cluster-node-timeout, this node takes over the primary's slots, if this node has all data.
-  void HandlePrimaryFollowingMe();  // the primary claims to be a replica of this node: takes over after a while
-  void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows that one's primary
-  NodeAddress SenderAddress(const BusLink& link,  // where the sender of the packet listens
+  void HandlePrimaryFollowingMe();  // takes over from a primary that keeps claiming to follow this node
+  void FollowPrimaryOfPrimary();    // if this node's primary is now a replica, follows the primary of that replica
+  NodeAddress SenderAddress(const BusLink& link,  // returns the address where the sender of the packet listens
                             const PacketHeader& header) const;
   void HandleOtherPacket(ClusterNode& sender,  // handles a packet other than PING, PONG and MEET
                          const BusPacket& packet);
   void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
   void AnnounceNewPrimary();          // tells all nodes, before the next PING, if this replica follows another primary
   void CheckNode(ClusterNode& node);  // pings it when due; marks a silent node PFAIL; drops a stuck link
-  void SetMyAddress();                // takes this node's address from the directives
+  void SetMyAddress();                // takes this node's IP and ports from the directives
   void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
-  BusClock clock_;  // the time of the cluster's records
-  Random random_;   // for random ids and delays
+  BusClock clock_;  // Unix time that never goes back, for packets and timeouts
+  Random random_;   // for random node ids and delays
   std::unique_ptr<ClusterView> view_;
   ClusterCore core_;
   Bus bus_;
@@ -142,13 +143,13 @@ class Cluster final : public Bus::User {  // a cluster node: its knowledge, bus 
   SlotClaims claims_;                        // decides who owns a slot when nodes disagree
   ManualFailover manual_failover_;           // CLUSTER FAILOVER
   Election election_;                        // the votes by which this replica replaces its primary
-  ReplicaMigration migration_;               // moves this replica to a primary without replicas
+  ReplicaMigration migration_;               // moves this replica to a primary without working replicas
   ClusterHealth health_;                     // decides cluster_state
-  int64_t tick_count_ = 0;                   // number of calls of Tick
-  int64_t primary_follows_me_since_ms_ = 0;  // since when the primary claims to follow this node; 0: it does not
-  uint64_t told_version_ = 0;                // version of the view at the last OnTopologyChanged
-  NodeId announced_primary_;                 // the primary of this node that other nodes were last told; null: none
-  int64_t primary_announced_at_ms_ = 0;      // BusClock time at which announced_primary_ was told
+  int64_t tick_count_ = 0;                   // how many times Tick was called
+  int64_t primary_follows_me_since_ms_ = 0;  // since when the primary claims to follow this node (Unix time); 0: no
+  uint64_t told_version_ = 0;                // version of the ClusterView at the last OnTopologyChanged
+  NodeId announced_primary_;                 // id of this node's primary that other nodes were last told; null: none
+  int64_t primary_announced_at_ms_ = 0;      // when a new announced_primary_ was last told (Unix time)
 };
 
 }  // namespace respite

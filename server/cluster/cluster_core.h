@@ -21,7 +21,7 @@ namespace respite {
 // The time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so this clock
 // starts with the time of the wall clock. After that, a Pace (a clock that never goes back) measures how much time
 // passes.
-class BusClock {  // UNIX time that never goes back, for packets and timeouts of the cluster bus
+class BusClock {  // Unix time that never goes back, for packets and timeouts of the cluster bus
  public:
   BusClock(const Pace& pace, int64_t wall_ms) : pace_(pace), origin_ms_(wall_ms - pace.NowMs()) {}
 
@@ -29,12 +29,12 @@ class BusClock {  // UNIX time that never goes back, for packets and timeouts of
 
  private:
   const Pace& pace_;
-  const int64_t origin_ms_;  // UNIX time at which the Pace was 0
+  const int64_t origin_ms_;  // real time plus this is Unix time
 };
 
 // The interface from the cluster to the server around it: data, role and clients. ServerClusterHost implements it; the
 // simulation in tests has an implementation without data.
-class ClusterHost {  // the server around a cluster node: its data, role and clients
+class ClusterHost {  // interface to the server around a cluster node: its data, role and clients
  public:
   virtual ~ClusterHost() = default;
 
@@ -43,17 +43,17 @@ class ClusterHost {  // the server around a cluster node: its data, role and cli
   virtual int64_t Offset() const = 0;  // replication offset of this node
   // Returns whether this replica receives its primary's stream now. If it does not, Offset() must not be compared with
   // the primary's offset.
-  virtual bool IsLinked() const = 0;                    // this replica receives its primary's stream
-  virtual int64_t DataAgeMs() const = 0;                // time since this replica last received its primary's stream
+  virtual bool IsLinked() const = 0;                    // this replica receives its primary's stream now
+  virtual int64_t DataAgeMs() const = 0;                // how long ago this replica last received its primary's stream
   virtual bool HasWholeData() const = 0;                // the data is complete; false: this replica must not be elected
   virtual void Follow(const std::string& ip, int port,  // makes this server a replica of that server
                       History::Owner owner) = 0;
-  virtual void Promote() = 0;  // this server becomes a primary
+  virtual void Promote() = 0;  // makes this server a primary
 
   // --- Data and clients.
 
-  virtual bool HasKeysInSlot(int slot) const = 0;  // any database has a key of this slot
-  virtual bool HasKeys() const = 0;                // any database has a key
+  virtual bool HasKeysInSlot(int slot) const = 0;  // whether any database has a key of this slot
+  virtual bool HasKeys() const = 0;                // whether any database has a key
   // Deletes the keys of the slot, immediately or after a long task (see RunNowOrAfterLongTask). Does nothing if this
   // node owns or imports the slot in `view` at that time.
   virtual void DeleteKeysInSlot(int slot,  // deletes the keys, unless this node owns or imports the slot
@@ -61,29 +61,29 @@ class ClusterHost {  // the server around a cluster node: its data, role and cli
   virtual void DeleteAllKeys() = 0;  // deletes the keys of all databases
   // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. The bus is served
   // during these two, but the data must not change, so the task then runs after them.
-  virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;     // later if a long task, such as a load, runs
-  virtual void PauseWrites() = 0;                                         // pauses writes of clients until ResumeWrites
-  virtual void ResumeWrites() = 0;                                        // ends PauseWrites
+  virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;  // waits for a load or slow script under way
+  virtual void PauseWrites() = 0;                                      // keeps clients from writing until ResumeWrites
+  virtual void ResumeWrites() = 0;                                     // lets clients write again, after PauseWrites
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes it to this server's clients
   // Called when slots may have other owners, or when the cluster may have begun or ceased to serve requests.
-  virtual void OnTopologyChanged() = 0;  // owners of slots or cluster_state may have changed
+  virtual void OnTopologyChanged() = 0;  // called when slots or cluster_state may have changed
 
   enum class Durably : uint8_t { kWritten, kSynced };
   // Replaces nodes.conf. A crash of the machine leaves either the former or the new file. With kSynced, the new file is
   // safe when Save returns; with kWritten, about a second later. Returns false if nodes.conf could not be replaced.
-  virtual bool Save(const ClusterView& view, Durably durably) = 0;  // false: it failed, and the server ends
+  virtual bool Save(const ClusterView& view, Durably durably) = 0;  // writes nodes.conf; false: the server ends
 };
 
-struct ClusterCore {         // references that all parts of this folder share
+struct ClusterCore {         // what all parts of a cluster node share
   const Settings& settings;  // the directives of this server
-  const BusClock& clock;     // the time of the bus
+  const BusClock& clock;     // Unix time that never goes back
   Logger& log;
   Random& random;                     // for random ids and delays
   const LateBound<Network>& network;  // makes and accepts connections
   ClusterHost& host;
   ClusterView& view;
 
-  int64_t NowMs() const { return clock.NowMs(); }                      // BusClock time
+  int64_t NowMs() const { return clock.NowMs(); }                      // Unix time that never goes back
   int64_t TimeoutMs() const { return settings.cluster_node_timeout; }  // the directive cluster-node-timeout
 };
 

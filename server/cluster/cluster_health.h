@@ -14,19 +14,19 @@ class ClusterHealth {  // decides cluster_state: whether this node serves reques
 
   // Decides whether this node serves requests (cluster_state). Called after changes, and with each tick while requests
   // are not served. Cost: O(nodes + slots).
-  void UpdateClusterState();  // sets is_ok of the view (cluster_state)
+  void UpdateClusterState();  // decides cluster_state anew, and stores the result in ClusterView::is_ok
   // Declares that nodes.conf agrees with what all nodes believe. So a primary serves requests from the start, and does
   // not wait for packets of other nodes first.
-  void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // a primary then serves requests from the start
+  void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // lets a primary serve requests from the start
 
  private:
   bool IsCovered() const;    // each slot has an owner that is not FAIL
   bool HasMajority() const;  // this node reaches a majority of the primaries with slots
 
   ClusterCore& core_;
-  const int64_t born_ms_;               // BusClock time at which this node started
-  int64_t in_minority_at_ms_ = 0;       // BusClock time at which this node last did not reach a majority
-  bool is_nodes_file_trusted_ = false;  // true: nodes.conf is known to agree with all nodes
+  const int64_t born_ms_;               // when this node started (Unix time)
+  int64_t in_minority_at_ms_ = 0;       // when this node last lacked a majority (Unix time)
+  bool is_nodes_file_trusted_ = false;  // nodes.conf is known to agree with all nodes
 };
 
 }  // namespace respite

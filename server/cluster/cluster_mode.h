@@ -33,8 +33,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   enum class Belief : uint8_t { kOwn, kAgreed };
   // Takes `nodes_text` as the content of nodes.conf, and from now on refuses requests for slots of other nodes. Returns
   // the reason if that failed. Requires: ReadNodesFile has succeeded; the server listens for clients.
-  std::optional<std::string> OpenWith(const std::string& nodes_text,  // becomes the node of this nodes.conf
-
+  std::optional<std::string> OpenWith(const std::string& nodes_text,  // makes this server the node that is described
                                       Belief belief);
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
   // Returns the reason if that failed.
@@ -48,33 +47,33 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
 
   void ConnectToAll();  // connects to all nodes immediately, without waiting for the next tick
 
-  Cluster* cluster() { return cluster_.get(); }              // null without cluster mode
+  Cluster* cluster() { return cluster_.get(); }  // the cluster node that this server is; null without cluster mode
   const Cluster* cluster() const { return cluster_.get(); }  // null without cluster mode
-  const ClusterRouter& router() const { return *router_; }   // requires: cluster mode
-  SlotStats* slot_stats() { return slot_stats_.get(); }      // null without cluster mode
+  const ClusterRouter& router() const { return *router_; }   // decides where requests are served; cluster mode only
+  SlotStats* slot_stats() { return slot_stats_.get(); }  // counters of CLUSTER SLOT-STATS; null without cluster mode
 
   void Tick();                   // does the periodic work; called by the timer
-  void EndTurn();                // after each turn: saves, sends, and redirects clients whose slots were lost
+  void EndTurn();                // called after each turn: saves, sends, and redirects clients of lost slots
   void EndTurnDuringLongTask();  // does only the saving and sending of EndTurn
-  void ReadSettings();           // takes the changed value of a directive cluster-*
+  void ReadSettings();           // applies changed values of the directives cluster-…
 
  private:
   void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf
-  void ClaimSlotsOfLoadedKeys();     // claims slots that have loaded keys and no owner
-  void RedirectBlockedClients();     // redirects clients that wait for keys in slots of other nodes
+  void ClaimSlotsOfLoadedKeys();     // makes this node the owner of slots that have loaded keys but no owner
+  void RedirectBlockedClients();     // redirects blocked clients whose keys are now in slots of other nodes
   // Ends subscriptions to shard channels in slots whose owner has changed, even if the new owner is in this shard, and
   // tells the clients. As in Redis, the clients must subscribe again.
   void DropLostShardChannels();  // ends SSUBSCRIBE subscriptions in slots whose owner has changed
 
   const Services& services_;    // the other parts of this server
-  const uint64_t random_seed_;  // seed of the random ids and delays
+  const uint64_t random_seed_;  // seed for random node ids and delays
   std::unique_ptr<ServerClusterHost> host_;
   std::unique_ptr<Cluster> cluster_;       // null without cluster mode
   std::unique_ptr<ClusterRouter> router_;  // checks whether this node serves a request; null without cluster mode
-  std::unique_ptr<SlotStats> slot_stats_;  // CLUSTER SLOT-STATS; null without cluster mode
-  std::string file_text_;                  // the content that ReadNodesFile found
+  std::unique_ptr<SlotStats> slot_stats_;  // counters of CLUSTER SLOT-STATS; null without cluster mode
+  std::string file_text_;                  // content of nodes.conf that ReadNodesFile returned
   bool is_started_ = false;                // Start has succeeded
-  int64_t ticked_at_ms_ = 0;               // real elapsed time at which Tick last did its work
+  int64_t ticked_at_ms_ = 0;               // when Tick last did its work (real time)
 };
 
 }  // namespace respite

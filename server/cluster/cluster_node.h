@@ -16,11 +16,11 @@ class BusLink;
 // Default distance of a node's bus port from its port for clients.
 inline constexpr int kBusPortDistance = 10000;
 
-struct NodeAddress {  // addresses of a node; a port is 0 if there is none
+struct NodeAddress {  // where a node listens; a port is 0 if there is none
   std::string ip;
-  uint16_t tcp_port = 0;  // for clients without TLS
-  uint16_t tls_port = 0;  // for clients with TLS
-  uint16_t bus_port = 0;  // where other nodes connect
+  uint16_t tcp_port = 0;  // port for clients without TLS
+  uint16_t tls_port = 0;  // port for clients with TLS
+  uint16_t bus_port = 0;  // port of the cluster bus, for other nodes
   bool operator==(const NodeAddress&) const = default;
 };
 
@@ -28,63 +28,63 @@ struct NodeAddress {  // addresses of a node; a port is 0 if there is none
 enum class IpFamily : uint8_t { kIpv4, kIpv6 };
 
 struct ClusterNode {      // what this server knows of one node of the cluster, itself included
-  struct FailureReport {  // a report of a primary that it does not reach the node
+  struct FailureReport {  // a primary has reported that it does not reach the node
     NodeId reporter;      // the primary that has reported it
-    int64_t at_ms;        // BusClock time of the report
+    int64_t at_ms;        // when the primary reported it (Unix time)
   };
 
   NodeId id;
-  NodeId shard;                        // the shard id
+  NodeId shard;                        // id of the node's shard
   bool is_shard_known = false;         // false: `shard` is random until the node announces it
   uint16_t flags = 0;                  // NodeFlag bits
   NodeAddress address;                 // where the node listens
   std::string hostname;                // cluster-announce-hostname of the node
-  std::string client_ipv4;             // the address for IPv4 clients; empty: `address`
-  std::string client_ipv6;             // the address for IPv6 clients; empty: `address`
+  std::string client_ipv4;             // IP that IPv4 clients are told; empty: address.ip
+  std::string client_ipv6;             // IP that IPv6 clients are told; empty: address.ip
   std::string human_name;              // cluster-announce-human-nodename of the node
   uint64_t config_epoch = 0;           // the epoch with which the node claims its slots
-  ClusterNode* primary = nullptr;      // null: not a replica, or unknown. ClusterView keeps both directions
+  ClusterNode* primary = nullptr;      // null: not a replica, or not known. ClusterView updates `replicas` too
   std::vector<ClusterNode*> replicas;  // the replicas of a primary, in no order
   int slot_count = 0;                  // number of slots that the node owns; maintained by ClusterView
 
-  int64_t born_ms = 0;                 // BusClock time at which this node added the node
-  int64_t ping_sent_ms = 0;            // BusClock time of the PING that has no PONG yet; 0: none
-  int64_t pong_received_ms = 0;        // when the last PONG arrived
-  int64_t data_received_ms = 0;        // when anything last arrived from the node
-  int64_t failed_at_ms = 0;            // BusClock time at which the node became FAIL
-  int64_t voted_at_ms = 0;             // when this node last voted for a replica of this primary
-  int64_t orphaned_at_ms = 0;          // since when this primary is orphaned (ReplicaMigration); 0: it is not
+  int64_t born_ms = 0;                 // when this server added the node, or started (Unix time)
+  int64_t ping_sent_ms = 0;            // when the node was sent the PING that it has not answered (Unix time); 0: none
+  int64_t pong_received_ms = 0;        // when the node's last PONG arrived (Unix time)
+  int64_t data_received_ms = 0;        // when anything last arrived from the node (Unix time)
+  int64_t failed_at_ms = 0;            // when the node became FAIL (Unix time)
+  int64_t voted_at_ms = 0;             // when this server last voted for a replica of this primary (Unix time)
+  int64_t orphaned_at_ms = 0;          // when this primary was found without working replicas (Unix time); 0: has some
   int64_t offset = 0;                  // replication offset that the node last reported
-  int64_t offset_at_ms = 0;            // BusClock time at which the node reported `offset`
-  uint64_t gossiped_in = 0;            // number of the last packet whose gossip described the node
+  int64_t offset_at_ms = 0;            // when the node reported `offset` (Unix time)
+  uint64_t gossiped_in = 0;            // number of this server's last packet whose gossip described the node
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
   // The two links to the node, which Bus maintains.
-  std::shared_ptr<BusLink> outbound_link;  // the link that this node opened; null: none
-  std::shared_ptr<BusLink> inbound_link;   // the link that the other node opened; null: none
+  std::shared_ptr<BusLink> outbound_link;  // the link that this server opened to the node; null: none
+  std::shared_ptr<BusLink> inbound_link;   // the link that the node opened to this server; null: none
 
   bool Is(NodeFlag flag) const { return (flags & flag) != 0; }
   void Set(NodeFlag flag) { flags |= flag; }
   void Clear(NodeFlag flag) { flags &= static_cast<uint16_t>(~flag); }        // removes a flag
-  bool IsPrimary() const { return Is(kNodePrimary); }                         // false: a replica, or unknown
-  bool IsReplica() const { return Is(kNodeReplica); }                         // false: a primary, or unknown
+  bool IsPrimary() const { return Is(kNodePrimary); }                         // false: a replica, or of unknown role
+  bool IsReplica() const { return Is(kNodeReplica); }                         // false: a primary, or of unknown role
   bool IsMyself() const { return Is(kNodeMyself); }                           // the node is this server
-  bool IsFailing() const { return (flags & (kNodePfail | kNodeFail)) != 0; }  // PFAIL or FAIL
-  bool HasAddress() const { return !Is(kNodeNoAddress); }                     // its address is known
-  const std::string& IpFor(IpFamily family) const {                           // for clients of this address family
+  bool IsFailing() const { return (flags & (kNodePfail | kNodeFail)) != 0; }  // the node is PFAIL or FAIL
+  bool HasAddress() const { return !Is(kNodeNoAddress); }                     // where the node listens is known
+  const std::string& IpFor(IpFamily family) const {  // IP of the node for clients of this family
     const std::string& announced = family == IpFamily::kIpv6 ? client_ipv6 : client_ipv4;
     return announced.empty() ? address.ip : announced;
   }
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }  // id and name, for the log
   // Returns the number of replicas that may replace this primary, other than `one`.
-  int OtherElectableReplicaCount(const ClusterNode& one) const {  // replicas, other than `one`, that may be promoted
+  int OtherElectableReplicaCount(const ClusterNode& one) const {  // how many replicas other than `one` may be promoted
     int count = 0;
     for (const ClusterNode* replica : replicas) {
       count += replica == &one || replica->Is(kNodeFail) || replica->Is(kNodeNoFailover) ? 0 : 1;
     }
     return count;
   }
-  int WorkingReplicaCount() const {  // replicas that are not FAIL
+  int WorkingReplicaCount() const {  // how many replicas of this primary are not FAIL
     int count = 0;
     for (const ClusterNode* replica : replicas) count += replica->Is(kNodeFail) ? 0 : 1;
     return count;

@@ -14,15 +14,15 @@
 
 namespace respite {
 
-struct ClusterStartPlan {  // makes the nodes.conf texts of nodes that start together as one cluster
-  struct Member {          // a node that starts
+struct ClusterStartPlan {  // the nodes.conf texts of nodes that start together as one cluster
+  struct Member {          // one of these nodes
     NodeAddress address;   // where the node listens now
-    std::string text;      // content of its nodes.conf; empty if there is none
+    std::string text;      // content of the node's nodes.conf; empty if there is none
   };
 
-  std::vector<std::string> texts;  // the texts of nodes.conf, one for each member
-  bool is_new = false;             // no member had a nodes.conf
-  bool is_agreed = false;          // the texts agree, and the cluster has no other nodes
+  std::vector<std::string> texts;  // the new texts of nodes.conf, one for each member
+  bool is_new = false;             // true: a new cluster, as no member had a nodes.conf
+  bool is_agreed = false;          // the texts agree, and name no nodes other than the members
 
   // Plans the start of a cluster. `members` are the nodes of the layout. Fails with the reason if files are missing or
   // do not belong together.

@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ClusterView {  // what this node knows of its cluster
+class ClusterView {  // what this node knows of its cluster: nodes, slot owners and epochs
  public:
   // Makes a cluster of one node: a primary without slots.
   explicit ClusterView(const NodeId& my_id, const NodeId& my_shard);
@@ -32,7 +32,7 @@ class ClusterView {  // what this node knows of its cluster
   ClusterNode& Add(const NodeId& id, uint16_t flags);
   // Removes the node. Its slots then have no owner, and its replicas no primary. Requires: `node` is not me(). Cost:
   // O(nodes + slots).
-  void Remove(ClusterNode& node);                    // forgets the node; its slots have no owner then
+  void Remove(ClusterNode& node);                    // removes the node from the view; its slots have no owner then
   void Rename(ClusterNode& node, const NodeId& id);  // gives the node another id, which no node has yet
   // Returns the nodes, sorted by id.
   const std::map<NodeId, std::unique_ptr<ClusterNode>>& nodes() const {  // all nodes that this node knows, by id
@@ -41,19 +41,19 @@ class ClusterView {  // what this node knows of its cluster
   // Returns the nodes without order, for a random choice.
   const std::vector<ClusterNode*>& All() const { return all_; }
   void MarkAsPrimary(ClusterNode& node);  // records that the node is a primary
-  void MarkAsReplica(ClusterNode& node,   // records it as a replica of `primary` (null: not known)
+  void MarkAsReplica(ClusterNode& node,   // records that the node is a replica of `primary` (null: not known)
                      ClusterNode* primary);
   // Returns the primary of a replica, if it is known. Returns any other node itself.
   ClusterNode& PrimaryOf(ClusterNode& node) {  // the primary of a known replica; otherwise `node` itself
     return node.primary == nullptr ? node : *node.primary;
   }
-  size_t KnownNodeCount() const { return nodes_.size(); }  // includes this node and nodes in handshake
+  size_t KnownNodeCount() const { return nodes_.size(); }  // number of nodes, with this one and those in handshake
 
   // --- Slots.
 
-  ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // of the slot; null: no owner
-  void Assign(int slot, ClusterNode* owner);  // makes `owner` own the slot; null: no node
-  SlotSet TakeLostSlots() {                   // slots that any owner has lost since the last call
+  ClusterNode* Owner(int slot) const { return owners_[static_cast<size_t>(slot)]; }  // null: no owner
+  void Assign(int slot, ClusterNode* owner);  // records that `owner` owns the slot; null: no node does
+  SlotSet TakeLostSlots() {  // returns and clears the slots that some node has lost since the last call
     return std::exchange(lost_slots_, {});
   }
   SlotSet SlotsOf(const ClusterNode& node) const;  // the slots that the node owns
@@ -63,20 +63,20 @@ class ClusterView {  // what this node knows of its cluster
   void DropSlotsOf(ClusterNode& node);  // leaves the slots of the node without an owner
   // Maps each moving slot to the other node of the move: to the target of a migration, or to the source of an import.
   using Moves = std::map<int, ClusterNode*>;
-  const Moves& migrating() const { return migrating_; }  // slots that leave this node, with their targets
-  const Moves& importing() const { return importing_; }  // slots that come here, with their sources
-  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }  // the target node; null: does not migrate
-  ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // the source node; null: not imported
-  void SetMigrating(int slot, ClusterNode* target) {  // begins to move the slot to `target`; null: stops
+  const Moves& migrating() const { return migrating_; }  // slots that leave this node, by slot: the target nodes
+  const Moves& importing() const { return importing_; }  // slots that this node imports, by slot: the source nodes
+  ClusterNode* MigratingTo(int slot) const { return At(migrating_, slot); }  // target of the slot; null: does not move
+  ClusterNode* ImportingFrom(int slot) const { return At(importing_, slot); }  // source of the slot; null: not imported
+  void SetMigrating(int slot, ClusterNode* target) {  // notes that the slot migrates to `target`; null: it does not
     Put(migrating_, slot, target);
   }
-  void SetImporting(int slot, ClusterNode* source) {  // begins to import the slot from `source`; null: stops
+  void SetImporting(int slot, ClusterNode* source) {  // notes that the slot is imported from `source`; null: it is not
     Put(importing_, slot, source);
   }
   bool HasMovingSlots() const {  // any slot is migrating or being imported
     return !migrating_.empty() || !importing_.empty();
   }
-  void StopSlotMoves() {  // ends the migrations and imports of all slots
+  void StopSlotMoves() {  // forgets that slots migrate or are imported
     migrating_.clear();
     importing_.clear();
   }
@@ -86,7 +86,7 @@ class ClusterView {  // what this node knows of its cluster
 
   uint64_t current_epoch = 0;     // the largest epoch of the cluster that this node knows
   uint64_t last_vote_epoch = 0;   // the epoch in which this node last voted
-  uint64_t LargestEpoch() const;  // the largest epoch that any node has shown
+  uint64_t LargestEpoch() const;  // the largest of current_epoch and the config epochs of all nodes
 
   // --- Derived state.
 
@@ -94,19 +94,19 @@ class ClusterView {  // what this node knows of its cluster
   bool is_paused = false;  // this primary has paused writes for a manual failover
   // Returns the number of primaries with slots.
   int Size() const;
-  int Majority() const { return Size() / 2 + 1; }  // of the primaries with slots: how many votes suffice
+  int Majority() const { return Size() / 2 + 1; }  // how many votes of primaries with slots are a majority
 
   // --- Changes since the last Take… call.
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before other nodes are told of the change
-  void RequestSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // requests a save of nodes.conf
-  Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }  // the most urgent request since the last call
-  void RequestHealthCheck() { is_health_check_requested_ = true; }    // requests a check of cluster_state
-  bool TakeHealthCheckRequest() {  // RequestHealthCheck was called since the last call
+  void RequestSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // asks that EndTurn saves nodes.conf
+  Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }  // returns and clears the most urgent request
+  void RequestHealthCheck() { is_health_check_requested_ = true; }    // asks for a new decision on cluster_state
+  bool TakeHealthCheckRequest() {  // returns and clears whether a decision was requested
     return std::exchange(is_health_check_requested_, false);
   }
-  uint64_t version() const { return version_; }  // grows with every change that clients can learn
-  void RecordChange() { ++version_; }            // called after a change that clients can learn
+  uint64_t version() const { return version_; }  // increases with every change that clients can learn
+  void RecordChange() { ++version_; }            // must be called after a change that clients can learn
 
  private:
   static ClusterNode* At(const Moves& moves, int slot) {
@@ -114,19 +114,19 @@ class ClusterView {  // what this node knows of its cluster
     return found == moves.end() ? nullptr : found->second;
   }
   static void Put(Moves& moves, int slot, ClusterNode* node);
-  void LeavePrimary(ClusterNode& node);  // removes the node from its primary's replicas
-  bool HasReplicas() const;              // any primary has a replica
+  void LeavePrimary(ClusterNode& node);  // removes the node from the `replicas` of its primary
+  bool HasReplicas() const;              // whether any primary has a replica
 
   std::map<NodeId, std::unique_ptr<ClusterNode>> nodes_;  // all known nodes, by id
   std::vector<ClusterNode*> all_;
   ClusterNode* me_;
   std::array<ClusterNode*, kSlotCount> owners_{};  // the owner of each slot; null: none
-  SlotSet lost_slots_;                             // slots that any owner has lost since TakeLostSlots
-  Moves migrating_;                                // target nodes of migrating slots, by slot
-  Moves importing_;                                // source nodes of imported slots, by slot
+  SlotSet lost_slots_;                             // slots that some node has lost since TakeLostSlots
+  Moves migrating_;                                // slots that leave this node, with their target nodes
+  Moves importing_;                                // slots that this node imports, with their source nodes
   Save save_ = Save::kNo;
   bool is_health_check_requested_ = false;  // RequestHealthCheck was called
-  uint64_t version_ = 0;                    // number of changes that clients can learn
+  uint64_t version_ = 0;                    // increases with every change that clients can learn
 };
 
 }  // namespace respite

@@ -27,7 +27,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
     Gossip& gossip;  // sends PONG to the other nodes
     MyRole& role;
     ManualFailover& manual_failover;  // tells whether CLUSTER FAILOVER wants an election
-    std::function<void()> save;       // on return, all changes that the view wants saved are on disk
+    std::function<void()> save;       // saves nodes.conf now, if RequestSave was called
   };
   explicit Election(const Parts& parts) : parts_(parts) {}
 
@@ -36,35 +36,35 @@ class Election {  // requests and counts the votes by which a replica replaces i
   void Continue();  // takes the next step of an election, if one is needed
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts the vote of a primary
   // Replaces the primary without asking for votes. Logs a warning if this replica does not have all data.
-  void TakeOver();                            // replaces the primary without asking for votes
+  void TakeOver();                            // promotes this replica without asking for votes
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
-  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // votes for it, or refuses
+  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // votes for the candidate, or refuses
 
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };
 
   bool IsElectionNeeded() const;  // the primary is FAIL and failover is allowed, or a manual failover can continue
   bool IsDataTooOld() const;      // the data is older than cluster-replica-validity-factor allows
-  void ScheduleVoteRequest();     // decides when votes will be requested
+  void ScheduleVoteRequest();     // decides when votes will be requested, and tells the other replicas its offset
   // Returns how many other replicas of the same primary have a larger offset, without those that have the flag
   // "nofailover".
   int Rank() const;
-  void UpdateRankAndDelay();  // before the vote request: waits longer if more replicas have more data now
-  void RequestVotes();
+  void UpdateRankAndDelay();  // waits longer for the vote request if more replicas have more data now
+  void RequestVotes();        // asks all primaries for their votes, in a new epoch
   void Win();
   void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet, each reason once per 10 s
-  int64_t VoteTimeoutMs() const;        // time in which the votes must arrive
-  std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: no refusal
+  int64_t VoteTimeoutMs() const;        // for how long this replica waits for votes
+  std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: votes for it
 
   const Parts parts_;                 // the arguments of the constructor
-  int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested; 0: none planned or under way
-  bool has_requested_votes_ = false;  // votes were requested
-  std::set<NodeId> voters_;           // primaries that have voted for this node
-  int rank_ = 0;
-  uint64_t epoch_ = 0;                          // epoch of the last request for votes
+  int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested (Unix time); 0: no election
+  bool has_requested_votes_ = false;  // votes were requested in this election
+  std::set<NodeId> voters_;           // primaries that have voted for this node in this election
+  int rank_ = 0;                      // how many other replicas have more data
+  uint64_t epoch_ = 0;                // epoch of the last vote request
   Obstacle logged_obstacle_ = Obstacle::kNone;  // the obstacle that was last logged
-  int64_t obstacle_logged_at_ms_ = 0;           // BusClock time at which logged_obstacle_ was logged
+  int64_t obstacle_logged_at_ms_ = 0;           // when logged_obstacle_ was logged (Unix time)
 };
 
 }  // namespace respite

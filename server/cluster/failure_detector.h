@@ -17,23 +17,25 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
   };
   explicit FailureDetector(const Parts& parts) : parts_(parts) {}
 
-  void AddFailureReport(ClusterNode& node, const ClusterNode& reporter);       // `reporter` does not reach the node
-  void WithdrawFailureReport(ClusterNode& node, const ClusterNode& reporter);  // `reporter` reaches the node again
+  void AddFailureReport(ClusterNode& node,  // records that `reporter` does not reach the node
+                        const ClusterNode& reporter);
+  void WithdrawFailureReport(ClusterNode& node,  // removes the report of `reporter`, which reaches the node again
+                             const ClusterNode& reporter);
   int CountReports(ClusterNode& node);  // number of recent reports that the node is down; removes expired reports
 
   void MarkPfailIfSilent(ClusterNode& node);     // sets PFAIL if the node has not answered for cluster-node-timeout
-  void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL; also FAIL, unless a replica may have replaced it
-  void HandleFailPacket(const NodeId& id, const ClusterNode& reporter);  // marks the node FAIL
-  int pfail_count() const { return pfail_count_; }  // nodes found PFAIL in the last round of the timer
-  void ResetPfailCount() { pfail_count_ = 0; }      // called by the timer before it checks all nodes
+  void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL; also FAIL, unless a replica may have replaced the node
+  void HandleFailPacket(const NodeId& id, const ClusterNode& reporter);  // handles a FAIL packet: marks node `id` FAIL
+  int pfail_count() const { return pfail_count_; }  // how many nodes the last round of the timer found PFAIL
+  void ResetPfailCount() { pfail_count_ = 0; }      // sets pfail_count to 0, at the start of a round
 
  private:
   void MarkFailedIfMajority(ClusterNode& node);  // marks the node FAIL if most primaries report it, and tells all nodes
-  void MarkFailed(ClusterNode& node);            // sets FAIL, and clears PFAIL
+  void MarkFailed(ClusterNode& node);            // records that the node is FAIL, and no longer PFAIL
   void ClearFailFlag(ClusterNode& node);         // clears FAIL, because the node is reachable again
 
   const Parts parts_;    // the arguments of the constructor
-  int pfail_count_ = 0;  // nodes that were PFAIL in this round of the timer
+  int pfail_count_ = 0;  // how many nodes this round of the timer has found PFAIL
 };
 
 }  // namespace respite

@@ -24,44 +24,44 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
   bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET: begins a handshake; false: invalid address
-  void BeginHandshakeAfterMeet(const NodeAddress& address);  // handles MEET, unless too many are under way
+  void BeginHandshakeAfterMeet(const NodeAddress& address);  // begins a handshake, unless too many are under way
   // Begins a handshake: adds the node at this address, whose id is not known yet, with a random id. Returns null if a
   // handshake with this address is under way.
-  ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);  // null: under way already
+  ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);  // null: one is under way
   void EndLateHandshakes();  // gives up handshakes that take too long; called by the timer
 
   // Makes a PING, PONG or MEET for `receiver`, which also describes some other nodes.
-  BusPacket ComposePing(PacketType type, const ClusterNode* receiver);  // a PING, PONG or MEET with gossip
-  void Ping(ClusterNode& node, PacketType type = PacketType::kPing);
+  BusPacket ComposePing(PacketType type, const ClusterNode* receiver);  // makes a packet with gossip for `receiver`
+  void Ping(ClusterNode& node, PacketType type = PacketType::kPing);    // sends PING or MEET
   // Receivers of a PONG. kAll: all nodes. kSiblings: only the replicas of the same primary, which compare their offsets
   // before an election.
   enum class To : uint8_t { kAll, kSiblings };
   void BroadcastPong(To whom);  // sends a PONG to all nodes, or to the replicas of the same primary
   void AnnounceMyself();        // sends all nodes a PONG about this node only
 
-  void Receive(ClusterNode& sender, const BusPacket& packet);                   // applies a PING, PONG or MEET
-  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // applies what the sender announces
+  void Receive(ClusterNode& sender, const BusPacket& packet);                   // uses what a PING, PONG or MEET says
+  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // uses the sender's names and addresses
 
   // --- Forgetting.
 
   void Forget(ClusterNode& node, int64_t for_ms);  // removes the node, and ignores its id for this time
-  bool IsForgotten(const NodeId& id);              // CLUSTER FORGET has removed this id recently
-  void Remove(ClusterNode& node);                  // removes the node, and closes its links
+  bool IsForgotten(const NodeId& id);              // whether CLUSTER FORGET has removed this id recently
+  void Remove(ClusterNode& node);                  // removes the node from the view, and closes its links
 
  private:
   std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // nodes to describe to `receiver`
-  GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // describes the node
-  PingExtensions MyExtensions();  // names, shard and client addresses of this node, and the nodes that it has forgotten
-  void ApplyGossipEntry(ClusterNode& sender,  // applies what the sender says of another node
+  GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // describes `node` for a packet
+  PingExtensions MyExtensions();  // what this node announces: names, shard, client addresses, and forgotten nodes
+  void ApplyGossipEntry(ClusterNode& sender,  // uses what `sender` says of another node
                         const GossipEntry& entry);
-  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node,  // applies what the sender says of `node`
+  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node,  // uses what `sender` says of the known `node`
                        const GossipEntry& entry);
-  void AddGossipedNode(const GossipEntry& entry);         // adds a node that only other nodes know so far
-  NodeAddress AddressOf(const GossipEntry& entry) const;  // the address of the described node
+  void AddGossipedNode(const GossipEntry& entry);         // adds a node of which this node has only heard from others
+  NodeAddress AddressOf(const GossipEntry& entry) const;  // where the described node listens
 
   const Parts parts_;                             // the arguments of the constructor
-  uint64_t composed_packet_count_ = 0;            // number of packets with gossip that were made
-  std::map<NodeId, int64_t> forgotten_until_ms_;  // ignored ids, and the BusClock time until which each is ignored
+  uint64_t composed_packet_count_ = 0;            // how many packets with gossip were made
+  std::map<NodeId, int64_t> forgotten_until_ms_;  // ignored ids, and until when each is ignored (Unix time)
 };
 
 }  // namespace respite

@@ -19,7 +19,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   struct Parts {  // the arguments of the constructor
     ClusterCore& core;
     Bus& bus;
-    Gossip& gossip;  // pings the replica, which tells the offset
+    Gossip& gossip;  // pings the replica: the packet tells the primary's offset
   };
   explicit ManualFailover(const Parts& parts) : parts_(parts) {}
 
@@ -27,14 +27,14 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   // because the primary may be down.
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);                                  // begins a manual failover on this replica
-  void ReceivePauseRequest(const ClusterNode& replica);   // handles MFSTART of a replica of this node
-  void ReceivePrimaryOffset(const PacketHeader& header);  // learns at which offset its primary has paused
-  void Reset();                                           // ends the failover, and the pause of writes
+  void ReceivePauseRequest(const ClusterNode& replica);   // handles MFSTART: pauses writes for this node's replica
+  void ReceivePrimaryOffset(const PacketHeader& header);  // notes the offset at which this replica's primary has paused
+  void Reset();                                           // ends the failover and its pause of writes, on either side
   // Called by the timer. Ends the failover after its timeout. Allows the election (CanStartElection) once this replica
   // has reached the offset at which its primary paused.
-  void Continue();  // called by the timer: gives up after the timeout; else checks whether votes may be requested
+  void Continue();  // called by the timer: ends a late failover, or allows the vote request once the data is complete
 
-  bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way
+  bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
   // Returns whether the election can start, or continue: the timeout is not over, and this replica is at the offset of
   // its paused primary, or the command was CLUSTER FAILOVER FORCE.
   bool CanStartElection() const;  // this replica may request and count votes now
@@ -44,10 +44,10 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   }
 
  private:
-  void PauseFor(ClusterNode& replica);  // as primary: pauses writes, and tells the replica the offset
+  void PauseFor(ClusterNode& replica);  // on the primary: pauses writes, and tells the replica the offset
 
   const Parts parts_;                // the arguments of the constructor
-  int64_t until_ms_ = 0;             // BusClock time at which the failover is given up; 0: none is under way
+  int64_t until_ms_ = 0;             // when the failover is given up (Unix time); 0: none is under way
   bool can_start_election_ = false;  // this replica may request votes
   int64_t primary_offset_ = -1;      // on a replica: the offset at which its primary paused; -1: not known yet
   NodeId replica_;                   // on a primary: the replica that requested the failover

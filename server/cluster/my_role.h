@@ -13,14 +13,16 @@ class MyRole {  // changes the role of this cluster node: primary or replica
   explicit MyRole(const ClusterCore& core) : core_(core) {}
 
   // Sets the handler that is called after each change of role.
-  void SetRoleChangeHandler(std::function<void()> handler) { on_change_ = std::move(handler); }  // runs after changes
+  void SetRoleChangeHandler(std::function<void()> handler) {  // `handler` is called after each change of role
+    on_change_ = std::move(handler);
+  }
 
-  void Follow(ClusterNode& primary);  // makes this node a replica without slots; `primary` is another node
+  void Follow(ClusterNode& primary);  // makes this node a replica of `primary`, which is another node
   void Promote();                     // makes this node a primary
-  void ReconnectToPrimary() { ConnectToPrimary(History::Owner::kSame); }  // connects to the address that it has now
+  void ReconnectToPrimary() { ConnectToPrimary(History::Owner::kSame); }  // at its current address
 
  private:
-  void ConnectToPrimary(History::Owner owner);  // `owner`: kSame if the data here is of the primary's history
+  void ConnectToPrimary(History::Owner owner);  // kSame: the data here belongs to the primary's history
 
   const ClusterCore& core_;
   std::function<void()> on_change_;  // runs after each change of role

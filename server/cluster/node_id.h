@@ -15,18 +15,18 @@ namespace respite {
 
 class NodeId {  // id of a node or shard: 40 hexadecimal digits
  public:
-  static constexpr size_t kLength = 40;  // characters (hexadecimal digits)
+  static constexpr size_t kLength = 40;  // number of hexadecimal digits
 
   // Makes the null id, which names no node.
   NodeId() = default;
   // Takes an id from a packet of the bus without a check (see IsValid). The null id consists of zero bytes. Requires:
   // `bytes` has kLength bytes.
-  static NodeId FromBytes(Bytes bytes) {  // from exactly 40 bytes, unchecked
+  static NodeId FromBytes(Bytes bytes) {  // takes exactly 40 bytes, unchecked
     NodeId id;
     std::copy_n(bytes.begin(), kLength, id.bytes_.begin());
     return id;
   }
-  static std::optional<NodeId> Parse(Bytes text) {  // nothing: not 40 hexadecimal digits
+  static std::optional<NodeId> Parse(Bytes text) {  // nothing: not 40 lower-case hexadecimal digits
     if (text.size() != kLength) return std::nullopt;
     const bool is_id = std::ranges::all_of(text, [](char c) { return IsDigit(c) || (c >= 'a' && c <= 'f'); });
     return is_id ? std::optional(FromBytes(text)) : std::nullopt;
@@ -37,15 +37,15 @@ class NodeId {  // id of a node or shard: 40 hexadecimal digits
     return id;
   }
 
-  bool IsNull() const { return bytes_[0] == '\0'; }           // names no node
-  bool IsValid() const { return Parse(Text()).has_value(); }  // has only hexadecimal digits; an id from the bus may not
+  bool IsNull() const { return bytes_[0] == '\0'; }           // the null id, which names no node
+  bool IsValid() const { return Parse(Text()).has_value(); }  // false: other characters, as the bus may bring them
   Bytes Text() const { return {bytes_.data(), kLength}; }
   std::string String() const { return std::string(Text()); }  // the 40 digits
   // NOLINTNEXTLINE(modernize-use-nullptr): false positive in the code that the compiler generates
   auto operator<=>(const NodeId&) const = default;
 
  private:
-  std::array<char, kLength> bytes_{};  // digits; all 0 in the null id
+  std::array<char, kLength> bytes_{};  // the digits; all bytes are 0 in the null id
 };
 
 }  // namespace respite

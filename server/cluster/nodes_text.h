@@ -18,7 +18,7 @@
 
 namespace respite {
 
-std::string FlagsText(const ClusterNode& node);                           // for example "myself,master,fail?"
+std::string FlagsText(const ClusterNode& node);  // the node's flags, for example "myself,master,fail?"
 std::string SlotsText(const ClusterView& view, const ClusterNode& node);  // the node's slots, for example "0-5460 5462"
 
 // Which port of a node stands first in its line. It is the TLS port if TLS is used by the bus (in nodes.conf), or by
@@ -31,9 +31,9 @@ struct NodesFormat {  // how the lines for nodes are written
   NodeForm form = NodeForm::kClient;
   IpFamily family = IpFamily::kIpv4;  // family of the address of the client that asks
 };
-std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);  // the line for this node
+std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);  // the line of one node
 // Returns the lines for all nodes except those that have one of the flags `without_flags`. Cost: O(nodes + slots).
-std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t without_flags);  // a line per node
+std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t without_flags);  // one line for each node
 std::string NodesFileText(const ClusterView& view, PortChoice port);  // the content of nodes.conf
 
 // Parses the content of nodes.conf. Draws random shard ids for nodes without one. Fails with the reason.

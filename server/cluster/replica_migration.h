@@ -19,16 +19,16 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
 
   // Moves this replica to a primary without replicas, if this replica is the one that must move
   // (cluster-allow-replica-migration). Called by the timer. Cost: O(nodes).
-  void Continue();  // called by the timer: moves this replica to a primary without replicas, if it is its turn
+  void Continue();  // called by the timer: moves this replica to a primary without replicas, if it must move
 
  private:
-  static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that lacks a working replica
+  static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that has lost its working replicas
   // Returns whether the primary, without `replica`, still has enough replicas that may replace it
   // (cluster-migration-barrier).
-  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // leaves enough others
+  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // `primary` keeps enough replicas
   // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas that
   // any primary has.
-  bool IsMyTurnToMove(int max_replicas) const;  // this replica is the one that must move
+  bool IsMyTurnToMove(int max_replicas) const;  // of the spare replicas, this one must move
 
   const Parts parts_;  // the arguments of the constructor
 };

@@ -13,7 +13,7 @@ namespace respite {
 
 struct Services;
 
-class ServerClusterHost final : public ClusterHost {  // gives a cluster node access to its server
+class ServerClusterHost final : public ClusterHost {  // gives the cluster node access to its server
  public:
   explicit ServerClusterHost(const Services& services) : services_(services) {}
 
@@ -23,32 +23,32 @@ class ServerClusterHost final : public ClusterHost {  // gives a cluster node ac
 
   // The functions of ClusterHost.
   int64_t Offset() const override;              // replication offset of this server
-  int64_t DataAgeMs() const override;           // time since this replica last received its primary's stream
+  int64_t DataAgeMs() const override;           // how long ago this replica last received its primary's stream
   bool IsLinked() const override;               // this replica receives its primary's stream
-  bool HasWholeData() const override;           // the data is a state of the primary's history
+  bool HasWholeData() const override;           // the data is complete; false: this replica must not be elected
   void Follow(const std::string& ip, int port,  // makes this server a replica of that server
               History::Owner owner) override;
-  void Promote() override;                                             // becomes a primary
-  bool HasKeysInSlot(int slot) const override;                         // any database has a key of this slot
-  bool HasKeys() const override;                                       // any database has a key
-  void DeleteKeysInSlot(int slot, const ClusterView& view) override;   // immediately, or after a long task
+  void Promote() override;                                             // makes this server a primary
+  bool HasKeysInSlot(int slot) const override;                         // whether any database has a key of this slot
+  bool HasKeys() const override;                                       // whether any database has a key
+  void DeleteKeysInSlot(int slot, const ClusterView& view) override;   // now, or after a load or slow script
   void DeleteAllKeys() override;                                       // deletes the keys of all databases
-  void RunNowOrAfterLongTask(std::function<void()> task) override;     // later if a long task runs
-  void PauseWrites() override;                                         // pauses writes of clients until ResumeWrites
-  void ResumeWrites() override;                                        // ends PauseWrites
+  void RunNowOrAfterLongTask(std::function<void()> task) override;     // waits for a load or slow script under way
+  void PauseWrites() override;                                         // keeps clients from writing until ResumeWrites
+  void ResumeWrites() override;                                        // lets clients write again, after PauseWrites
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes it to this server's clients
   void OnTopologyChanged() override { has_topology_changed_ = true; }  // TakeTopologyChange will return true
-  bool Save(const ClusterView& view, Durably durably) override;        // replaces nodes.conf; false: it failed
+  bool Save(const ClusterView& view, Durably durably) override;        // writes nodes.conf; false: it failed
 
-  void FinishSave();  // called by the timer: a second after Save, makes sure that the new file is on disk
+  void FinishSave();  // called by the timer: a second after Save, syncs the folder of nodes.conf
   // Returns whether the topology has changed since the last call. If it has, blocked clients may now wait for keys that
   // another node serves.
-  bool TakeTopologyChange() {  // true: the topology has changed since the last call
+  bool TakeTopologyChange() {  // whether slots or cluster_state may have changed since the last call
     return std::exchange(has_topology_changed_, false);
   }
 
  private:
-  void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // in all databases, unless the slot is owned again
+  void DeleteKeysInSlotNow(int slot, const ClusterView& view);  // in all databases, unless this node owns or imports it
   void DeleteKeysInSlotNow(int db, int slot);                   // deletes the keys of a slot in one database
   std::string Path() const;
   IoError Write(const std::string& text, Durably durably);  // makes `text` the content of nodes.conf
@@ -57,9 +57,9 @@ class ServerClusterHost final : public ClusterHost {  // gives a cluster node ac
 
   const Services& services_;  // the other parts of this server
   std::unique_ptr<File> lock_;
-  bool has_topology_changed_ = false;  // since the last TakeTopologyChange
+  bool has_topology_changed_ = false;  // OnTopologyChanged was called since TakeTopologyChange
   bool is_name_unsynced_ = false;      // true: the rename of nodes.conf may not be on disk yet
-  int64_t renamed_at_ms_ = 0;          // real elapsed time at which nodes.conf was last renamed
+  int64_t renamed_at_ms_ = 0;          // when nodes.conf was last renamed (real time)
 };
 
 }  // namespace respite

@@ -19,21 +19,22 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   };
   explicit SlotClaims(const Parts& parts) : parts_(parts) {}
 
-  void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // applies the slots that the sender claims
+  void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // handles the sender's claim to its slots
   void ApplyUpdate(const UpdateBody& update);  // handles UPDATE: another node owns slots that this node has claimed
 
-  bool BumpEpoch();  // takes a new largest epoch without election; false: this node has the largest
+  bool BumpEpoch();  // takes a new largest epoch without an election; false: not needed
 
  private:
-  void AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch,  // assigns the claimed slots that it wins
-                          const SlotSet& claimed);
-  bool OwnerLosesSlot(int slot, const ClusterNode& claimant,  // whether the claim with this epoch wins
+  void AssignClaimedSlots(
+      ClusterNode& claimant,  // gives `claimant` those of the claimed slots that it wins with `epoch`
+      uint64_t epoch, const SlotSet& claimed);
+  bool OwnerLosesSlot(int slot, const ClusterNode& claimant,  // whether `claimant` wins the slot with this epoch
                       uint64_t epoch) const;
-  void UpdateDisclaimedSlots(const ClusterNode& claimant,  // records slots that it owns, but does not claim
+  void UpdateDisclaimedSlots(const ClusterNode& claimant,  // records slots that `claimant` owns, but no longer claims
                              const SlotSet& claimed);
   void SendUpdateIfOutdated(ClusterNode& sender,  // sends UPDATE if the sender claims slots that it has lost
                             const PacketHeader& header);
-  void ResolveEpochCollision(const ClusterNode& sender);  // if the epochs are equal, the smaller id takes a new one
+  void ResolveEpochCollision(const ClusterNode& sender);  // for equal epochs: the smaller node id takes a new one
 
   const Parts parts_;  // the arguments of the constructor
 };

@@ -14,15 +14,15 @@ namespace respite {
 
 class CommandTable;
 
-class SlotChanges final : public Journal {  // collects changes to keys of some slots
+class SlotChanges final : public Journal {  // collects the changes to keys of some slots, as requests
  public:
   // The slots and the table must outlive this object.
   SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
   void Append(const PropagatedGroup& group) override;             // collects changes to keys of the slots
-  size_t BufferedBytes() const override { return text_.size(); }  // bytes of changes not taken
-  bool IsEmpty() const { return text_.empty(); }                  // there are no changes to take
-  std::string Take() { return std::exchange(text_, {}); }         // returns and removes the changes
+  size_t BufferedBytes() const override { return text_.size(); }  // bytes of changes that Take will return
+  bool IsEmpty() const { return text_.empty(); }                  // there are no changes for Take to return
+  std::string Take() { return std::exchange(text_, {}); }         // returns and removes the collected changes
   // Returns whether a command has changed all keys (FLUSHALL). Such a change cannot be sent as a change of some slots.
   bool HasChangedEverything() const { return has_changed_everything_; }  // for example, by FLUSHALL
 
@@ -37,15 +37,15 @@ class SlotChanges final : public Journal {  // collects changes to keys of some 
   };
 
  private:
-  bool ExamineRequest(std::span<const Bytes> arguments);  // true: it changes a key of the slots
+  bool ExamineRequest(std::span<const Bytes> arguments);  // true: names a key of the slots. Also notes FLUSHALL
 
-  const SlotSet& slots_;          // the slots whose changes are collected
-  const CommandTable& commands_;  // finds which arguments of a request are keys
-  std::string text_;
+  const SlotSet& slots_;                 // the slots whose changes are collected
+  const CommandTable& commands_;         // finds which arguments of a request are keys
+  std::string text_;                     // the collected changes, as RESP requests
   int selected_db_ = -1;                 // the database in which text_ ends, even if it was taken; -1: none yet
   bool has_changed_everything_ = false;  // FLUSHALL or a similar command has run
-  RequestSplitter words_;                // reused for each request
-  PropagatedCommands wanted_;            // the changes of one group to keys of the slots; kept to reuse its memory
+  RequestSplitter words_;                // splits requests; a member only to reuse its memory
+  PropagatedCommands wanted_;            // those changes of one group that concern the slots; kept to reuse its memory
 };
 
 }  // namespace respite

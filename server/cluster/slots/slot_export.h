@@ -34,7 +34,7 @@ namespace respite {
 class Cluster;
 struct Services;
 
-class SlotExport final : public Link::User {  // sends slots to their new owner
+class SlotExport final : public Link::User {  // sends slots of this node to their new owner
  public:
   // Requires: this server is a node of a cluster.
   SlotExport(const Services& services, std::shared_ptr<SlotJob> job);
@@ -43,18 +43,18 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   SlotExport& operator=(const SlotExport&) = delete;
 
   void Start();          // connects to the target
-  void Continue();       // takes the next step; called at the end of a turn, after all journals
+  void Continue();       // takes the next step; called at the end of a turn, when all changes of the turn are known
   void CheckTimeouts();  // fails the export if the target is too slow; called ten times a second
-  void Cancel();         // ends the export because an operator wants it
+  void Cancel();         // ends the export because an operator has cancelled it
   void Fail(const std::string& message) { EndExport(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
-  bool IsOver() const { return job_->IsOver(); }  // ended, with or without success
-  size_t BufferedBytes() const;                   // bytes that wait to be sent
+  bool IsOver() const { return job_->IsOver(); }  // the export has ended, with or without success
+  size_t BufferedBytes() const;                   // bytes of changes that the target has not been sent
 
   // The functions of Link::User.
-  void OnConnected() override;                       // begins the conversation with the target
+  void OnConnected() override;                       // sends the first requests to the target
   void OnReceived(Bytes bytes) override;             // handles answers of the target
-  void OnEnded(const std::string& reason) override;  // the link to the target is lost
+  void OnEnded(const std::string& reason) override;  // the link to the target has ended
 
  private:
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
@@ -80,7 +80,7 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   // The node that owns the exported slots, as far as this node knows.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
   Owner FindOwner() const;               // the owner of the exported slots
-  bool CheckOwnership();                 // false: this node lost the slots or the target, so the export has ended
+  bool CheckOwnership();                 // false: this node lost the slots or the target, and the export has ended
   void HandleTakeoverReply(Bytes line);  // reads "OK <epoch>", the reply to TAKEOVER
 
   const Services& services_;  // the other parts of this server
@@ -90,14 +90,14 @@ class SlotExport final : public Link::User {  // sends slots to their new owner
   std::deque<Request> unanswered_requests_;  // requests that the target has not answered yet
   std::optional<SnapshotPipe> pipe_;
   std::optional<SlotChanges> changes_;  // changes to keys of the slots since the fork
-  bool pauses_writes_ = false;          // writes of clients are paused
-  uint64_t seen_version_ = UINT64_MAX;  // version of the view at the last CheckOwnership
+  bool pauses_writes_ = false;          // this export has paused writes of clients
+  uint64_t seen_version_ = UINT64_MAX;  // version of the ClusterView at the last CheckOwnership
   size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
-  int ack_request_count_ = 0;           // number of requests for an ACK so far
-  int64_t progress_ms_ = 0;             // real elapsed time of the last answer, or of the last bytes sent
-  int64_t entered_ms_ = 0;              // real elapsed time at which the state was entered
-  int64_t ack_requested_ms_ = 0;        // real elapsed time of the last request for an ACK
-  size_t unsent_ = 0;                   // unsent bytes at the last CheckTimeouts
+  int ack_request_count_ = 0;           // how many ACKs were requested so far
+  int64_t progress_ms_ = 0;             // when the target last answered or took bytes (real time)
+  int64_t entered_ms_ = 0;              // when the job entered its current state (real time)
+  int64_t ack_requested_ms_ = 0;        // when an ACK was last requested (real time)
+  size_t unsent_ = 0;                   // unsent bytes of the link at the last CheckTimeouts
 };
 
 }  // namespace respite

@@ -52,13 +52,13 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
 
   // --- CLUSTER SYNCSLOTS requests of a source. Each may throw a Refusal.
 
-  struct Offer {    // the arguments of CLUSTER SYNCSLOTS ESTABLISH
-    NodeId source;  // the node that gives the slots
-    std::string name;
-    SlotSet slots;  // the slots that are offered
+  struct Offer {       // the arguments of CLUSTER SYNCSLOTS ESTABLISH
+    NodeId source;     // the node that gives the slots
+    std::string name;  // name of the migration: 40 hexadecimal digits
+    SlotSet slots;     // the slots that the source gives
   };
   // Begins an import. From now on the session may change keys of these slots, and of no others.
-  void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
+  void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import these slots
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void Acknowledge(Session& session);                    // handles ACK; throws if a command of the import has failed
   // Handles PAUSED: the source has paused writes, so no more changes will come. Throws a Refusal if a command of the
@@ -68,12 +68,12 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
 
   // --- HIDE and REVEAL, from the primary's stream or from a file.
 
-  void Hide(const std::string& name, const SlotSet& slots);
-  void Reveal(Bytes name);  // shows clients the slots that Hide has hidden under this name
+  void Hide(const std::string& name, const SlotSet& slots);  // hides the keys of the slots from clients
+  void Reveal(Bytes name);  // shows clients the keys of the slots that Hide has hidden under this name
 
   void EndTurn();                 // ends imports with errors, and cleans up hidden slots that no import uses any more
   void CheckTimeouts();           // fails imports whose source is silent for longer than repl-timeout
-  void Forget(Session& session);  // the session closes: its import fails, if it has one
+  void Forget(Session& session);  // called when a session closes: its import, if any, fails
 
   // The functions of CallObserver and Journal.
   void OnCall(const FinishedCall& call) override;      // a failed command fails its import
@@ -81,38 +81,38 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Append(const PropagatedGroup& group) override;  // fails all imports at FLUSHALL
 
  private:
-  struct Import {  // an import of slots that a session sends
+  struct Import {  // an import of slots that is under way
     std::shared_ptr<SlotJob> job;
     Session* session;          // the session of the source
-    std::string trouble = {};  // the first error of the import; empty: none yet
-    int64_t heard_ms = 0;      // real elapsed time at which the source was last heard
-    int64_t complete_ms = -1;  // real elapsed time at which the source had sent everything; -1: not yet
+    std::string trouble = {};  // why the import has failed; empty: it has not
+    int64_t heard_ms = 0;      // when the source last sent a request (real time)
+    int64_t complete_ms = -1;  // when the source had sent everything (real time); -1: not yet
   };
 
   Cluster& cluster() const;                                           // this server as a cluster node
-  int64_t NowS() const;                                               // UNIX time
-  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if the offer is not acceptable
+  int64_t NowS() const;                                               // Unix time in seconds
+  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if its slots cannot be imported now
   Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
   Import& GetHealthyImport(const Session& session);       // like ImportOf, but throws also if the import has failed
-  void RecordImportError(Session& session, Bytes error);  // EndTurn will fail the session's import
+  void RecordImportError(Session& session, Bytes error);  // notes why the session's import fails in EndTurn
   void EndImport(Import& import, SlotJob::State state,    // ends the import in this state
                  const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
   // Returns whether other nodes have had time to tell who owns the slots of this import. Returns true immediately if
   // this process has seen the import fail.
-  bool ContinueWaitForOwners(const std::string& name);  // true: the wait has ended, or is not needed
-  void ClaimUnownedSlots(const SlotSet& slots);         // takes over those of the slots that no node owns
-  bool DeleteSomeKeys(const SlotSet& slots);            // deletes at most kKeysPerTurn keys; true: none are left
-  void RevealAndPropagate(const std::string& name);     // makes the slots visible here, in files and in replicas
-  bool HasRunningImport(Bytes name) const;              // a source sends slots under this name now
+  bool ContinueWaitForOwners(const std::string& name);  // true: other nodes had time to tell the owners
+  void ClaimUnownedSlots(const SlotSet& slots);         // takes those of the slots that no node owns
+  bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: none are left
+  void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas
+  bool HasRunningImport(Bytes name) const;           // whether a source sends slots under this name now
 
   const Parts parts_;                                // the arguments of the constructor
   std::list<Import> imports_;                        // the imports that are under way
   std::set<std::string, std::less<>> failed_names_;  // names of failed imports, whose keys must be deleted
   std::map<std::string, int64_t, std::less<>>
-      orphaned_since_ms_;  // by migration name: real elapsed time when its slots were found without a source
-  SlotChanges::RequestSplitter words_;  // reused for each request
+      orphaned_since_ms_;               // by migration name: when its slots were found without a source (real time)
+  SlotChanges::RequestSplitter words_;  // splits requests; a member only to reuse its memory
 };
 
 }  // namespace respite

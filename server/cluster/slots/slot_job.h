@@ -37,25 +37,25 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
   };
 
   std::string name;          // 40 hexadecimal digits
-  Operation operation;       // whether this node gives or gets the slots
+  Operation operation;       // kExport: this node gives the slots; kImport: it gets them
   SlotSet slots;             // the slots that move
   NodeId source = {};        // the node that gives the slots
   NodeId target = {};        // the node that gets the slots
-  State state;               // the current step, or how it ended
-  int64_t created_s = 0;     // UNIX time at which the job was made
-  int64_t updated_s = 0;     // UNIX time at which the state last changed
-  int64_t acked_s = 0;       // UNIX time at which the other node last answered
-  std::string message = {};  // why the job ended
+  State state;               // the current step, or how the job ended
+  int64_t created_s = 0;     // when the job was made (Unix time)
+  int64_t updated_s = 0;     // when the state last changed (Unix time)
+  int64_t acked_s = 0;       // when the other node last answered (Unix time)
+  std::string message = {};  // why the job failed or was cancelled; empty: neither
   uint64_t cow_bytes = 0;    // memory that was copied while the child of an export ran
 
   bool IsOver() const { return state >= State::kSuccess; }  // the job has succeeded, failed or was cancelled
-  void Enter(State next, int64_t now_s) {                   // changes the state
+  void Enter(State next, int64_t now_s) {                   // changes the state of the job
     state = next;
     updated_s = now_s;
   }
 };
 
-inline Bytes StateName(SlotJob::State state) {  // as CLUSTER GETSLOTMIGRATIONS shows it
+inline Bytes StateName(SlotJob::State state) {  // the state's name in CLUSTER GETSLOTMIGRATIONS
   using State = SlotJob::State;
   switch (state) {
     case State::kQueued:

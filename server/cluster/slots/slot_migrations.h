@@ -17,19 +17,19 @@
 
 namespace respite {
 
-class SlotMigrations {  // exports and imports of whole slots
+class SlotMigrations {  // moves whole slots to and from other nodes
  public:
   SlotMigrations(const Services& services, uint64_t random_seed);
   void Close();  // closes the links; called before the cluster and the event loop are destroyed
 
   // Sends slots of this node to another node, after the exports that are queued already. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);          // queues an export (CLUSTER MIGRATESLOTS)
-  std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // one that is queued or being sent; nothing: none
+  std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // a slot that an export has; nothing: none
   bool IsExporting() const { return !exports_.empty(); }            // any export is queued or runs
   bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
-  bool CancelExports();  // cancels all, queued ones too; false: there was none
+  bool CancelExports();  // cancels all exports, queued ones too; false: there was none
 
-  SlotImports& imports() { return imports_; }  // slots that other nodes send
+  SlotImports& imports() { return imports_; }  // the slots that this node imports
   // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come before
   // them.
   std::vector<SlotJob> Jobs() const;
@@ -39,7 +39,7 @@ class SlotMigrations {  // exports and imports of whole slots
   void EndTurn();  // continues all imports and the first export; called after each event loop turn
   // Checks the timeouts, and trims the log of migrations to cluster-slot-migration-log-max-len. Called by the timer.
   void Tick();
-  void Forget(Session& session) { imports_.Forget(session); }  // the session closes: its import fails
+  void Forget(Session& session) { imports_.Forget(session); }  // called when a session closes: its import fails
 
  private:
   const Services& services_;  // the other parts of this server
@@ -47,7 +47,7 @@ class SlotMigrations {  // exports and imports of whole slots
   SlotJobLog log_;
   SlotImports imports_;            // receives slots that other nodes send
   std::list<SlotExport> exports_;  // the running export (the first one), and the queued ones
-  int64_t ticked_at_ms_ = 0;       // real elapsed time of the last Tick
+  int64_t ticked_at_ms_ = 0;       // when Tick last did its work (real time)
   bool is_closed_ = false;         // Close was called
 };
 
