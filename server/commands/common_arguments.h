@@ -28,7 +28,7 @@ inline constexpr char kTimeoutNotInteger[] = "ERR timeout is not an integer or o
 inline constexpr char kTimeoutOutOfRange[] = "ERR timeout is out of range";
 inline constexpr char kTimeoutNegative[] = "ERR timeout is negative";
 
-inline Refusal InvalidExpireOf(const Call& call) {  // the error "ERR invalid expire time in 'set' command"
+inline Refusal InvalidExpireOf(const Call& call) {  // this command's error "ERR invalid expire time in 'set' command"
   const std::string& name = call.command.full_name;
   if (call.services.env.dialect.traits.expire_errors_quote_commands) return InvalidExpire(name);
   return {"ERR invalid expire time in " + name};
@@ -41,7 +41,7 @@ inline Refusal InvalidExpireOf(const Call& call) {  // the error "ERR invalid ex
 // Divides the remaining arguments into groups of `step`, and calls visit(std::span<const Bytes> group) for each. The
 // first argument of a group is a key. Prefetches many keys at a time. Requires: the last group is complete.
 template <class Visit>
-void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // for MSET: calls visit(key and its values) for each
+void ForEachKeyGroup(Call& call, size_t step, Visit&& visit) {  // calls visit(key with its values) for all, as for MSET
   const std::span<const Bytes> words = call.args.Rest();
   const size_t block = step * DbView::kPrefetchAhead;
   for (size_t at = 0; at < words.size(); at += step) {
@@ -61,11 +61,11 @@ struct IndexRange {   // indexes of a list or ranks of a sorted set, as in LRANG
   int64_t start = 0;  // index of the first element; negative numbers count from the end
   int64_t stop = 0;   // inclusive; negative numbers count from the end
 
-  struct Part {        // some consecutive elements
+  struct Part {        // those elements of a range that exist
     size_t first = 0;  // index of the first element
     size_t count = 0;  // number of elements
   };
-  Part ClampTo(size_t size) const {  // converts negative indexes, and cuts the range to `size` elements
+  Part ClampTo(size_t size) const {  // converts negative indexes, and cuts the range to the `size` elements that exist
     const auto length = static_cast<int64_t>(size);
     const int64_t first = std::max<int64_t>(start < 0 ? start + length : start, 0);
     const int64_t last = std::min(stop < 0 ? stop + length : stop, length - 1);
@@ -78,7 +78,8 @@ struct IndexRange {   // indexes of a list or ranks of a sorted set, as in LRANG
 
 // Parses a database number, without checking that the database exists. As in Redis, a number that does not fit into 32
 // bits gets its own error, `refusal_of_range`.
-inline int ParseDbNumber(Bytes word, const char* refusal, const char* refusal_of_range) {  // existence is not checked
+inline int ParseDbNumber(Bytes word,  // parses a database number; does not check that the database exists
+                         const char* refusal, const char* refusal_of_range) {
   const int64_t number = Args::Integer(word, refusal);
   if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
     throw Refusal{refusal_of_range};
@@ -92,11 +93,11 @@ inline void RequireDb(const Call& call, int number) {  // throws a Refusal if da
 
 // Returns true for a node of a cluster with only one database (the default of the directive cluster-databases). As in
 // Redis, such a node refuses SELECT, MOVE and COPY … DB.
-inline bool IsConfinedToOneDb(const Call& call) {  // this is a cluster node with one database, which refuses SELECT
+inline bool IsConfinedToOneDb(const Call& call) {  // true: a cluster node with one database, which refuses SELECT
   return call.services.env.settings.cluster_enabled && call.services.data.dataset.keyspace.Count() == 1;
 }
 
-inline int ParseDbIndex(const Call& call, Bytes word) {  // parses a number; refuses it if there is no such database
+inline int ParseDbIndex(const Call& call, Bytes word) {  // parses a database number; throws if it does not exist
   const int number = ParseDbNumber(word, refusals::kNotInteger, refusals::kNotInt);
   RequireDb(call, number);
   return number;
@@ -106,19 +107,19 @@ inline int ParseDbIndex(const Call& call, Bytes word) {  // parses a number; ref
 
 // Refuses a negative timeout. As in Redis, also refuses a timeout if its sum with the Unix time in milliseconds would
 // overflow.
-inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {  // returns the timeout, or throws a Refusal
+inline int64_t CheckedTimeoutMs(const Call& call, int64_t timeout_ms) {  // the timeout; throws if negative or too large
   if (timeout_ms < 0) throw Refusal{refusals::kTimeoutNegative};
   if (timeout_ms > std::numeric_limits<int64_t>::max() - call.now_ms) throw Refusal{refusals::kTimeoutOutOfRange};
   return timeout_ms;
 }
 
-inline int64_t ParseTimeoutMs(const Call& call, Bytes word) {  // parses milliseconds (WAIT, CLIENT PAUSE)
+inline int64_t ParseTimeoutMs(const Call& call, Bytes word) {  // parses a timeout in milliseconds (WAIT)
   return CheckedTimeoutMs(call, Args::Integer(word, refusals::kTimeoutNotInteger));
 }
 
 // Returns the milliseconds rounded up; 0 means no timeout. As in Redis, a negative timeout of less than a millisecond
 // counts as 0.
-int64_t ParseSecondsAsMs(const Call& call, Bytes word);  // parses seconds (BLPOP); returns milliseconds
+int64_t ParseSecondsAsMs(const Call& call, Bytes word);  // parses a timeout in seconds (BLPOP); returns milliseconds
 
 // --- Expire times, such as seconds from now (EXPIRE) and Unix milliseconds (PEXPIREAT).
 

@@ -10,27 +10,30 @@
 
 namespace respite {
 
-constexpr FreeMode FreeLaterIf(bool lazily) { return lazily ? FreeMode::kLater : FreeMode::kNow; }  // true: kLater
+constexpr FreeMode FreeLaterIf(bool lazily) {  // true: free a value on the background thread; false: immediately
+  return lazily ? FreeMode::kLater : FreeMode::kNow;
+}
 
-inline KeyEvent PastDeadlineEvent(const Call& call) {  // "del" or "expired", for a key that gets a past deadline
+inline KeyEvent PastDeadlineEvent(const Call& call) {  // event of a key that gets a past deadline: "del" or "expired"
   return call.services.env.dialect.traits.past_deadlines_expire ? KeyEvent("expired") : KeyEvent("del");
 }
 
-inline void DeleteAsExpired(Call& call, KeyEdit& edit) {  // deletes a key that gets a past deadline (EXPIRE, GETEX)
+inline void DeleteAsExpired(Call& call, KeyEdit& edit) {  // deletes a key whose new deadline is past (EXPIRE, GETEX)
   const bool lazily = call.services.env.settings.lazyfree_lazy_expire;
   call.services.data.lazy_free.Free(edit.Take(), FreeLaterIf(lazily));
   edit.ReportChange(PastDeadlineEvent(call));
   call.effect.Replace(lazily ? Bytes("UNLINK") : Bytes("DEL"), edit.Key());
 }
 
-inline void FreeReplaced(Call& call, EntryPtr replaced) {  // frees a value that another one has replaced (RENAME, COPY)
+inline void FreeReplaced(Call& call, EntryPtr replaced) {  // frees the old value of a replaced key (RENAME, COPY)
   call.services.data.lazy_free.Free(std::move(replaced),
                                     FreeLaterIf(call.services.env.settings.lazyfree_lazy_server_del));
 }
 
 // Replaces the value of `key` by `built`, or deletes the key if `built` is null. As in Redis, replacing an existing key
 // is not a deletion, so it causes no event "new".
-inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, const KeyEvent& event, uint64_t changes = 1) {
+inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built,  // stores the value `built`; null: deletes the key
+                          const KeyEvent& event, uint64_t changes = 1) {
   KeyEdit edit = call.db.Open(key);
   if (built == nullptr && !edit) return;
   const bool stores = built != nullptr;
@@ -41,7 +44,7 @@ inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built, const KeyEvent&
 
 // Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH. If it is absent, the
 // directive lazyfree-lazy-user-flush decides. Throws `refusal` for any other or further argument.
-inline FreeMode TakeFlushMode(Call& call, const char* refusal) {  // takes ASYNC or SYNC, which may be absent
+inline FreeMode TakeFlushMode(Call& call, const char* refusal) {  // takes the optional argument ASYNC or SYNC
   if (call.args.AtEnd()) return FreeLaterIf(call.services.env.settings.lazyfree_lazy_user_flush);
   const bool lazily = call.args.TakeToken("ASYNC");
   if ((!lazily && !call.args.TakeToken("SYNC")) || !call.args.AtEnd()) throw Refusal{refusal};

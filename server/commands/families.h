@@ -86,10 +86,11 @@ namespace respite {
 RESPITE_COMMAND_FAMILIES(RESPITE_DECLARE_FAMILY)  // declares one function for each family
 #undef RESPITE_DECLARE_FAMILY
 
-std::span<const std::span<const CommandCard>> CommandFamilies();  // the command tables of all families
+std::span<const std::span<const CommandCard>> CommandFamilies();  // the tables of commands of all families
 
 // Returns the commands that servers of this kind have, without those that the emulated version lacks. The first call
 // creates the set, which all servers of this kind and version share. Thread-safe.
-std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers, Emulated emulated = Emulated::kNone);
+std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers,  // the commands of such servers
+                                              Emulated emulated = Emulated::kNone);
 
 }  // namespace respite

@@ -15,7 +15,7 @@ inline constexpr char kClusterDisabled[] = "ERR This instance has cluster suppor
 inline constexpr char kTargetNotAPrimary[] = "ERR Target node is not a master";
 }  // namespace refusals
 
-inline Cluster& RequireCluster(Call& call) {  // the cluster state; throws a Refusal if this is no cluster node
+inline Cluster& RequireCluster(Call& call) {  // this server as a cluster node; throws if it is none
   Cluster* const cluster = call.services.cluster.cluster();
   if (cluster == nullptr) throw Refusal{refusals::kClusterDisabled};
   return *cluster;
@@ -24,13 +24,14 @@ inline Cluster& RequireCluster(Call& call) {  // the cluster state; throws a Ref
 // The beginning of the error that most subcommands give for the ID of an unknown node: "ERR Unknown node 07c3…".
 inline constexpr char kUnknownNode[] = "Unknown node";  // followed by the ID
 
-inline ClusterNode& GetNodeById(Cluster& cluster, Bytes id_text, const char* refusal = kUnknownNode) {  // or throws
+inline ClusterNode& GetNodeById(Cluster& cluster, Bytes id_text,  // the node with this ID; throws if it is not known
+                                const char* refusal = kUnknownNode) {
   const auto id = NodeId::Parse(id_text);
   ClusterNode* const node = id ? cluster.view().Find(*id) : nullptr;
   if (node == nullptr) throw Refusal{"ERR " + std::string(refusal) + " " + std::string(refusals::ShownPart(id_text))};
   return *node;
 }
 
-int ParseSlotNumber(Bytes word);  // parses 0 to 16383. Throws "ERR Invalid or out of range slot"
+int ParseSlotNumber(Bytes word);  // parses a slot, 0 to 16383; throws "ERR Invalid or out of range slot" otherwise
 
 }  // namespace respite

@@ -7,6 +7,6 @@ namespace respite {
 
 // The tags are those that the tools of Redis use. Cost: O(1), but the first call in a process takes some milliseconds,
 // because it makes a table of all tags.
-Bytes TagOfSlot(int slot);  // a short text in this hash slot: "06S" for slot 0, "Qi" for slot 1
+Bytes TagOfSlot(int slot);  // the shortest text that hashes to this slot: "06S" for slot 0, "Qi" for slot 1
 
 }  // namespace respite

@@ -20,7 +20,7 @@ struct Call;
 struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select clients
   using Condition = std::function<bool(const Session&)>;
 
-  std::optional<std::vector<uint64_t>> ids;  // client IDs given by the option ID
+  std::optional<std::vector<uint64_t>> ids;  // option ID: the IDs of the selected clients; nullopt: not given
   std::optional<bool> skips_caller;          // SKIPME: whether the calling client is left out; nullopt: not given
   std::map<Bytes, Condition> by_property;    // the conditions of other options, by option name; all must be true
 
@@ -28,7 +28,7 @@ struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select 
   // Calls visit(session) for each client that matches and is not being closed. The clients come in the order of `ids`,
   // or without `ids` in ascending order of their IDs. Cost: O(ids × log clients), or O(clients) without `ids`.
   template <class Visit>
-  void ForEachMatch(const Clients& clients, Visit&& visit) const;  // calls visit(session) for each match
+  void ForEachMatch(const Clients& clients, Visit&& visit) const;  // calls visit(session) for each selected client
 };
 
 // The command that selects clients. CLIENT LIST and CLIENT KILL have different rules for IDs.
@@ -37,10 +37,11 @@ enum class ClientPurpose : uint8_t { kList, kKill };
 // Parses all remaining arguments. If an option is repeated, the last one counts. The result refers to the request's
 // bytes.
 ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // parses the options of CLIENT LIST or KILL
-ClientSelection ClientsFrom(Bytes address);  // the clients that are connected from this address
+ClientSelection ClientsFrom(Bytes address);  // selects the clients that are connected from this address
 
 template <class Visit>
-void ClientSelection::ForEachMatch(const Clients& clients, Visit&& visit) const {  // calls visit(session)
+void ClientSelection::ForEachMatch(const Clients& clients,
+                                   Visit&& visit) const {  // calls visit(session) for the matches
   if (!ids) {
     return clients.ForEach([&](Session& session) {
       if (!session.closing && Matches(session)) visit(session);

@@ -19,8 +19,8 @@ class Collation {  // the order of texts in the locale of `locale-collate`, for 
   Collation& operator=(const Collation&) = delete;
 
   bool Exists() const { return locale_ != nullptr; }  // this system has the locale
-  bool ByBytes() const { return by_bytes_; }  // true: texts are compared by bytes, so that each text is its own key
-  std::string KeyOf(Bytes text) const;        // sort key: comparing such keys by bytes orders the texts by the locale
+  bool ByBytes() const { return by_bytes_; }  // true: texts are compared by bytes, so KeyOf returns the text itself
+  std::string KeyOf(Bytes text) const;        // sort key: such keys, compared by bytes, have the locale's order
 
  private:
   locale_t locale_ = nullptr;  // the locale for comparisons; null: this system lacks it

@@ -34,7 +34,7 @@ class RandomReplyLimit {  // limits replies with random elements that may repeat
     if (count > kMaxElements) throw Refusal{refusals::kReplyTooLong};
   }
 
-  void Check();  // throws a Refusal if the reply is too long. Call it after each element
+  void Check();  // throws a Refusal if the reply is too long; call it after each element
 
  private:
   static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // maximum size of a reply
@@ -45,7 +45,7 @@ class RandomReplyLimit {  // limits replies with random elements that may repeat
   size_t checked_;  // size of the client's output when Check last examined it
 };
 
-inline void RandomReplyLimit::Check() {  // throws a Refusal if the reply is too long; call it after each element
+inline void RandomReplyLimit::Check() {  // throws if the reply is too long; call it after each element
   const size_t held = call_.session.out.HeldBytes();
   if (held - checked_ < kBytesBetweenChecks) return;
   checked_ = held;
@@ -58,7 +58,7 @@ inline void RandomReplyLimit::Check() {  // throws a Refusal if the reply is too
 
 // --- Hashes.
 
-inline size_t ListpackBytesFor(std::span<const Bytes> words) {  // bytes that these fields and values need in a listpack
+inline size_t ListpackBytesFor(std::span<const Bytes> words) {  // bytes that the words need in a listpack
   constexpr size_t kLongestInteger = 20;
   size_t room = 0;
   for (Bytes word : words) {
@@ -69,7 +69,8 @@ inline size_t ListpackBytesFor(std::span<const Bytes> words) {  // bytes that th
 }
 
 // `words` are fields, each followed by its value. A new hash gets space for them.
-inline Edit<Hash> OpenForFields(Call& call, Bytes key, std::span<const Bytes> words) {  // opens or creates a hash
+inline Edit<Hash> OpenForFields(Call& call, Bytes key,  // opens the hash, or creates one with space for the fields
+                                std::span<const Bytes> words) {
   constexpr size_t kMaxCapacity = 4096;  // a larger hash is usually not packed
   return call.db.OpenOrCreate<Hash>(key, std::min(ListpackBytesFor(words), kMaxCapacity));
 }
@@ -81,13 +82,14 @@ inline void ReplyField(Call& call, const Hash& hash, Bytes field) {  // replies 
 
 // --- Sets.
 
-inline void ReplyMember(Reply& reply, const PackedElement& member) {  // writes a member of a set
+inline void ReplyMember(Reply& reply, const PackedElement& member) {  // replies with a member of a set
   member.is_integer ? reply.BulkInteger(member.integer) : reply.Bulk(member.text);
 }
 
 // Calls visit(Bytes member) for each word, until visit returns false. Prefetches the members of a large set.
 template <class Visit>
-void ForEachMemberWord(const Set& set, std::span<const Bytes> words, Visit&& visit) {  // calls visit for each member
+void ForEachMemberWord(const Set& set,  // calls visit(word) for each word until it returns false; prefetches members
+                       std::span<const Bytes> words, Visit&& visit) {
   constexpr size_t kBlock = 16;
   for (size_t at = 0; at < words.size(); ++at) {
     if (at % kBlock == 0 && words.size() > 1)

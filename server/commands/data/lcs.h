@@ -23,19 +23,19 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
   };
   struct Subsequence {  // a longest common subsequence
     std::string text;
-    std::vector<Match> matches;  // its runs, from the end of the strings to the beginning
+    std::vector<Match> matches;  // the runs of the subsequence, the last one first
   };
 
   // As in Redis, longer strings are refused.
   static constexpr size_t kMaxBytes = UINT32_MAX - 2;  // maximum size of each string
 
   // Computes the size in bytes. Requires: neither string is longer than kMaxBytes.
-  static std::optional<size_t> TableBytes(Bytes a, Bytes b);  // bytes of the table; nullopt: size_t overflows
+  static std::optional<size_t> TableBytes(Bytes a, Bytes b);  // memory of the table; nullopt: more than a size_t holds
   // Returns the table after computing all lengths, or nullopt if memory cannot be allocated. Each string must outlive
   // the table. Cost: O(|a| * |b|).
   static std::optional<LcsTable> Make(Bytes a, Bytes b);
 
-  uint32_t Length() const { return At(a_.size(), b_.size()); }  // length of the subsequence
+  uint32_t Length() const { return At(a_.size(), b_.size()); }  // length of the longest common subsequence
 
   // If there are several longest common subsequences, returns the same one as Redis.
   Subsequence Trace() const;  // reads the subsequence from the table. Cost: O(|a| + |b|)
@@ -49,7 +49,7 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
 
   Bytes a_;
   Bytes b_;
-  std::unique_ptr<uint32_t[]> cells_;  // row by row: the values that At returns
+  std::unique_ptr<uint32_t[]> cells_;  // the table: a length for each pair of prefixes, row by row
 };
 
 }  // namespace respite

@@ -13,12 +13,12 @@ ListEnd TakeEnd(Args& args);  // takes the argument LEFT or RIGHT, or throws a R
 
 inline KeyEvent PushEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush"); }
 inline KeyEvent PopEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop"); }
-inline Bytes PopCommand(ListEnd end) { return end == ListEnd::kHead ? "LPOP" : "RPOP"; }  // the command to propagate
+inline Bytes PopCommand(ListEnd end) { return end == ListEnd::kHead ? "LPOP" : "RPOP"; }  // is propagated
 
 void PopOne(Call& call, Edit<List>& list, ListEnd end);  // removes the element at this end, and replies with it
 // Removes `count` elements from one end, and replies with an array of them. The array begins with the outermost
 // element. Requires: the list has this many elements.
-void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);  // replies with an array, outermost first
+void PopMany(Call& call, Edit<List>& list, ListEnd end, size_t count);  // replies with an array, the outermost first
 
 struct LMPopOptions {  // the arguments of LMPOP, and of BLMPOP after its timeout
   std::span<const Bytes> keys;
@@ -30,6 +30,7 @@ bool PopFromFirst(Call& call, const LMPopOptions& options);  // pops from the fi
 
 // Moves an element from one end of `source` to an end of the list at `target_key`, and replies with it. Requires: the
 // source list exists.
-void MoveElement(Call& call, Edit<List>& source, ListEnd from, Bytes target_key, ListEnd to);  // also replies with it
+void MoveElement(Call& call, Edit<List>& source, ListEnd from,  // moves one element to another list, as LMOVE does
+                 Bytes target_key, ListEnd to);
 
 }  // namespace respite

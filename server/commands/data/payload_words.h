@@ -15,7 +15,7 @@ inline constexpr char kPayloadChecksum[] = "ERR DUMP payload version or checksum
 
 }  // namespace refusals
 
-inline RdbCompression CompressionOf(const Settings& settings) {  // whether DUMP compresses payloads
+inline RdbCompression CompressionOf(const Settings& settings) {  // whether DUMP compresses
   return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
 }
 

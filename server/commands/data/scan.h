@@ -19,7 +19,7 @@ struct Call;
 class GlobFilter {  // a glob pattern with a fast path for "*", for KEYS and SCAN
  public:
   explicit GlobFilter(Bytes pattern) : matches_all_(pattern == "*"), glob_(pattern) {}
-  bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }  // the text matches the pattern
+  bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }  // whether the pattern matches `text`
 
  private:
   bool matches_all_;  // the pattern is "*"
@@ -27,36 +27,38 @@ class GlobFilter {  // a glob pattern with a fast path for "*", for KEYS and SCA
 };
 
 // Parses a cursor as strtoul does in Redis: accepts a sign and leading zeros, and reads an empty word as 0.
-uint64_t ParseCursor(Bytes word);  // throws a Refusal if this is no cursor
+uint64_t ParseCursor(Bytes word);  // parses a cursor; throws a Refusal for other text
 // Parses the cursor of a command. If the emulated version does so, refuses a cursor with a sign.
-uint64_t ParseCursor(const Call& call, Bytes word);  // throws a Refusal if this is no cursor
+uint64_t ParseCursor(const Call& call, Bytes word);  // also refuses a sign, if the version does
 
 struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
   int64_t count = 10;             // value of COUNT: about how many elements one call visits
   GlobFilter filter{"*"};         // the pattern of MATCH; "*" without MATCH
-  bool filters_by_type = false;   // TYPE was given: only keys of one type
-  std::optional<ValueType> type;  // value of TYPE; nullopt although filters_by_type: an unknown type
-  bool omits_values = false;      // NOVALUES, NOSCORES: replies without values or scores
+  bool filters_by_type = false;   // TYPE was given: the reply has only keys of that type
+  std::optional<ValueType> type;  // value of TYPE; nullopt although filters_by_type is true: an unknown type
+  bool omits_values = false;      // NOVALUES or NOSCORES: the reply has no values or scores
   std::optional<int> slot;        // value of SLOT, for CLUSTERSCAN
-  std::optional<Bytes> pattern;   // value of MATCH; valid during the request
+  std::optional<Bytes> pattern;   // value of MATCH; valid during the request. `filter` is made from it
 
-  bool Matches(Bytes text) const { return filter.Matches(text); }  // the text matches the pattern of MATCH
+  bool Matches(Bytes text) const { return filter.Matches(text); }  // whether the text matches the pattern of MATCH
 };
 
 // What a command scans, which decides the options that it accepts. With kKeysOfKnownTypes, TYPE with an unknown type is
 // an error.
 enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kScoredMembers, kCluster };
 
-ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);  // parses the options after the cursor
+ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);  // parses the options after the cursor of SCAN
 
 // Returns those of the scanned keys that match the options and have not expired.
-std::vector<const Entry*> FilterKeys(Call& call, const ScanOptions& options, std::vector<const Entry*> scanned);
+std::vector<const Entry*> FilterKeys(Call& call,  // those scanned keys that match the options and have not expired
+                                     const ScanOptions& options, std::vector<const Entry*> scanned);
 
 // Continues a scan at `cursor` and calls visit(slot) for each used slot. Stops after `count` slots, or after ten times
-// as many places of the table. Slots that `visit` ignores count, too. `table` needs a function Scan like that of
-// HashIndex.
+// as many calls of table.Scan, because a call visits one bucket, which may be empty. Slots that `visit` ignores count,
+// too. `table` needs a function Scan like that of HashIndex.
 template <class Table, class Visit>
-uint64_t WalkTable(const Table& table, uint64_t cursor, int64_t count, Visit&& visit) {  // returns the next cursor
+uint64_t WalkTable(const Table& table,  // scans about `count` used slots from `cursor` on; returns the next cursor
+                   uint64_t cursor, int64_t count, Visit&& visit) {
   constexpr int64_t kPlacesPerSlot = 10;
   constexpr int64_t kMaxCount = std::numeric_limits<int64_t>::max() / kPlacesPerSlot;
   int64_t places = std::min(count, kMaxCount) * kPlacesPerSlot;

@@ -35,10 +35,10 @@ struct SetOptions {                                // the options of SET, MSETEX
   ValueCondition comparison = {};                  // given by IFEQ, IFNE, IFDEQ or IFDNE
   bool returns_old = false;                        // GET: replies with the previous value
   ExpiryOption expiry = ExpiryOption::kNone;       // whether the command sets, keeps or removes the deadline
-  Bytes time = {};                                 // as the client wrote it; parsed after all other options
+  Bytes time = {};  // argument of EX, PX, EXAT or PXAT, as the client wrote it; parsed last
 
   bool HasTime() const { return expiry >= ExpiryOption::kSeconds; }         // EX, PX, EXAT or PXAT was given
-  bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }  // `time` is a Unix time
+  bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }  // `time` is a Unix time, not a duration
 };
 
 // These functions take all remaining arguments.
@@ -48,6 +48,6 @@ bool TakeGetExOption(Args& args, SetOptions& options);  // takes one of the opti
 SetOptions ParseGetExOptions(Args& args);               // [EX s|PX ms|EXAT s|PXAT ms|PERSIST]
 
 // Converts the time of the options to a deadline. Throws a Refusal if the time is not positive or is out of range.
-int64_t DeadlineOf(const Call& call, const SetOptions& options);  // Unix milliseconds, or kNoDeadline without a time
+int64_t DeadlineOf(const Call& call, const SetOptions& options);  // Unix milliseconds; kNoDeadline if no time was given
 
 }  // namespace respite

@@ -21,7 +21,7 @@ class TextPool {  // many short texts in one block of memory. Views are valid on
     ends_.push_back(bytes_.size());
   }
   size_t Size() const { return ends_.size(); }
-  void Reserve(size_t texts) { ends_.reserve(texts); }  // memory for this number of texts
+  void Reserve(size_t texts) { ends_.reserve(texts); }  // reserves memory for this number of texts
   std::vector<Bytes> Views() const;                     // views of all texts
 
  private:
@@ -42,7 +42,7 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
   void AddNumber(double number) { Add(NumberRank(number)); }  // adds the sort key of the next element
-  void SetTexts(std::span<const Bytes> texts);                // sets all sort keys; those with null data() come first
+  void SetTexts(std::span<const Bytes> texts);  // sets the sort keys of all elements; those with null data() come first
 
   // Elements with equal sort keys keep their order. Requires: the range is within the elements. Cost: O(n), and O(k *
   // log(k)) for k elements of the same rank.
@@ -54,19 +54,19 @@ class SortOrder {  // orders elements for SORT by numbers or texts
     size_t index;   // index of the element
   };
 
-  static uint64_t NumberRank(double number);  // ranks compare like the numbers
-  static uint64_t TextRank(Bytes text);       // ranks compare like the first 8 bytes
+  static uint64_t NumberRank(double number);  // 64 bits that compare like the numbers
+  static uint64_t TextRank(Bytes text);       // 64 bits that compare like the first 8 bytes of the texts
   // Adds the rank of the next element. For a descending sort, the rank is inverted, so that sorting is always
   // ascending.
   void Add(uint64_t rank) { keys_.push_back({direction_ == SortDirection::kUp ? rank : ~rank, keys_.size()}); }
-  bool Precedes(const Key& one, const Key& other) const;  // `one` comes first in the result
+  bool Precedes(const Key& one, const Key& other) const;  // whether `one` comes first in the result
   using KeyIterator = std::vector<Key>::iterator;
   void Sort(KeyIterator first, KeyIterator last);
   static void SortByRank(KeyIterator first, KeyIterator last);  // sorts by the ranks alone, and ignores texts
 
   SortDirection direction_;          // ascending or descending
   std::span<const Bytes> elements_;  // the elements to sort
-  std::span<const Bytes> texts_;     // sort keys; empty: the elements themselves are compared
+  std::span<const Bytes> texts_;     // sort keys of the elements; empty: the elements themselves are compared
   std::vector<Key> keys_;
 };
 

@@ -27,7 +27,9 @@ class SortPattern {  // a pattern of SORT: where the value for each element is f
  private:
   enum class Kind : uint8_t { kNothing, kElement, kKey };
 
-  void MakeKey(std::string& key, Bytes element) const { key.assign(before_).append(element).append(after_); }
+  void MakeKey(std::string& key, Bytes element) const {  // makes the key in which the element replaces the star
+    key.assign(before_).append(element).append(after_);
+  }
 
   Bytes text_;
   Kind kind_ = Kind::kNothing;

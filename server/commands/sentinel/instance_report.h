@@ -30,7 +30,7 @@ class InstanceReport {  // the reply of SENTINEL MASTER, REPLICAS and SENTINELS 
 
   void Add(Bytes name, std::string value) { fields_.emplace_back(name, std::move(value)); }
   void Add(Bytes name, int64_t value) { Add(name, std::to_string(value)); }
-  void AddMsSince(Bytes name, int64_t at_ms) { Add(name, core_.NowMs() - at_ms); }  // adds the age in ms
+  void AddMsSince(Bytes name, int64_t at_ms) { Add(name, core_.NowMs() - at_ms); }  // adds a field: ms since `at_ms`
 
   const SentinelCore& core_;
   const Instance& instance_;  // the primary, replica or Sentinel that is reported

@@ -10,9 +10,11 @@
 
 namespace respite {
 
-inline Sentinel& SentinelOf(const Call& call) { return *call.services.sentinel.sentinel(); }  // this server's Sentinel
+inline Sentinel& SentinelOf(const Call& call) {
+  return *call.services.sentinel.sentinel();
+}  // the Sentinel of this server
 
-inline Primary& PrimaryNamed(const Call& call, Bytes name) {  // a monitored primary; throws if it is unknown
+inline Primary& PrimaryNamed(const Call& call, Bytes name) {  // the monitored primary of this name; throws if unknown
   Primary* const primary = SentinelOf(call).state().Find(name);
   if (primary == nullptr) throw Refusal{"ERR No such master with that name"};
   return *primary;

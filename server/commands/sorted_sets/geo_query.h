@@ -22,7 +22,7 @@ enum class GeoForm : uint8_t {
 struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older GEORADIUS commands
   enum class Order : uint8_t { kNone, kNearestFirst, kFarthestFirst };
 
-  GeoShape shape;                  // the area that is searched
+  GeoShape shape;                  // the circle or box that is searched
   Order order = Order::kNone;      // order by distance, given by ASC or DESC
   int64_t count = 0;               // maximum number of places; 0: all
   bool takes_any = false;          // ANY: takes the first `count` places found, not the nearest ones
@@ -36,12 +36,12 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }  // by distance
 };
 
-std::optional<GeoPoint> CoordinatesOf(const SortedSet& places, Bytes member);  // nullopt: no such member
-GeoPoint TakePoint(Args& args);    // takes longitude and latitude. Throws a Refusal if they are out of range
+std::optional<GeoPoint> CoordinatesOf(const SortedSet& places, Bytes member);  // a member's position; nullopt: absent
+GeoPoint TakePoint(Args& args);    // takes longitude and latitude; throws a Refusal if they are out of range
 double MetersPerUnit(Bytes unit);  // meters per `m`, `km`, `ft` or `mi`; throws a Refusal for others
 
 // Parses the arguments after the keys. `places` is needed to find the member at the centre of the search. As in Redis,
 // it is no error if `places` does not exist.
-GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form);  // parses one form of command
+GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form);  // parses the arguments after the keys
 
 }  // namespace respite

@@ -12,7 +12,7 @@ namespace respite {
 
 enum class ScoreEnd : uint8_t { kMin, kMax };
 
-inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX"; }  // to propagate
+inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX"; }  // is propagated
 
 // Removes `count` members from one end, and calls write(member, score) for each. Requires: the set has this many
 // members.

@@ -19,16 +19,18 @@ inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number 
 }  // namespace refusals
 
 // Parses the two ends of a range of scores: `1.5`, `(1.5` (exclusive), `-inf`. Throws a Refusal if an end is not valid.
-ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);  // "(1" excludes 1
-LexRange ParseLexRange(Bytes min, Bytes max);  // ends: `[member`, `(member` (exclusive), `-` (first), `+` (last)
+ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);  // parses the ends; "(1" excludes 1
+LexRange ParseLexRange(Bytes min, Bytes max);  // parses `[member`, `(member` (exclusive), `-` (first) or `+` (last)
 
-inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // cuts the range to `size` members
+inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // cuts ranks to the `size` members of a set
   const auto [first, count] = range.ClampTo(size);
   return {first, count};
 }
 
 // Converts a span of ranks that counts from the highest score (ZREVRANGE) to one that counts from the lowest score.
-inline RankSpan RanksFromOtherEnd(RankSpan span, size_t size) { return {size - span.first - span.count, span.count}; }
+inline RankSpan RanksFromOtherEnd(RankSpan span, size_t size) {  // converts ranks counted from the highest score
+  return {size - span.first - span.count, span.count};
+}
 
 enum class Scores : uint8_t { kNo, kYes };
 
@@ -49,17 +51,19 @@ class MemberWriter {  // writes an array of members, with or without scores, as 
   Scores scores_;  // whether scores are written
 };
 
-// Takes WITHSCORES if it is the next argument, and returns whether it was.
-inline Scores TakeWithScores(Args& args) { return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo; }
+inline Scores TakeWithScores(Args& args) {  // takes the optional argument WITHSCORES; kYes: it was given
+  return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo;
+}
 
 // Returns how many bytes to reserve for a new sorted set. `bytes` is the total length of the members. Returns 0 if
 // there are too many members for a packed set.
-inline size_t ListpackCapacityFor(size_t count, size_t bytes, const EncodingLimits& limits) {  // bytes; 0: too many
+inline size_t ListpackCapacityFor(size_t count, size_t bytes,  // bytes to reserve; 0: too many members to be packed
+                                  const EncodingLimits& limits) {
   constexpr size_t kPerMember = 4;
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
 
-struct AddCounts {      // how many members AddPairs has added and changed
+struct AddCounts {      // how many members AddPairs has added, and how many it has changed
   int64_t added = 0;    // number of new members
   int64_t changed = 0;  // number of members whose score changed
   AddResult last = {AddResult::Outcome::kRuledOut};
@@ -71,7 +75,8 @@ struct AddCounts {      // how many members AddPairs has added and changed
 // Refusal if a sum of scores is not a number. To change nothing in that case, a rule that adds scores requires that
 // `count` is 1.
 template <class PairAt>
-AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, PairAt&& pair_at) {  // for ZADD
+AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule,  // adds `count` members, or changes their scores
+                   size_t count, PairAt&& pair_at) {
   using Outcome = AddResult::Outcome;
   AddCounts counts;
   set->PrepareToAdd(count);
@@ -90,6 +95,7 @@ AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule, size_t count, Pair
 
 // Replaces the value of `key` by the result, or deletes the key if the result is empty. Replies with the number of
 // members.
-void StoreSortedSet(Call& call, Bytes key, ScoredResult& result, const KeyEvent& event);  // deletes `key` if empty
+void StoreSortedSet(Call& call, Bytes key, ScoredResult& result,  // stores the result, or deletes the key if empty
+                    const KeyEvent& event);
 
 }  // namespace respite

@@ -10,10 +10,10 @@ inline constexpr char kClockTooFar[] = "ERR the clock cannot go beyond the end o
 
 // Accepts `FREEZE [time]`, `ADVANCE duration`, `SET time`, `NEXT`, `RATE factor`, `AUTO ON|OFF` and `REAL`. Throws a
 // Refusal for any other arguments.
-ClockMove ParseClockMove(Call& call);  // parses all remaining arguments of TEST CLOCK
+ClockMove ParseClockMove(Call& call);  // parses all arguments of TEST CLOCK, such as `ADVANCE 5s`
 
 inline constexpr int kClockFields = 6;  // number of fields in the reply of TEST CLOCK; `next` is the last
 void ReplyClock(Reply& reply, const ClockControl& control);                // writes the fields of TEST CLOCK
-void ReplyDue(Reply& reply, const std::optional<ClockControl::Due>& due);  // writes the next due event, or null
+void ReplyDue(Reply& reply, const std::optional<ClockControl::Due>& due);  // writes the next timed event, or null
 
 }  // namespace respite

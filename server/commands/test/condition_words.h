@@ -14,13 +14,14 @@ inline constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER,
 
 // Takes one condition with its value, and adds it to the filter. Returns false if no argument is left, or if the next
 // argument is not the name of a condition. Throws a Refusal for an invalid value.
-bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // false: there is none
+bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // false: no condition is next
 // Takes one condition for entries of the journal, and adds it to the filter. In addition to the conditions for
 // requests, OUTCOME and SINCE are possible.
-bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: there is none
+bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: no condition is next
 
-void RequireCompleteJournal(const RequestJournal& journal, const JournalFilter& filter);  // throws if some were dropped
+void RequireCompleteJournal(const RequestJournal& journal,  // throws if entries since the filter's begin were dropped
+                            const JournalFilter& filter);
 
-ClientFilter TakeClientFilter(Args& args);  // takes the conditions CLIENT, ID, USER, ADDR, DB and LIB
+ClientFilter TakeClientFilter(Args& args);  // takes conditions on clients: CLIENT, ID, USER, ADDR, DB and LIB
 
 }  // namespace respite

@@ -6,7 +6,7 @@
 
 namespace respite {
 
-int64_t ParseDelayArgumentMs(Bytes word);  // parses the delay of a reply, and returns milliseconds. Throws a Refusal
+int64_t ParseDelayArgumentMs(Bytes word);  // parses the delay of a reply, in milliseconds; throws if invalid
 
 class CommandTable;
 

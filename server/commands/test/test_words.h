@@ -18,7 +18,8 @@ namespace respite {
 
 // Returns the spec of a subcommand of TEST. The spec forbids the subcommand in transactions, in scripts and while data
 // is loaded, because most subcommands act on the whole server.
-constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary, Where where = Where::kDataServers) {
+constexpr CommandSpec TestSpec(std::string_view syntax,  // the spec of a subcommand of TEST
+                               std::string_view summary, Where where = Where::kDataServers) {
   return {.syntax = syntax,
           .where = where,
           .summary = summary,
@@ -28,13 +29,14 @@ constexpr CommandSpec TestSpec(std::string_view syntax, std::string_view summary
 }
 
 int64_t ParseDurationArgumentMs(Bytes word);  // parses `250` (ms), `30s`, `5m`, `2h` or `7d`, or throws a Refusal
-int64_t ParseTimeArgumentMs(Bytes word);      // parses a Unix time in milliseconds; throws a Refusal for others
-bool ParseOnOff(Bytes word);                  // true: ON. Throws a Refusal unless it is ON or OFF
-bool ParseYesNo(Bytes word);                  // true: YES. Throws a Refusal unless it is YES or NO
+int64_t ParseTimeArgumentMs(Bytes word);      // parses a Unix time in milliseconds; throws a Refusal for other text
+bool ParseOnOff(Bytes word);                  // parses ON (true) or OFF; throws a Refusal for other text
+bool ParseYesNo(Bytes word);                  // parses YES (true) or NO; throws a Refusal for other text
 
 std::string Shown(Bytes word);  // the argument, quoted and shortened for an error text
 // Throws an error that says that the argument `word` is no `what`, and what to write instead.
-[[noreturn]] void RefuseArgument(Bytes word, const std::string& what, const std::string& instead);  // throws a Refusal
+[[noreturn]] void RefuseArgument(Bytes word,  // throws: `word` is no `what`, and `instead` tells what to write
+                                 const std::string& what, const std::string& instead);
 
 Bytes ValueOf(Args& args, Bytes word);  // takes the value after the option `word`; throws if it is absent
 
@@ -42,15 +44,16 @@ struct Range {  // a range of permitted numbers, both ends included
   int64_t min;
   int64_t max;
 };
-int64_t ParseNumberInRange(Bytes word, const std::string& what, Range range);  // throws a Refusal about `what`
+int64_t ParseNumberInRange(Bytes word, const std::string& what,  // parses a number; throws if it is out of range
+                           Range range);
 
 template <class Value>
-void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // sets `place`; refuses an option given twice
+void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // sets `place`; throws if `word` is given twice
   if (place) throw Refusal{"ERR " + ToUpper(word) + " is given twice"};
   place = std::move(value);
 }
 
-struct TestAction {  // an action word of TEST SNAPSHOT, FAULT and so on, and its function
+struct TestAction {  // an action of a subcommand of TEST, such as ADD, and its function
   Bytes name;
   void (*run)(Call&);
 };
