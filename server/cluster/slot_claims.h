@@ -25,9 +25,8 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   bool BumpEpoch();  // takes a new largest epoch without an election; false: not needed
 
  private:
-  void AssignClaimedSlots(
-      ClusterNode& claimant,  // gives `claimant` those of the claimed slots that it wins with `epoch`
-      uint64_t epoch, const SlotSet& claimed);
+  void AssignClaimedSlots(ClusterNode& claimant,  // gives `claimant` those claimed slots that it wins with `epoch`
+                          uint64_t epoch, const SlotSet& claimed);
   bool OwnerLosesSlot(int slot, const ClusterNode& claimant,  // whether `claimant` wins the slot with this epoch
                       uint64_t epoch) const;
   void UpdateDisclaimedSlots(const ClusterNode& claimant,  // records slots that `claimant` owns, but no longer claims

@@ -26,22 +26,21 @@ class Tls;
 
 // One TCP connection, with or without TLS. The other side may close a connection that is kept for the next MIGRATE.
 // Send or ReadLine then fails, but HasTimedOut returns false.
-class MigrateLink {  // one blocking connection to another server
+class MigrateLink {  // one connection of MIGRATE to another server; each call waits for the socket
  public:
   // Connects to a server within `timeout_ms`, without TLS if `tls` is null. Fails with the reason.
-  static Result<std::unique_ptr<MigrateLink>, ConnectError> Connect(NameResolver& names, const std::string& host,
-                                                                    const std::string& port, const Tls* tls,
-                                                                    int64_t timeout_ms);
+  static Result<std::unique_ptr<MigrateLink>, ConnectError> Connect(  // connects within `timeout_ms`
+      NameResolver& names, const std::string& host, const std::string& port, const Tls* tls, int64_t timeout_ms);
   MigrateLink(const MigrateLink&) = delete;
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
 
   bool Send(Bytes request, int64_t timeout_ms);  // false: not everything was sent; `timeout_ms` applies to each 64 KB
-  std::optional<std::string> ReadLine(int64_t timeout_ms);  // a line without its end; nothing: it failed
+  std::optional<std::string> ReadLine(int64_t timeout_ms);  // reads a line, without its end; nothing: it failed
   bool HasTimedOut() const { return has_timed_out_; }       // a timeout made the last Send or ReadLine fail
 
   int64_t selected_db = 0;  // the database selected on the other side; -1: unknown
-  int64_t used_at_ms = 0;   // monotonic time at which the connection was last used
+  int64_t used_at_ms = 0;   // when the connection was last used (clock time)
 
  private:
   explicit MigrateLink(ByteStream stream) : stream_(std::move(stream)) {}
@@ -56,22 +55,25 @@ class MigrateLink {  // one blocking connection to another server
 class MigrateLinks {  // connections kept for the next MIGRATE, at most one for each host and port
  public:
   static constexpr size_t kMax = 64;
-  static constexpr int64_t kIdleMs = 10'000;  // an unused connection is closed after this time
+  static constexpr int64_t kIdleMs = 10'000;  // how long an unused connection is kept
 
   // Returns the connection that is kept for this server, or makes one, with TLS unless `tls` is null. The pointer is
   // valid until the next call of a method. Fails with the reason.
-  Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls, int64_t timeout_ms, int64_t now_ms);
+  Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls,  // finds or makes a connection
+                                         int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
   void DropAll() { links_.clear(); }              // closes all kept connections
-  void CloseIdleLinks(int64_t now_ms);            // closes connections that were unused for kIdleMs
+  void CloseIdleLinks(int64_t now_ms);            // closes the connections that were unused for kIdleMs
   size_t Count() const { return links_.size(); }  // number of kept connections
 
  private:
-  static std::string NameOf(Bytes host, Bytes port) { return std::string(host) + ':' + std::string(port); }  // key
-  void CloseLongestIdle();  // closes the connection that was unused longest
+  static std::string NameOf(Bytes host, Bytes port) {  // the key of a connection in links_
+    return std::string(host) + ':' + std::string(port);
+  }
+  void CloseLongestIdle();  // closes the connection that was unused for the longest time
 
   NameResolver names_;                                         // looks up host names
-  std::map<std::string, std::unique_ptr<MigrateLink>> links_;  // kept connections by "host:port"
+  std::map<std::string, std::unique_ptr<MigrateLink>> links_;  // kept connections, by "host:port"
 };
 
 }  // namespace respite

@@ -17,7 +17,7 @@ namespace respite {
 
 class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the replies
  public:
-  static constexpr int64_t kUnknownDb = -1;  // the selected database is not known
+  static constexpr int64_t kUnknownDb = -1;  // value of a database number that is not known
   enum class Target : uint8_t { kServer, kClusterNode };
   enum class Existing : uint8_t { kRefused, kReplaced };
 
@@ -26,21 +26,21 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
       : auth_(std::move(auth)), db_(db), restore_(target == Target::kServer ? "RESTORE" : "RESTORE-ASKING") {}
 
   // Adds a key to the transfer. `ttl_ms` is 0 for a key without a TTL.
-  void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);  // `ttl_ms` 0: no TTL
+  void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);  // adds one key; `ttl_ms` 0: no TTL
   const std::vector<std::string>& Keys() const { return keys_; }
 
   // Begins the transfer on a connection on which the database `selected_db` is selected, and forgets earlier answers.
-  std::string Begin(int64_t selected_db);       // returns the requests that must be sent before Restores()
+  std::string Begin(int64_t selected_db);       // returns AUTH and SELECT, if needed; send them before Restores()
   Bytes Restores() const { return restores_; }  // the RESTORE requests for all keys
-  void TakeAnswer(Bytes line);                  // handles the next answer, without its line end. Requires: !IsOver()
-  bool IsOver() const { return key_answers_.size() == keys_.size(); }  // all answers have arrived
+  void TakeAnswer(Bytes line);                  // handles the next reply line, without its end. Requires: !IsOver()
+  bool IsOver() const { return key_answers_.size() == keys_.size(); }  // every key is answered
 
-  size_t AnsweredKeyCount() const { return key_answers_.size(); }  // number of RESTORE requests with an answer
-  bool HasAccepted(size_t key_index) const {                       // the other server has stored this key
+  size_t AnsweredKeyCount() const { return key_answers_.size(); }  // number of RESTORE requests that are answered
+  bool HasAccepted(size_t key_index) const {                       // whether the other server has stored this key
     return key_index < key_answers_.size() && key_answers_[key_index] == Answer::kAccepted;
   }
   const std::string& Error() const { return error_; }  // first error of the other server, without '-'; empty: none
-  int64_t SelectedDb() const {                         // database that is selected on the connection now
+  int64_t SelectedDb() const {  // the database that the connection has selected after the transfer
     return IsOver() && error_.empty() ? db_ : kUnknownDb;
   }
 
@@ -49,12 +49,12 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
 
   const std::vector<std::string> auth_;
   const int64_t db_;
-  const Bytes restore_;  // RESTORE or RESTORE-ASKING
+  const Bytes restore_;  // the command for each key: RESTORE or RESTORE-ASKING
   std::vector<std::string> keys_;
   std::string restores_;                 // the RESTORE requests for all keys
-  size_t preliminary_answer_count_ = 0;  // number of answers to come before the first answer to a RESTORE
+  size_t preliminary_answer_count_ = 0;  // how many replies to AUTH and SELECT are still to come
   std::string earlier_error_;            // the error of AUTH or SELECT; counts as the error of each key
-  std::vector<Answer> key_answers_;      // the answers so far: for the first keys, in the order of the keys
+  std::vector<Answer> key_answers_;      // the answers so far, in the order of the keys
   std::string error_;                    // the first error of the other server
 };
 

@@ -33,11 +33,11 @@ namespace respite {
 struct Command;
 struct Session;
 
-struct MigrateOutcome {                                      // the result of a transfer
-  FailedMigrateStep failed_step = FailedMigrateStep::kNone;  // the step that failed
+struct MigrateOutcome {                                      // the result of one MIGRATE
+  FailedMigrateStep failed_step = FailedMigrateStep::kNone;  // the step that failed; kNone: none did
   std::string error = {};                                    // the error of the other server; empty: none
-  std::vector<std::string> arrived = {};  // keys that the other server has, and that must be deleted here
-  bool keeps_changed = false;             // some keys arrived, but are kept here because they have changed meanwhile
+  std::vector<std::string> arrived = {};  // keys that the other server has stored, so they must be deleted here
+  bool keeps_changed = false;             // true: some keys were sent, but have changed here meanwhile, and are kept
 };
 
 // Deletes keys that the other server has stored now, and adds their deletion to `effect`.
@@ -46,35 +46,35 @@ void DeleteArrivedKeys(const Services& services, DbView& db,  // deletes keys th
 
 class Migrations final : public Timers::Source {  // transfers of MIGRATE that do not block other clients
  public:
-  struct Order {  // the arguments of MIGRATE
+  struct Order {  // the arguments of one MIGRATE
     std::string host;
     std::string port;
     bool uses_tls;       // the connection uses TLS
     int64_t timeout_ms;  // how long the transfer may wait without progress
-    bool copies;         // COPY: the keys also stay here
+    bool copies;         // COPY: the keys are also kept here
     MigrateProtocol talk;
   };
-  static constexpr size_t kMaxLinks = 64;     // from this number on, a new link replaces an unused one
-  static constexpr int64_t kIdleMs = 10'000;  // an unused link is closed after this time
+  static constexpr size_t kMaxLinks = 64;     // with this many links, a new one replaces an unused one
+  static constexpr int64_t kIdleMs = 10'000;  // how long an unused link is kept
 
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // else MIGRATE is blocking
+  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: MIGRATE is blocking
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
-  void Start(const Session& session, const Command& command, Order order);  // begins a transfer
-  std::optional<MigrateOutcome> TakeOutcome(const Session& session);        // its result; nothing: it still runs
+  void Start(const Session& session, const Command& command, Order order);  // begins the transfer
+  std::optional<MigrateOutcome> TakeOutcome(const Session& session);  // nothing: this MIGRATE must begin a transfer
 
-  void EndTurn();  // finishes the transfers that have ended
+  void EndTurn();  // for ended transfers: the client's MIGRATE runs again, with the result
   // The functions of Timers::Source, for timeouts.
-  int64_t NextDueMs() const override;    // monotonic time of the next check of timeouts
-  void RunDue(int64_t now_ms) override;  // fails transfers that have timed out
-  std::string NextDueText() const override { return "MIGRATE times out"; }  // for logs
+  int64_t NextDueMs() const override;                                       // when RunDue must run next (clock time)
+  void RunDue(int64_t now_ms) override;                                     // fails transfers that have timed out
+  std::string NextDueText() const override { return "MIGRATE times out"; }  // what is due, for logs
   void CloseIdleLinks(int64_t now_ms);                                      // closes links that were unused for kIdleMs
   void DropIdleLinks();                                                     // closes all unused links
-  MigrateLinks& blocking_links() { return blocking_links_; }                // for MIGRATE inside EXEC and scripts
-  size_t CountLinks() const { return channels_.size(); }                    // number of links, used or unused
+  MigrateLinks& blocking_links() { return blocking_links_; }  // connections for MIGRATE inside EXEC and scripts
+  size_t CountLinks() const { return channels_.size(); }      // number of links, used or unused
 
  private:
   class Channel;
@@ -83,34 +83,34 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void Attempt(Migration& migration);  // begins the transfer over a kept link or a new one
   void Connect(Migration& migration);  // begins the transfer over a new link
   void Talk(Channel& channel, Migration& migration);
-  void HandleAllAnswers(Channel& channel);         // ends the transfer, after which the link is unused
-  void HandleLostLink(Channel& channel);           // fails its transfer, or tries it again if no key was answered
-  void RestartTimer(Migration& migration) const;   // called after progress: the timeout begins again
-  void ScheduleCheck(Migration& migration) const;  // sets when RunDue checks the migration again
+  void HandleAllAnswers(Channel& channel);  // all keys are answered: ends the transfer, and keeps the link for others
+  void HandleLostLink(Channel& channel);    // its transfer fails, or is tried again if no key was answered
+  void RestartTimer(Migration& migration) const;                   // after progress: the timeout begins again
+  void ScheduleCheck(Migration& migration) const;                  // sets when RunDue must check the migration next
   void Fail(Migration& migration, FailedMigrateStep failed_step);  // ends the transfer without success
-  void MarkDone(Migration& migration);                             // the transfer has ended; EndTurn will finish it
+  void MarkDone(Migration& migration);                             // notes that the transfer has ended, for EndTurn
   void Drop(const Channel& channel);
   void CloseLongestIdle();                            // closes the link that was unused longest, if any is unused
   Channel* FindIdleChannel(const std::string& name);  // an unused link to this server; null: none
 
   void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
-  MigrateOutcome CollectOutcome(Migration& migration);    // the result; resumes requests for its keys
+  MigrateOutcome CollectOutcome(Migration& migration);    // returns the result; resumes requests that wait for the keys
   Session* FindCaller(const Migration& migration) const;  // the client's session; null: gone, or it has stopped waiting
-  void DeleteKeysOfGoneCaller(int db,                     // deletes keys that have arrived, if their client has gone
+  void DeleteKeysOfGoneCaller(int db,                     // deletes moved keys here, if their client has gone
                               const std::vector<std::string>& keys);
   void ResumePausedRequests();  // runs requests that have waited for migrating keys
-  int64_t NowMs() const;        // monotonic time
+  int64_t NowMs() const;        // clock time in milliseconds
 
   const Services& services_;                          // the other parts of this server
   MigrateLinks blocking_links_;                       // for MIGRATE inside EXEC and scripts
   std::list<std::unique_ptr<Channel>> channels_;      // all links, used and unused
   std::list<std::unique_ptr<Migration>> migrations_;  // the transfers that run, or have just ended
   size_t done_count_ = 0;                             // number of ended transfers in migrations_
-  struct CurrentOutcome {                             // the result that a client's request gets when it runs again
-    uint64_t session;                                 // id of the client's session
-    MigrateOutcome outcome;                           // the result of MIGRATE
+  struct CurrentOutcome {    // the result that TakeOutcome returns while a client's request runs again
+    uint64_t session;        // id of the client's session
+    MigrateOutcome outcome;  // the result of MIGRATE
   };
-  std::optional<CurrentOutcome> current_outcome_;  // the result for the request that runs again now; nothing: none does
+  std::optional<CurrentOutcome> current_outcome_;  // set while the request of a client runs again; else nothing
 };
 
 }  // namespace respite

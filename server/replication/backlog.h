@@ -15,7 +15,7 @@ namespace respite {
 
 class Backlog {  // the last part of the replication stream, for replicas that reconnect
  public:
-  void Restart(int64_t offset) {  // drops all bytes; the stream continues after `offset`
+  void Restart(int64_t offset) {  // drops all bytes; the next byte follows `offset`
     parts_.clear();
     blob_bytes_ = 0;
     begin_ = end_ = offset;
@@ -23,19 +23,19 @@ class Backlog {  // the last part of the replication stream, for replicas that r
   void Append(const BlobPart& part);  // adds the next bytes of the stream
   // Drops the oldest bytes until `max_bytes` remain, but keeps everything after `needed_from`, the smallest offset that
   // a replica still needs. Cost: O(parts dropped).
-  void Trim(int64_t max_bytes, int64_t needed_from);
+  void Trim(int64_t max_bytes, int64_t needed_from);  // drops the oldest bytes, above `max_bytes` or not needed
 
   // The backlog has the bytes after Begin() up to End(), both counted from the beginning of the stream.
   int64_t Begin() const { return begin_; }            // stream offset after which the kept bytes start
   int64_t End() const { return end_; }                // stream offset at which the kept bytes end
-  int64_t RawBytes() const { return end_ - begin_; }  // length of the kept part of the stream
+  int64_t RawBytes() const { return end_ - begin_; }  // number of kept bytes of the stream
   bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
   // Returns the memory of the Blobs, each counted once, and of the list. Output of replicas may share the Blobs.
   size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }  // memory of the backlog
 
   // Calls `visit(const BlobPart&)` for the bytes after `offset`, at most up to `until`. Requires: Has(offset).
   template <class Visit>
-  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;  // visits these bytes
+  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;  // visits bytes after `offset`
 
  private:
   struct Item {     // one part of the kept bytes

@@ -36,7 +36,7 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   void Abandon();         // ends an incomplete load, and frees the second keyspace, if it uses one
   void MoveIntoServer();  // moves the second keyspace into the server's, which is empty. Requires: Finish succeeded
 
-  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // the old data stays meanwhile
+  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // the old data is kept until MoveIntoServer
 
  private:
   bool Fail();  // ends the loading and returns false
@@ -44,10 +44,10 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   const Services& services_;  // the other parts of this server
   const Into into_;
   Keyspace keyspace_;            // the second keyspace; empty with kDataSet
-  FunctionLibraries libraries_;  // the functions in the snapshot
+  FunctionLibraries libraries_;  // the functions that the snapshot contains
   KeyspaceSink sink_;
   RdbReceiver receiver_;    // parses the snapshot
-  bool is_loading_ = true;  // until Finish, Abandon or a failure
+  bool is_loading_ = true;  // false after Finish, Abandon or a failure
   std::string failure_;     // why Write or Finish returned false; empty: they did not
 };
 

@@ -14,7 +14,7 @@ namespace respite {
 
 class Durability;
 
-class DivergenceWatch final : public CallObserver {  // detects commands of the primary that fail here
+class DivergenceWatch final : public CallObserver {  // detects that a command of the primary fails on this replica
  public:
   struct Parts {  // the arguments of the constructor
     const Env& env;
@@ -31,11 +31,11 @@ class DivergenceWatch final : public CallObserver {  // detects commands of the 
   // clients of this replica, or its eviction, may have changed the data.
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnChange };
 
-  void Report(Bytes error, Bytes command, Cause cause);  // logs it, and by the settings ends the link or aborts
-  void HandleDiskWriteError();  // a write cannot be persisted: aborts, or warns with replica-ignore-disk-write-errors
+  void Report(Bytes error, Bytes command, Cause cause);  // logs the failed command; may end the link, or abort
+  void HandleDiskWriteError();  // writes cannot be persisted: aborts, or warns with replica-ignore-disk-write-errors
 
   const Parts parts_;                     // the arguments of the constructor
-  int64_t warned_at_ms_ = INT64_MIN / 2;  // real elapsed time at which it last logged a failed command or write
+  int64_t warned_at_ms_ = INT64_MIN / 2;  // when a failed command or write was last logged (real time)
 };
 
 }  // namespace respite

@@ -25,9 +25,9 @@ class Replicas;
 struct History;
 
 struct FailoverRequest {                 // the arguments of FAILOVER
-  std::optional<PrimaryAddress> target;  // empty: the first replica that has the whole stream
-  int64_t timeout_ms = 0;                // 0: no timeout
-  bool is_forced = false;  // FORCE: after the timeout it hands over although the target lacks part of the stream
+  std::optional<PrimaryAddress> target;  // the replica to promote; empty: the first that has the whole stream
+  int64_t timeout_ms = 0;                // how long to wait for the replica; 0: without limit
+  bool is_forced = false;  // FORCE: after the timeout, hands over although the target lacks part of the stream
 };
 
 class RoleChanger {  // changes whether this server is a primary or a replica
@@ -52,28 +52,28 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
   explicit Failover(const Parts& parts) : parts_(parts) {}
 
   void Start(const FailoverRequest& request);  // pauses writes until a replica has the whole stream. Throws Refusal
-  void Abort(const std::string& reason);       // ends it, and logs why; this server stays or becomes the primary
+  void Abort(const std::string& reason);  // ends the failover, and logs why; this server stays or becomes the primary
   // Hands over as soon as the target has the whole stream, or any replica if no target was named. Also acts when the
   // timeout has passed. Called at the end of a turn and by the timer. Cost: one comparison when no failover runs.
   void Continue() {  // hands over if a replica has the whole stream; does nothing without a failover
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfHandedOver();    // ends the failover if the target has the role now, or this server was promoted
+  void EndIfHandedOver();    // ends the failover if this server has handed its role over
   void HandleRefusedRole();  // aborts the failover, because the target has refused the role
 
-  State state() const { return state_; }  // whether a failover runs, and which step
-  Bytes StateName() const;                // as in INFO: "no-failover", "waiting-for-sync" …
+  State state() const { return state_; }  // the step of the failover; kNone: no failover runs
+  Bytes StateName() const;                // the step as in INFO: "no-failover", "waiting-for-sync" …
 
  private:
   void Check(const FailoverRequest& request) const;  // throws Refusal if the failover cannot start
-  void LookForTarget();  // hands over if the target, or any replica, has the whole stream, or after the timeout
+  void LookForTarget();  // hands over to the target, or any replica, that has the whole stream; or after the timeout
   void HandOver(const PrimaryAddress& target);  // demotes this server to a replica of `target`
   void EndFailover();                           // ends the failover and the pause of writes
 
   const Parts parts_;           // the arguments of the constructor
-  State state_ = State::kNone;  // whether a failover runs, and which step
-  FailoverRequest request_;     // of the running failover
-  int64_t deadline_ms_ = 0;     // real elapsed time of the timeout; 0: no timeout
+  State state_ = State::kNone;  // the step of the failover; kNone: no failover runs
+  FailoverRequest request_;     // the arguments of the running failover
+  int64_t deadline_ms_ = 0;     // when the timeout passes (real time); 0: no timeout
 };
 
 }  // namespace respite

@@ -47,28 +47,28 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   };
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
-  void ProvideSnapshot(Session& session);  // sends a replica a snapshot: of the child that runs, or of the next one
+  void ProvideSnapshot(Session& session);  // sends the replica a snapshot: of the child that runs, or of the next one
   // Called after a replica whose state was `state` has left. Kills the child that writes a snapshot, if no other
   // replica needs the snapshot.
-  void KillChildIfUnneeded(   // kills the snapshot child if no replica needs it
+  void KillChildIfUnneeded(   // kills the child that writes a snapshot, if no replica needs it
       Replica::State state);  // the state of the replica that has left
   void Cron();                // begins a snapshot that is due; called once a second
   // Queues snapshot data for replicas whose output has room. Called at the end of a turn, before output is sent.
   void EndTurn();  // queues more snapshot data for replicas whose output has room
   // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the
   // save has failed.
-  void HandleSnapshotEnd(Snapshots::Outcome outcome);     // called after any BGSAVE: sends its file
-  bool IsStreaming() const { return pipe_.has_value(); }  // a snapshot is being sent to replicas through a pipe
+  void HandleSnapshotEnd(Snapshots::Outcome outcome);     // called after any BGSAVE: sends its file to waiting replicas
+  bool IsStreaming() const { return pipe_.has_value(); }  // a child's snapshot is sent to replicas through a pipe
 
  private:
   std::vector<Session*> ReplicasIn(Replica::State state) const;  // the replicas in this state
   enum class Source : uint8_t { kFile, kPipe };
   // Returns the replicas that are being sent a snapshot from this source: from a file, or through the pipe. Both kinds
   // may exist at the same time.
-  std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are being sent a snapshot from there
-  bool JoinRunningSnapshot(Session& session);                // lets it wait for the BGSAVE that runs; false: it cannot
-  bool IsDue(const std::vector<Session*>& waiting) const;    // their snapshot must begin now
-  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // their snapshot goes through a pipe
+  std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are sent a snapshot from this source
+  bool JoinRunningSnapshot(Session& session);  // lets the replica wait for the running BGSAVE; false: it cannot
+  bool IsDue(const std::vector<Session*>& waiting) const;  // whether the snapshot for these replicas must begin now
+  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether the snapshot for these uses a pipe
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
   void StartThroughPipe(const std::vector<Session*>& waiting);       // forks a child, and sends on what it writes
@@ -76,20 +76,20 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
     bool functions_only = false;  // only the functions of the server, no keys
     bool for_70 = false;          // in the format of Redis 7.0
   };
-  static Contents ContentsFor(const std::vector<Session*>& waiting);  // what their snapshot contains
+  static Contents ContentsFor(const std::vector<Session*>& waiting);  // what the snapshot for these replicas contains
   bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;  // runs in the child
   void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC and sets the state
-  void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR, then closes them
-  void ForwardSnapshotBytes(Bytes bytes);                        // sends data from the pipe to the replicas
-  void HandlePipeEnd(bool is_whole);          // awaits ACK of its replicas; unless `is_whole`, closes them
-  void ContinueReading();                     // resumes the paused pipe if all its replicas have room for more
-  void SendFiles();                           // queues the next part of its file for each replica
+  void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR to these replicas, then closes them
+  void ForwardSnapshotBytes(Bytes bytes);                        // sends bytes from the pipe to the replicas
+  void HandlePipeEnd(bool is_whole);  // the child's data has ended: awaits ACK of its replicas; false: closes them
+  void ContinueReading();             // resumes the paused pipe if all its replicas have room for more
+  void SendFiles();                   // queues the next part of the snapshot file for each replica
   void CloseAfterSnapshot(Session& session);  // closes a replica that wanted only a snapshot, after its output
-  void SendFile(Session& session);            // queues the next part of the snapshot file
-  void OpenFile(Session& session);            // begins to send the finished snapshot file
+  void SendFile(Session& session);            // queues the next part of the snapshot file for one replica
+  void OpenFile(Session& session);            // begins to send the finished snapshot file to one replica
 
   const Parts parts_;                 // the arguments of the constructor
-  std::optional<SnapshotPipe> pipe_;  // from the child that writes a snapshot; empty: none
+  std::optional<SnapshotPipe> pipe_;  // reads what the child writes; empty: no snapshot goes through a pipe
   bool has_made_file_ = false;        // a BGSAVE has made a file for replicas (rdb-del-sync-files)
 };
 

@@ -19,7 +19,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   struct Parts {  // the arguments of the constructor
     const Env& env;
     const History& history;    // replication ID and offset of this server
-    const Failover& failover;  // PSYNC names a failover that runs
+    const Failover& failover;  // names the running failover for PSYNC
   };
   enum class MayContinue : uint8_t { kNo, kYes };  // kYes: the history here is or was the primary's
 
@@ -37,12 +37,12 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   };
   Verdict HandleLine(Bytes line);  // interprets one line that the primary has sent
 
-  bool HasSentPsync() const { return step_ >= Step::kPsync; }  // PSYNC was sent
+  bool HasSentPsync() const { return step_ >= Step::kPsync; }  // the request PSYNC was sent
   // Returns the ID of the history that the primary named in its reply to PSYNC. After kContinue, an empty ID means that
   // the ID has not changed.
   const std::string& id() const { return id_; }
-  int64_t offset() const { return offset_; }               // of the history that the primary named; -1: none
-  const std::string& failure() const { return failure_; }  // reason for kFail, for INFO
+  int64_t offset() const { return offset_; }               // end of the history that the primary named; -1: none
+  const std::string& failure() const { return failure_; }  // why HandleLine returned kFail, for INFO
 
  private:
   enum class Step : uint8_t { kPing, kAuth, kPort, kAddress, kCapabilities, kVersion, kPsync, kSync };
@@ -57,10 +57,10 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   const Parts parts_;               // the arguments of the constructor
   const MayContinue may_continue_;  // whether PSYNC may ask for a continuation instead of a snapshot
   Step step_ = Step::kPing;
-  bool has_begun_ = false;  // the first request was returned by NextRequest
+  bool has_begun_ = false;  // NextRequest has returned the first request
   std::string id_;
-  int64_t offset_ = -1;  // of the primary's history; -1: not named yet
-  std::string failure_;  // an error text; empty: none
+  int64_t offset_ = -1;  // end of the primary's history; -1: not named yet
+  std::string failure_;  // why the handshake has failed; empty: it has not
 };
 
 }  // namespace respite

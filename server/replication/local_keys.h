@@ -23,16 +23,16 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that clien
 
   // Records the keys of a client's write that now have a deadline, or fields with deadlines. Ignores writes of the
   // primary. Cost: O(keys of the command · log n).
-  void OnCall(const FinishedCall& call) override;  // records keys that now expire, from a write of a client
-  void RemoveExpired();            // checks some of the keys and removes the expired ones. Called by the timer
-  void Clear() { keys_.clear(); }  // forgets all keys, without removing them
+  void OnCall(const FinishedCall& call) override;  // notes keys to which a client's write gave a deadline
+  void RemoveExpired();            // checks the next 64 keys in turn; removes the expired ones. Called by the timer
+  void Clear() { keys_.clear(); }  // stops watching all keys, but does not remove them
   size_t Count() const { return keys_.size(); }  // number of keys that are watched
 
  private:
   using Key = std::pair<int, std::string>;  // database and name
-  static constexpr int kKeysPerRound = 64;  // keys that RemoveExpired checks in one call
+  static constexpr int kKeysPerRound = 64;  // how many keys RemoveExpired checks in one call
 
-  bool PurgeIfExpired(const Key& key);  // deletes it if expired; true: no deadline is left to watch
+  bool PurgeIfExpired(const Key& key);  // deletes the key or its fields if expired; true: no deadline is left
 
   const Parts parts_;  // the arguments of the constructor
   std::set<Key> keys_;

@@ -54,59 +54,59 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   // PSYNC may ask to continue the history here. `data`: kSameHistory if the data is an earlier state of the primary's
   // history, so that its age is known.
   enum class Data : uint8_t { kSameHistory, kOther };
-  void Follow(Handshake::MayContinue continues, Data data);  // connects to `replicaof`
-  void Leave();                                              // stops following a primary
+  void Follow(Handshake::MayContinue continues, Data data);  // connects to the primary of the directive `replicaof`
+  void Leave();                                              // closes the connection, and stops following the primary
   void HandleFailedCommand(Bytes command, Bytes error);      // ends the link; the command counts as not applied
-  bool IsWaitingToRetry() const;  // Retry is useful: the next attempt is delayed, or a failed command ended the link
+  bool IsWaitingToRetry() const;  // true: Retry is useful, because an attempt is delayed or a command failed
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
-  void Cron();     // connects, sends acknowledgements, drops a connection that takes too long. Called once a second
-  void EndTurn();  // does work that had to wait for the end of an event loop turn
-  void ScheduleAck() { owes_ack_ = true; }  // sends REPLCONF ACK at the end of the turn
+  void Cron();                    // once a second: connects, sends ACK, drops a connection that takes too long
+  void EndTurn();                 // sends REPLCONF ACK, if ScheduleAck was called
+  void ScheduleAck() { owes_ack_ = true; }  // makes EndTurn send REPLCONF ACK
 
   State state() const { return state_; }  // whether it connects, synchronises, or runs the stream
-  struct Figures {                        // state of the link, for INFO and ROLE
-    int64_t last_io_s;                    // seconds since the primary sent something; -1: the link is down
+  struct Figures {                        // figures of the link, for INFO and ROLE
+    int64_t last_io_s;                    // how many seconds ago the primary last sent something; -1: the link is down
     int64_t transfer_total;               // bytes of the snapshot that is being received; -1: unknown
     int64_t transfer_read;                // bytes of the snapshot that were received so far
-    int64_t transfer_io_s;                // seconds since bytes of the snapshot last arrived
-    int64_t down_since_s;                 // seconds for which the link has been down; meaningless while it is up
-    int64_t data_age_s;                   // seconds since the primary's stream last arrived; -1: it never did
-    int64_t read_offset;                  // bytes of the history that have arrived
-    int64_t retry_in_s;                   // seconds until the next attempt; -1: no attempt is delayed
+    int64_t transfer_io_s;                // how many seconds ago bytes last arrived, while a snapshot is received
+    int64_t down_since_s;                 // for how many seconds the link has been down; meaningless while it is up
+    int64_t data_age_s;                   // how many seconds ago the primary's stream last arrived; -1: never
+    int64_t read_offset;                  // history offset up to which the stream has arrived
+    int64_t retry_in_s;                   // in how many seconds the next attempt begins; -1: none is delayed
   };
-  Figures GetFigures() const;                                    // state of the link, for INFO and ROLE
+  Figures GetFigures() const;                                    // figures of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
   // Returns the command of the primary that failed here. Requires: the state is kFailed.
-  const std::string& failed_command() const { return failed_command_; }  // failed on this replica
+  const std::string& failed_command() const { return failed_command_; }  // in state kFailed
 
   // The functions of Link::User.
   void OnConnected() override;                       // begins the handshake
   void OnReceived(Bytes bytes) override;             // handles input of the primary
-  void OnEnded(const std::string& reason) override;  // the connection to the primary is lost
+  void OnEnded(const std::string& reason) override;  // the connection to the primary has ended
 
   // The functions of Transport.
   void Flush(size_t /*most_bytes*/) override;  // discards the replies to the stream
-  void Resume() override;                      // continues in a later turn, so that other clients are served first
-  void Close() override;  // ends the link because its session was closed, for example by CLIENT KILL
+  void Resume() override;  // makes Continue run in a later turn, so that other clients are served first
+  void Close() override;   // ends the link because its session was closed, for example by CLIENT KILL
   int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }  // -1: not connected
 
  private:
   void Connect();                             // connects to the primary that the settings name
   void Reconnect(const std::string& reason);  // drops the connection; makes a new one immediately, or in Cron
-  void HandleFailedSnapshot();                // drops the connection and delays the next attempt
-  void EndAtFailedCommand();                  // ends the link (kFailed) because a command of the primary failed here
-  void EndAtProtocolError();                  // drops the link; a full synchronisation follows, after a delay
+  void HandleFailedSnapshot();    // after an unusable snapshot: drops the connection and delays the next attempt
+  void EndAtFailedCommand();      // ends the link (kFailed) because a command of the primary failed here
+  void EndAtProtocolError();      // drops the link; a full synchronisation follows, after a delay
   void DelayRetry();              // delays the next attempt; the delay grows with the number of failed attempts
   void DropLink();                // destroys the connection with its handshake and its snapshot
   void HandleInput(Bytes bytes);  // passes input to the handshake, the snapshot or the stream
-  void Continue();                // runs the stream and then handles input that had to wait
+  void Continue();                // runs the stream, and then handles input that had to wait
   void SendNext();                // sends the next request of the handshake
   void TakeLines(Bytes& bytes);   // removes the lines of the handshake from the front of `bytes` and handles them
   void HandleAnswer(Bytes line);  // handles one line of the primary during the handshake
   bool AwaitsTakeover() const;    // the target of FAILOVER was asked to become the primary and has not agreed yet
-  void ContinueReplication();     // after +CONTINUE: runs the stream without a snapshot
+  void ContinueReplication();     // handles +CONTINUE: runs the stream without a snapshot
   void BeginTransfer(const std::string& id, int64_t offset);  // receives a snapshot of this history up to `offset`
-  void TakeSnapshot(Bytes& bytes);                            // consumes bytes of the snapshot: loads or stores them
+  void TakeSnapshot(Bytes& bytes);                            // loads or stores snapshot bytes, and removes them
   void LoadSnapshot();               // makes the received snapshot the data of this server, then runs the stream
   void SendKeepAliveWhileLoading();  // sends an empty line to the primary during a long load
   void BecomeLinked(int db);         // creates the session that runs the stream; `db` is selected at its start
@@ -114,34 +114,33 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void TakeStream(Bytes bytes);  // runs commands of the primary that have arrived
   void Feed(Bytes bytes);
   void RunStream();        // runs the requests that the session has received
-  bool IsPaused() const {  // a request of the stream waits (CLIENT PAUSE) or is blocked
+  bool IsPaused() const {  // the stream stands still: one of its requests is paused, unfinished or blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
   void AdvanceHistoryOffset();          // advances the history offset past the requests that have run
   void Acknowledge();                   // sends the primary REPLCONF ACK with the history offset
   int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
-  void ForgetOffsetOnDisk();            // called when the data is of another history: its offsets mean nothing here
+  void ForgetOffsetOnDisk();            // called when the data is of another history, whose offsets mean nothing here
   void CloseSession();                  // closes the session that runs the stream; the offset stays, for PSYNC
-  bool IsLate(int64_t since_ms) const;  // `since_ms` is longer ago than repl-timeout
+  bool IsLate(int64_t since_ms) const;  // whether `since_ms` is longer ago than repl-timeout
 
   const Parts parts_;           // the arguments of the constructor
   Pump pump_;                   // runs the requests of the stream
-  respite::User user_;          // has all permissions
+  respite::User user_;          // the user of the stream; has all permissions
   State state_ = State::kNone;  // whether it connects, synchronises, or runs the stream
-  Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;  // whether to ask for a continuation by PSYNC
-  std::unique_ptr<Link> link_;                                         // null: not connected
-  std::optional<Handshake> handshake_;                                 // set during the handshake
-  std::optional<Resync> resync_;                                       // set while a snapshot is received and loaded
-  std::string line_;                                                   // an incomplete line of the handshake
-  int64_t last_io_ms_ = 0;          // real elapsed time at which the primary last sent something
-  int64_t began_ms_ = 0;            // real elapsed time at which the connection attempt began
-  int64_t last_keep_alive_ms_ = 0;  // real elapsed time at which SendKeepAliveWhileLoading last wrote
-  int64_t down_since_ms_ = 0;       // real elapsed time at which the link went down
-  int64_t linked_since_ms_ = 0;     // real elapsed time at which the link came up
-  // Pace time at which a link to a primary of this history was last up; nullopt: it never was.
-  std::optional<int64_t> last_linked_at_ms_;  // when the link was last up, with this history; nothing: never
+  Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;  // whether PSYNC may ask to continue
+  std::unique_ptr<Link> link_;                                         // to the primary; null: not connected
+  std::optional<Handshake> handshake_;                                 // set only during the handshake
+  std::optional<Resync> resync_;              // set only while a snapshot is received and loaded
+  std::string line_;                          // an incomplete line of the handshake
+  int64_t last_io_ms_ = 0;                    // when the primary last sent something (real time)
+  int64_t began_ms_ = 0;                      // when the connection attempt began (real time)
+  int64_t last_keep_alive_ms_ = 0;            // when SendKeepAliveWhileLoading last wrote (real time)
+  int64_t down_since_ms_ = 0;                 // when the link went down (real time)
+  int64_t linked_since_ms_ = 0;               // when the link came up (real time)
+  std::optional<int64_t> last_linked_at_ms_;  // when a link of this history was last up (real time); nothing: never
   int failed_snapshot_count_ = 0;             // failed snapshots and protocol errors since a long-lived link
-  int64_t retry_at_ms_ = 0;                   // real elapsed time before which Cron does not connect
+  int64_t retry_at_ms_ = 0;                   // before this real time, Cron does not connect
   std::string last_error_;                    // why the link is down; empty: it is up
   std::string failed_command_;                // the command of the primary that failed here; empty: none
   bool runs_stream_ = false;                  // a command of the stream is running
@@ -151,16 +150,16 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::vector<char> scratch_;             // target of reads, kept to reuse its memory
   int64_t received_to_ = 0;               // history offset up to which session_ has received the stream
   SharedLog log_;                         // the bytes of the stream, shared with the backlog and the replicas' output
-  std::deque<BlobPart> unapplied_parts_;  // received bytes of requests that have not run yet
-  std::string unprocessed_input_;         // input that arrived while it could not be handled
-  bool resume_posted_ = false;            // Continue will run in a later turn
-  bool owes_ack_ = false;                 // REPLCONF ACK is due at the end of the turn
+  std::deque<BlobPart> unapplied_parts_;  // received bytes of those requests that have not run yet
+  std::string unprocessed_input_;         // input that has arrived, but cannot be handled yet
+  bool resume_posted_ = false;            // Resume was called: Continue will run in a later turn
+  bool owes_ack_ = false;                 // EndTurn must send REPLCONF ACK
   // When the append-only file is synced up to `journaled` bytes, the history is safe on disk up to `offset`.
-  struct Mark {              // a history offset, with the size of the append-only file at that offset
+  struct Mark {              // a history offset, and the size of the append-only file at that offset
     uint64_t journaled = 0;  // size of the append-only file
     int64_t offset = 0;      // history offset
   };
-  Mark mark_;                   // the next history offset that will be synced
+  Mark mark_;                   // the history offset to which the append-only file is being synced
   int64_t offset_on_disk_ = 0;  // history offset up to which the append-only file is synced
 };
 

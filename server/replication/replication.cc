@@ -99,8 +99,8 @@ void Replication::SetRole(const Role& role) {
   services_.execution.observers.Attach(local_keys_);
 }
 
-// Makes this server a replica, and asks the new primary to continue from the history here. It asks even if this server
-// was a primary, because the new primary may have followed this server.
+// Makes this server a replica. If its data has a known history, asks the new primary to continue that history instead
+// of sending a snapshot. A former primary asks too, because the new primary may have been its replica.
 void Replication::Follow(const std::string& host, int port, History::Owner owner) {
   Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;

@@ -35,19 +35,19 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   // Makes this server a replica (REPLICAOF host port). `owner` tells whether the new primary may have another history.
   // If it may, the data here counts as data of another history (History::Data::kOther), until the new primary continues
   // this history or sends a snapshot.
-  void Follow(const std::string& host, int port, History::Owner owner);  // replicates host:port
+  void Follow(const std::string& host, int port, History::Owner owner);  // makes this a replica of host:port
   // Makes this server a primary, for REPLICAOF NO ONE and for a failover. From now on its data counts as complete
   // (History::Data::kWhole), even if it lacks data of the former primary; the log then has a warning.
   void Promote() override;  // makes this server a primary (REPLICAOF NO ONE, failover)
   // Called after the data was loaded at startup. Without `appendonly`, first continues the history that the loaded RDB
   // file names. Then follows the primary that the settings name, if any.
-  void Start();  // follows the primary that the settings name, if any
+  void Start();  // called after loading: follows the primary that the settings name, if any
 
   // Sets the history of an empty server to one that other empty servers share, so that replicas can continue without a
   // snapshot. Must be called before Start. Requires: an empty keyspace.
   void ShareEmptyHistory(const std::string& id);  // makes `id` the history of this empty server
 
-  void BeginNewHistory();  // takes a new replication ID, because data was deleted without propagation
+  void BeginNewHistory();  // takes a new replication ID, and disconnects the replicas; drops the backlog
 
   struct SyncRequest {          // the arguments of PSYNC
     bool speaks_psync = false;  // false: the replica sent SYNC
@@ -56,18 +56,18 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   };
   void Sync(Session& session, const SyncRequest& request);  // makes the client a replica. Throws Refusal
 
-  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // FAILOVER. Throws Refusal
-  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // logs `reason`
-  bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // FAILOVER runs
+  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // begins FAILOVER, or throws
+  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // ends FAILOVER, and logs why
+  bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // FAILOVER is under way
   const Failover& failover() const { return failover_; }  // FAILOVER on this server, as the primary
   // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID. Throws Refusal if this server is
   // a primary, lacks data, or has another history.
-  void TakeOver(const std::string& history_id);          // becomes the primary, as its primary asks. Throws Refusal
+  void TakeOver(const std::string& history_id);          // PSYNC … FAILOVER: promotes this replica, or throws
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
   void Tick();                    // does the periodic work; called by the timer
-  void EndTurn();                 // sends the stream to replicas. Called at the end of each event loop turn
-  void Forget(Session& session);  // removes a session that closes, if it is a replica
+  void EndTurn();                 // sends the stream to replicas; called at the end of each event loop turn
+  void Forget(Session& session);  // called for each session that closes: forgets it if it is a replica
 
   Replicas& replicas() { return replicas_; }                   // the replicas of this server
   const Replicas& replicas() const { return replicas_; }       // the replicas of this server
@@ -75,15 +75,17 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   const ReplicationStream& stream() const { return stream_; }  // the commands that replicas apply
   PrimaryLink& primary_link() { return primary_link_; }  // connection to the primary, when this server is a replica
   const PrimaryLink& primary_link() const { return primary_link_; }  // connection to the primary
-  const Role& role() const;  // whether this server is a replica, and of which primary
-  void SetRoleHandler(std::function<void()> handler) { on_role_ = std::move(handler); }  // runs after changes
+  const Role& role() const;                             // whether this server is a replica, and of which primary
+  void SetRoleHandler(std::function<void()> handler) {  // `handler` is called when the role may have changed
+    on_role_ = std::move(handler);
+  }
 
  private:
   void Cron();
-  void ContinueFromFile();                 // continues the history that the loaded RDB file names
-  void PropagateDeletionsOfExpiredKeys();  // propagates the deletion of keys that had expired when the file was loaded
-  void SetRole(const Role& role);          // makes this server a primary or replica, as `role` says
-  void ClassifyOwnData(History::Owner owner);  // records how the data relates to the primary that is followed now
+  void ContinueFromFile();                     // continues the history that the loaded RDB file names
+  void PropagateDeletionsOfExpiredKeys();      // propagates DEL of the keys that loading skipped, as they had expired
+  void SetRole(const Role& role);              // makes this server a primary or replica, as `role` says
+  void ClassifyOwnData(History::Owner owner);  // records whether this data belongs to the followed primary's history
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed
 
   const Services& services_;               // the other parts of this server
@@ -94,8 +96,8 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   DivergenceWatch divergence_watch_;       // detects that a command of the primary failed on this replica
   LocalKeys local_keys_;                   // keys with deadlines that clients have set on this replica
   Failover failover_;                      // FAILOVER on this server, as the primary
-  int64_t ticked_at_ms_ = 0;               // real elapsed time at which Cron last ran
-  std::function<void()> on_role_ = [] {};  // runs when the role may have changed
+  int64_t ticked_at_ms_ = 0;               // when Cron last ran (real time)
+  std::function<void()> on_role_ = [] {};  // called when the role may have changed
 };
 
 }  // namespace respite

@@ -28,9 +28,9 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   ReplicationStream(const ReplicationStream&) = delete;
   ReplicationStream& operator=(const ReplicationStream&) = delete;
 
-  void Begin();                                     // keeps a backlog from now on. Does nothing if it is already kept
-  void End();                                       // drops the backlog
-  bool HasBacklog() const { return has_backlog_; }  // a backlog exists
+  void Begin();                                        // from now on, keeps a backlog; does nothing if it exists
+  void End();                                          // drops the backlog
+  bool HasBacklog() const { return has_backlog_; }     // a backlog exists
   const Backlog& backlog() const { return backlog_; }  // the last part of the stream
   void Trim(int64_t bytes, int64_t needed_from) {
     backlog_limit_ = bytes;
@@ -41,7 +41,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   Source source() const { return source_; }            // whose commands the stream contains
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
-  void Restart();  // empties the backlog, after which it continues at the history offset
+  void Restart();  // empties the backlog, which then continues at the history offset
 
   // Functions of Journal. While the source is kPrimary, Append ignores the commands, because the primary's stream
   // contains them.
@@ -53,14 +53,14 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // sets the memory of backlog and replicas' output
   // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Does nothing on a replica
   // (Source::kPrimary), or without a backlog.
-  void AppendRequest(std::span<const Bytes> words);         // for example PING, as an array of bulk strings
-  void AppendRequest(std::initializer_list<Bytes> words) {  // a command of this server itself, such as PING
+  void AppendRequest(std::span<const Bytes> words);         // adds a request such as PING
+  void AppendRequest(std::initializer_list<Bytes> words) {  // adds a request such as PING
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }
-  void AppendApplied(const BlobPart& part);  // adds applied bytes of the primary's stream. Requires: Source::kPrimary
+  void AppendApplied(const BlobPart& part);  // adds a part of the primary's stream, after it was applied here
 
  private:
-  void AppendText(Bytes first, std::span<const Bytes> others);  // adds bytes; the history offset grows
+  void AppendText(Bytes first, std::span<const Bytes> others);  // adds encoded requests; the history offset grows
 
   Dataset& data_;                      // its history offset advances with the stream
   Source source_ = Source::kOwn;       // whose commands the stream contains
@@ -71,7 +71,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   size_t held_bytes_ = 0;              // memory of the backlog and of replicas' output
   int64_t backlog_limit_ = INT64_MAX;  // repl-backlog-size, as passed to the last Trim
   std::vector<Bytes> pieces_;          // commands of one propagated group; kept to reuse its memory
-  std::deque<std::string> selects_;    // owns the texts of the SELECT commands in pieces_
+  std::deque<std::string> selects_;    // texts of the SELECT commands to which pieces_ refers
 };
 
 }  // namespace respite

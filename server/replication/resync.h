@@ -34,13 +34,13 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   // Handles bytes from the front of `bytes`, and removes the bytes that it has used. kWhole: the whole snapshot has
   // arrived.
   Status Take(Bytes& bytes);
-  size_t MaxBytesPerTurn() const;  // maximum number of bytes to pass to Take in one turn
+  size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one turn
   bool Install();  // makes the snapshot the server's data; false: it failed. Requires: Take returned kWhole
   void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
-  bool HasDroppedOldData() const { return has_dropped_old_data_; }  // and the old history
+  bool HasDroppedOldData() const { return has_dropped_old_data_; }  // true: the old data and history are gone
   const std::string& failure() const override;                      // why it failed; empty if the link broke
-  const SnapshotReceiver& receiver() const { return receiver_; }    // knows how much has arrived
+  const SnapshotReceiver& receiver() const { return receiver_; }    // extracts the snapshot; knows how much has arrived
 
  private:
   bool Write(Bytes bytes) override;  // checks the header of the snapshot, then passes all bytes on; false: failed
@@ -54,7 +54,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   bool BeginFile();                    // creates the file that receives the snapshot; false if that failed
   void BeginDirectLoad();              // prepares to load the snapshot while it arrives
   void DropOldHistory();               // drops the history, the replicas and the append-only file of this server
-  void KillChild();                    // stops any child that runs, such as a background save of the old data
+  void KillChild();                    // stops the child process, such as a background save of the old data
   void FlushOldData();                 // deletes all keys and functions
   bool LoadFile();                     // loads the received file; false if that failed
   void NotifyOfNewData();              // notifies watching and blocked clients of the new keys
@@ -66,7 +66,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   SnapshotReceiver receiver_;              // extracts the snapshot from its framing
   std::optional<SnapshotFile> file_;       // receives the snapshot, unless it is loaded directly
   std::optional<DirectLoad> direct_load_;  // loads the snapshot while it arrives; empty: it goes to a file
-  std::string head_;                       // header of the snapshot, while it is not complete
+  std::string head_;                       // the header of the snapshot, while part of it is missing
   SnapshotTarget* target_ = nullptr;       // file_ or direct_load_; null before the header has arrived
   std::string failure_;                    // an error found here; failure() also asks target_ and receiver_
   bool has_dropped_old_data_ = false;      // the old data and its history have been dropped

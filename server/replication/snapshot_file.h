@@ -28,7 +28,7 @@ class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the 
   const std::string& failure() const override { return failure_; }  // why a function returned false; else empty
 
   const std::string& path() const { return path_; }
-  void Keep() { is_kept_ = true; }  // the destructor does not remove it
+  void Keep() { is_kept_ = true; }  // the destructor does not remove the file
 
  private:
   bool Fail(const std::string& text, IoError error);  // logs the error and returns false
@@ -36,9 +36,9 @@ class SnapshotFile final : public SnapshotTarget {  // writes a snapshot of the 
   const Parts parts_;  // the arguments of the constructor
   const std::string path_;
   std::unique_ptr<File> file_;              // null before Open
-  bool is_kept_ = false;                    // the destructor does not remove the file
-  uint64_t written_ = 0;                    // bytes of the file so far
-  uint64_t writeback_requested_bytes_ = 0;  // bytes of the file for which writeback to the disk was requested
+  bool is_kept_ = false;                    // the destructor must not remove the file
+  uint64_t written_ = 0;                    // size of the file so far
+  uint64_t writeback_requested_bytes_ = 0;  // size for which writeback to the disk was requested
   std::string failure_;                     // why a function returned false; empty: none did
 };
 

@@ -16,8 +16,8 @@ class Logger;
 class SnapshotTarget {  // the destination of a snapshot that the primary sends
  public:
   virtual ~SnapshotTarget() = default;
-  virtual bool Write(Bytes bytes) = 0;             // returns false if it failed
-  virtual bool Finish() = 0;                       // called after all bytes were written; returns false if it failed
+  virtual bool Write(Bytes bytes) = 0;             // takes the next bytes; false: that failed
+  virtual bool Finish() = 0;                       // called after all bytes were written; false: that failed
   virtual const std::string& failure() const = 0;  // why a function returned false; else empty
 };
 
@@ -33,9 +33,9 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
     kWhole,
     kFailed,  // already logged
   };
-  struct Progress {  // what Take returns
-    Status status;   // whether more bytes are needed
-    Bytes rest;      // the bytes after the ones used
+  struct Progress {  // the result of Take
+    Status status;   // what must happen next
+    Bytes rest;      // the bytes that Take has not used
   };
   Progress Take(Bytes bytes);
   // Sets the destination of the snapshot. Called once, after kBegins. Returns kMore or, if the snapshot is empty,
@@ -54,7 +54,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
 
   Status TakeHeader(Bytes& bytes);       // reads the line before the snapshot, and removes it from `bytes`
   Status ParseHeader();                  // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`
-  Status TakeCounted(Bytes& bytes);      // handles bytes of a snapshot of known size
+  Status TakeCounted(Bytes& bytes);      // handles bytes of a snapshot whose size is known
   Status TakeMarked(Bytes& bytes);       // handles bytes of a snapshot that ends with the mark
   bool Write(Bytes bytes);               // passes snapshot bytes to the target
   Status Finish();                       // tells the target that the snapshot is complete
@@ -62,13 +62,13 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
 
   Logger& log_;
   SnapshotTarget* target_ = nullptr;  // destination of the snapshot; null before Into
-  Stage stage_ = Stage::kHead;        // part of the framing that comes next
+  Stage stage_ = Stage::kHead;        // the part of the framing that comes next
   std::string head_;                  // the line before the snapshot, while it is incomplete
   std::string mark_;                  // text that ends the snapshot, if its size is unknown
   std::string tail_;                  // with a mark: the last bytes, not written yet because they may be the mark
   std::optional<uint64_t> total_;     // size of the snapshot in bytes; empty: unknown
   uint64_t read_ = 0;                 // bytes of the snapshot received so far
-  std::string failure_;               // an error text; empty: none
+  std::string failure_;               // why receiving has failed; empty: it has not
 };
 
 }  // namespace respite

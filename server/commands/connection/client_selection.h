@@ -40,8 +40,8 @@ ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // pars
 ClientSelection ClientsFrom(Bytes address);  // selects the clients that are connected from this address
 
 template <class Visit>
-void ClientSelection::ForEachMatch(const Clients& clients,
-                                   Visit&& visit) const {  // calls visit(session) for the matches
+void ClientSelection::ForEachMatch(const Clients& clients,  // calls visit(session) for each selected client
+                                   Visit&& visit) const {
   if (!ids) {
     return clients.ForEach([&](Session& session) {
       if (!session.closing && Matches(session)) visit(session);

@@ -10,9 +10,9 @@
 
 namespace respite {
 
-inline Sentinel& SentinelOf(const Call& call) {
+inline Sentinel& SentinelOf(const Call& call) {  // the Sentinel that this server is
   return *call.services.sentinel.sentinel();
-}  // the Sentinel of this server
+}
 
 inline Primary& PrimaryNamed(const Call& call, Bytes name) {  // the monitored primary of this name; throws if unknown
   Primary* const primary = SentinelOf(call).state().Find(name);
