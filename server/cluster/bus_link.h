@@ -46,7 +46,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     is_open_ = false;
     node = nullptr;
   }
-  bool IsOpen() const { return is_open_; }            // true: the connection is made, and has not ended
+  bool IsOpen() const { return is_open_; }            // true: the connection was made
   Direction direction() const { return direction_; }  // kTo: this node has connected to the other; kFrom: the reverse
   // Queues the packet until the next Flush. Requires: the link is open.
   void Send(Bytes packet) {
@@ -80,7 +80,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   Owner& owner_;               // the Bus, which handles the events of the link
   const Direction direction_;  // kTo: this node has connected to the other; kFrom: the reverse
   std::unique_ptr<Link> link_;
-  bool is_open_ = false;  // the connection is made, and has not ended: bytes can be sent
+  bool is_open_ = false;  // the connection was made: bytes can be sent
   std::string received_;  // the beginning of a packet whose rest has not arrived yet
   std::string unsent_;    // packets that the next Flush will send
 };

@@ -15,41 +15,41 @@
 
 namespace respite {
 
-class HelloProtocol {  // lets Sentinels of a primary find each other, and agree on its address
+class HelloProtocol {  // by hello messages, Sentinels find each other, and agree on primaries' addresses
  public:
-  static constexpr char kChannel[] = "__sentinel__:hello";  // hello messages are published on this channel
+  static constexpr char kChannel[] = "__sentinel__:hello";  // the channel for hello messages
 
   HelloProtocol(const SentinelCore& core, SentinelEvents& events, InstanceList& list)
       : core_(core), events_(events), list_(list) {}
 
   // Handles input of the connection that is subscribed to the channel at `instance`: hello messages, and other replies,
   // which only show that the connection works.
-  void ReceiveMessage(Instance& instance, const ReplyTree& reply);  // handles a reply on that connection
+  void ReceiveMessage(Instance& instance, const ReplyTree& reply);  // handles a reply on the subscribed connection
   void Receive(Bytes message);                                      // handles a hello message; ignores other text
-  void Send(Instance& instance);
-  void PublishHellosSoon(Primary& primary) const;  // the next tick publishes at all instances of `primary`
+  void Send(Instance& instance);                                    // publishes a hello message at the instance
+  void PublishHellosSoon(Primary& primary) const;  // the next tick publishes a hello message at each instance
 
  private:
   struct Hello {  // the fields of a hello message
     std::string ip;
     int port;
     std::string id;
-    uint64_t current_epoch;    // the current epoch of the sender
-    std::string primary_host;  // the address of the primary as the sender knows it
-    int primary_port;          // the port of the primary as the sender knows it
-    uint64_t config_epoch;     // the epoch of the primary's address
+    uint64_t current_epoch;    // the largest epoch that the sender knows
+    std::string primary_host;  // host or IP of the primary, as the sender knows it
+    int primary_port;          // port of the primary, as the sender knows it
+    uint64_t config_epoch;     // epoch of the failover that has set the primary's address
   };
 
   // Returns whether the addresses, ids and epochs in the message are acceptable. They must be checked because they are
   // written to the configuration file.
-  bool IsValid(const Hello& hello) const;          // the fields are acceptable
-  PeerSentinel* FindOrAddSender(Primary& primary,  // the Sentinel that has sent the message; null: not added
+  bool IsValid(const Hello& hello) const;          // addresses, ids and epochs are acceptable
+  PeerSentinel* FindOrAddSender(Primary& primary,  // finds or adds the Sentinel that sent the message; null: not added
                                 const Hello& hello);
-  bool ForgetFormerSentinel(Primary& primary,  // removes one with the same id or address; true: same id
+  bool ForgetFormerSentinel(Primary& primary,  // removes a Sentinel with this id or address; true: same id
                             const Hello& hello);
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger
-  void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer address
-  std::string OwnIp(const Instance& instance) const;  // the IP address that this Sentinel announces to `instance`
+  void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes the address if newer
+  std::string OwnIp(const Instance& instance) const;  // the IP that this Sentinel announces to `instance`
 
   const SentinelCore core_;
   SentinelEvents& events_;  // reports events in the log, on channels and to scripts

@@ -15,7 +15,7 @@ namespace respite {
 
 class PrimaryFailover;
 
-class InfoReader {  // reads INFO of servers, and corrects replicas
+class InfoReader {  // reads the INFO replies of servers, and corrects wrong replicas
  public:
   InfoReader(const SentinelCore& core, SentinelEvents& events, InstanceList& list, ReplicaofSender& replicaof_sender,
              PrimaryFailover& failover)
@@ -23,36 +23,38 @@ class InfoReader {  // reads INFO of servers, and corrects replicas
 
   void Receive(ServerInstance& server, const ReplyTree& reply);  // handles a reply to INFO
   // Sets the handler that runs after each INFO reply.
-  void SetInfoHandler(std::function<void(Primary&)> handler) { on_info_ = std::move(handler); }  // runs after INFO
+  void SetInfoHandler(std::function<void(Primary&)> handler) {  // `handler` is called after each reply to INFO
+    on_info_ = std::move(handler);
+  }
 
  private:
   struct Field {  // a line of INFO: name:value
     Bytes name;
-    Bytes value;  // the text after the colon
+    Bytes value;  // the text after the colon of the line
   };
 
   void Read(ServerInstance& server, std::string info);
-  void ReadField(ServerInstance& server, const Field& field);  // records a field of any server
-  void ReadRunId(ServerInstance& server, Bytes id);            // records the run id; a new one means a reboot
-  void ReadReplicaLine(Primary& primary, Bytes line);          // reads "slave0:…"; adds the replica if it is new
+  void ReadField(ServerInstance& server, const Field& field);  // records a field that any server reports
+  void ReadRunId(ServerInstance& server, Bytes id);    // records the run id; another one than before means a reboot
+  void ReadReplicaLine(Primary& primary, Bytes line);  // reads "slave0:…" of a primary; adds the replica if it is new
   void ReadReplicaField(ServerInstance& server, const Field& field);  // reads a field that only replicas report
   static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // such as slave_priority
   void RecordRole(ServerInstance& server, ReportedRole role);  // records the role; reports a change as an event
 
-  void CorrectReplica(WatchedReplica& replica);          // corrects a wrong role, or a wrong primary
-  void HandlePrimaryRole(WatchedReplica& replica);       // handles a replica that reports to be a primary
-  void CorrectItsPrimary(WatchedReplica& replica);       // sends REPLICAOF if it follows a wrong primary for too long
-  void AdvanceReconfiguration(WatchedReplica& replica);  // checks whether it follows the new primary by now
+  void CorrectReplica(WatchedReplica& replica);     // corrects a replica with a wrong role or a wrong primary
+  void HandlePrimaryRole(WatchedReplica& replica);  // handles a replica that reports to be a primary
+  void CorrectItsPrimary(WatchedReplica& replica);  // REPLICAOF to a replica that follows a wrong primary for too long
+  void AdvanceReconfiguration(WatchedReplica& replica);  // notes whether the replica follows the new primary by now
   bool IsUpAndPrimary(const Primary& primary) const;     // the primary is up, and has recently reported role:master
-  bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // was not down in the last `ms`
+  bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // not down in the last `ms`
 
   const SentinelCore core_;
   SentinelEvents& events_;  // reports events in the log, on channels and to scripts
   InstanceList& list_;
-  ReplicaofSender& replicaof_sender_;      // sends REPLICAOF to replicas that it corrects
+  ReplicaofSender& replicaof_sender_;      // sends REPLICAOF to replicas that need a correction
   PrimaryFailover& failover_;              // is told when a replica reports its promotion
-  std::function<void(Primary&)> on_info_;  // runs after each reply to INFO
-  size_t listed_replica_count_ = 0;        // number of replicas listed in this INFO so far
+  std::function<void(Primary&)> on_info_;  // called after each reply to INFO
+  size_t listed_replica_count_ = 0;        // how many replicas the INFO being read has listed so far
 };
 
 }  // namespace respite

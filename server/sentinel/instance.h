@@ -19,12 +19,12 @@ namespace respite {
 struct Primary;
 inline constexpr int64_t kLongAgo = -(int64_t{1} << 60);
 
-struct SentinelAddress {  // the address of an instance: its host as given, and its IP address
+struct SentinelAddress {  // where an instance listens: its host as given, and its IP address
   std::string host;       // a name, or an address
   std::string ip;         // empty: the name does not resolve now
   int port = 0;
 
-  bool IsAt(Bytes other_host, int other_port) const {
+  bool IsAt(Bytes other_host, int other_port) const {  // this address has this host or IP, and this port
     return port == other_port && (EqualsIgnoreCase(host, other_host) || ip == other_host);
   }
   // Returns whether the two addresses have the same port, and the same host or IP address.
@@ -52,34 +52,34 @@ struct Instance {  // a server or Sentinel to which this Sentinel has a link
   const InstanceKind kind;
   const std::string name;
   SentinelAddress address;             // where the instance listens
-  Primary& primary;                    // the primary to which it belongs; a primary refers to itself
-  std::string run_id;                  // run_id in INFO; for a Sentinel its id
-  std::shared_ptr<InstanceLink> link;  // the connections to it
-  int64_t last_publish_ms;             // real elapsed time at which a hello message was last published there
-  bool is_down = false;                // this Sentinel considers it down (sdown, "subjectively")
-  int64_t down_since_ms = 0;           // real elapsed time at which it last became down; 0: never
-  bool has_killed_script = false;      // SCRIPT KILL was sent since it went down
+  Primary& primary;                    // the primary that this instance belongs to; a primary refers to itself
+  std::string run_id;                  // run_id in INFO; the id, if this is a Sentinel
+  std::shared_ptr<InstanceLink> link;  // the connections to this instance
+  int64_t last_publish_ms;             // when this Sentinel last published a hello message at the instance (real time)
+  bool is_down = false;                // this Sentinel considers the instance down (sdown, "subjectively")
+  int64_t down_since_ms = 0;           // when the instance last became down (real time); 0: never
+  bool has_killed_script = false;      // SCRIPT KILL was sent since the instance went down
 };
 
 enum class ReportedRole : uint8_t { kNone, kPrimary, kReplica };
 
-struct ServerInstance : Instance {  // an instance that answers INFO
+struct ServerInstance : Instance {  // an instance that answers INFO: a primary or replica
   ServerInstance(InstanceKind its_kind, std::string its_name, SentinelAddress its_address, Primary& its_primary,
                  int64_t now_ms);
 
   std::optional<std::string> info;  // the last reply to INFO; nothing: none yet
-  int64_t info_ms = kLongAgo;       // real elapsed time at which `info` arrived
-  bool info_is_awaited = false;     // INFO was sent, but was not answered yet
-  bool info_is_urgent = false;      // a decision waits for the next reply to INFO
-  int64_t info_sent_ms = kLongAgo;  // real elapsed time at which INFO was last sent
+  int64_t info_ms = kLongAgo;       // when the reply in `info` arrived (real time)
+  bool info_is_awaited = false;     // INFO was sent, and is not answered yet
+  bool info_is_urgent = false;      // a decision needs a new reply to INFO, so INFO is sent soon
+  int64_t info_sent_ms = kLongAgo;  // when INFO was last sent (real time)
   ReportedRole reported_role;       // the role in the last reply to INFO
-  int64_t role_since_ms;            // real elapsed time at which reported_role last changed
+  int64_t role_since_ms;            // when reported_role last changed (real time)
   // The primary that a replica reports in INFO.
-  std::string reported_primary_host;  // master_host in INFO
+  std::string reported_primary_host;  // master_host in INFO: the primary that a replica follows
   int reported_primary_port = 0;      // master_port in INFO
-  int64_t reported_since_ms;  // real elapsed time at which reported_primary_host or reported_primary_port last changed
-  bool primary_link_is_up = false;   // master_link_status in INFO
-  int64_t primary_link_down_ms = 0;  // milliseconds, from master_link_down_since_seconds in INFO
+  int64_t reported_since_ms;          // when the reported host or port of the primary last changed (real time)
+  bool primary_link_is_up = false;    // master_link_status in INFO is "up"
+  int64_t primary_link_down_ms = 0;   // master_link_down_since_seconds in INFO, in milliseconds
 };
 
 // How far a replica has switched to the new primary in a failover. kSent: it was sent REPLICAOF. kInProgress: it
@@ -90,15 +90,15 @@ struct WatchedReplica final : ServerInstance {  // a replica of a watched primar
   WatchedReplica(std::string its_name, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
       : ServerInstance(InstanceKind::kReplica, std::move(its_name), std::move(its_address), its_primary, now_ms) {}
 
-  int priority = 100;                                        // replica-priority; 0: must not be promoted
-  bool is_announced = true;                                  // replica-announced in INFO; false: hidden from clients
-  uint64_t offset = 0;                                       // replication offset in the last reply to INFO
-  bool is_promoted = false;                                  // the failover under way has chosen it
-  Reconfiguration reconfiguration = Reconfiguration::kNone;  // progress towards the new primary in a failover
-  int64_t reconfiguration_sent_ms = 0;                       // real elapsed time at which REPLICAOF was sent
+  int priority = 100;        // replica-priority; 0: must not be promoted
+  bool is_announced = true;  // replica-announced in INFO; false: hidden from clients
+  uint64_t offset = 0;       // replication offset in the last reply to INFO
+  bool is_promoted = false;  // the failover under way has chosen this replica for promotion
+  Reconfiguration reconfiguration = Reconfiguration::kNone;  // in a failover: progress towards the new primary
+  int64_t reconfiguration_sent_ms = 0;                       // in a failover: when REPLICAOF was sent (real time)
 };
 
-struct PeerSentinel final : Instance {  // another Sentinel that watches the primary
+struct PeerSentinel final : Instance {  // another Sentinel that watches the same primary
   PeerSentinel(std::string id, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
       : Instance(InstanceKind::kSentinel, std::move(id), std::move(its_address), its_primary, now_ms),
         last_hello_ms(now_ms),
@@ -106,11 +106,11 @@ struct PeerSentinel final : Instance {  // another Sentinel that watches the pri
     run_id = name;
   }
 
-  int64_t last_hello_ms;              // real elapsed time at which its last hello message arrived
-  bool says_primary_is_down = false;  // its last answer, unless too old, says that the primary is down
-  int64_t last_opinion_ms;            // real elapsed time at which it last answered whether the primary is down
-  std::string voted_for;              // id of the Sentinel for which it has voted; empty: no vote, or too old
-  uint64_t voted_in_epoch = 0;        // epoch of that vote
+  int64_t last_hello_ms;              // when the last hello message of this Sentinel arrived (real time)
+  bool says_primary_is_down = false;  // the Sentinel's last answer, unless too old, says that the primary is down
+  int64_t last_opinion_ms;            // when the Sentinel last answered whether the primary is down (real time)
+  std::string voted_for;              // id of the Sentinel for which this one has voted; empty: no vote, or too old
+  uint64_t voted_in_epoch = 0;        // epoch of the vote in voted_for
 };
 
 enum class FailoverState : uint8_t {
@@ -134,16 +134,16 @@ struct Primary final : ServerInstance {  // a watched primary
 
   // --- Settings.
 
-  int quorum;                          // how many Sentinels must agree that it is down
-  int64_t down_after_ms = 0;           // down-after-milliseconds: silence after which an instance is down
-  int64_t failover_timeout_ms = 0;     // failover-timeout in milliseconds
+  int quorum;                          // how many Sentinels must agree that the primary is down
+  int64_t down_after_ms = 0;           // down-after-milliseconds: how long an instance is silent before it is down
+  int64_t failover_timeout_ms = 0;     // failover-timeout, in milliseconds
   int64_t parallel_syncs = 1;          // how many replicas are reconfigured at the same time in a failover
   int64_t reboot_down_after_ms = 0;    // master-reboot-down-after-period; 0: off
   std::string notification_script;     // path of the program that is told of warnings; empty: none
   std::string reconfiguration_script;  // client-reconfig-script: run with the new address; empty: none
   std::string password;                // for AUTH at the servers
   std::string user;                    // for AUTH at the servers; empty: the default user
-  std::map<std::string, std::string, CaseInsensitiveLess> renamed_commands;  // usual name to new name
+  std::map<std::string, std::string, CaseInsensitiveLess> renamed_commands;  // new names, by usual name
 
   // --- Members.
 
@@ -152,23 +152,23 @@ struct Primary final : ServerInstance {  // a watched primary
 
   // --- State.
 
-  bool is_objectively_down = false;       // enough Sentinels consider it down (odown, "objectively")
-  int64_t objectively_down_since_ms = 0;  // real elapsed time at which is_objectively_down was last set; 0: never
-  bool has_rebooted = false;              // its run id has changed, and it has not sent PONG since
-  int64_t rebooted_ms = 0;                // real elapsed time at which its run id last changed
-  uint64_t config_epoch = 0;              // epoch of the failover that has set its address
-  std::string leader;                     // id of the Sentinel for which this Sentinel has voted
-  uint64_t leader_epoch = 0;              // epoch of that vote
-  bool is_failing_over = false;           // a failover by this Sentinel has begun (perhaps not elected yet)
+  bool is_objectively_down = false;       // enough Sentinels consider this primary down (odown, "objectively")
+  int64_t objectively_down_since_ms = 0;  // when is_objectively_down was last set (real time); 0: never
+  bool has_rebooted = false;              // the run id has changed, and this primary has not sent PONG since
+  int64_t rebooted_ms = 0;                // when the run id of this primary last changed (real time)
+  uint64_t config_epoch = 0;              // epoch of the failover that has set this primary's address
+  std::string leader;                     // id of the Sentinel for which this Sentinel has last voted
+  uint64_t leader_epoch = 0;              // epoch of the vote in `leader`
+  bool is_failing_over = false;           // this Sentinel has begun a failover (perhaps it is not elected yet)
   bool is_failover_forced = false;        // an operator has started the failover, so no votes are needed
-  uint64_t failover_epoch = 0;            // the epoch in which the votes for the failover count
-  FailoverState failover_state = FailoverState::kNone;  // step of the failover
-  int64_t failover_state_ms = 0;                        // real elapsed time at which this state was entered
-  int64_t failover_start_ms = kLongAgo;  // last start of a failover, or vote for another Sentinel; up to 1 s late
-  int64_t logged_failover_start_ms = kLongAgo;  // the failover_start_ms for which LogFailoverDelay has logged
-  WatchedReplica* promoted = nullptr;           // the replica that replaces it in a failover; null: not chosen
+  uint64_t failover_epoch = 0;            // the epoch in which votes for the failover count
+  FailoverState failover_state = FailoverState::kNone;  // the current step of the failover
+  int64_t failover_state_ms = 0;                        // when failover_state was entered (real time)
+  int64_t failover_start_ms = kLongAgo;         // when a failover began, here or at another Sentinel (real time)
+  int64_t logged_failover_start_ms = kLongAgo;  // value of failover_start_ms for which LogFailoverDelay has logged
+  WatchedReplica* promoted = nullptr;           // the replica that a failover will promote; null: not chosen
 };
 
-Bytes CommandOf(const Instance& instance, const char* command);  // the command's name there, after rename-command
+Bytes CommandOf(const Instance& instance, const char* command);  // the command's name at this instance (rename-command)
 
 }  // namespace respite

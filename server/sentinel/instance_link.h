@@ -22,18 +22,19 @@ namespace respite {
 
 struct Instance;
 
-// One connection to an instance. Replies arrive in the order of the requests.
-class InstanceConnection final : public Link::User, public std::enable_shared_from_this<InstanceConnection> {  // link
+class InstanceConnection final  // one connection to an instance; replies arrive in the order of the requests
+    : public Link::User,
+      public std::enable_shared_from_this<InstanceConnection> {
  public:
   using OnReply = std::function<void(const ReplyTree&)>;
 
-  void Connect(const LateBound<Network>& network, const Link::Target& target);  // starts to connect
+  void Connect(const LateBound<Network>& network, const Link::Target& target);  // starts to connect to the instance
   // Sends a request. Calls `on_reply` with the reply, unless `owner` is forgotten (Forget) or the connection is closed
   // before the reply arrives.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
   // Sets the handler of replies without a request: messages of channels.
   void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }  // for pub/sub messages
-  void Forget(const Instance& owner);  // drops the reply handlers of this owner
+  void Forget(const Instance& owner);  // drops the reply handlers of requests of this owner
   void Close();                        // closes the connection; pending replies are lost
 
   bool HasEnded() const { return has_ended_; }                      // the connection is closed
@@ -47,15 +48,15 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   void OnEnded(const std::string& reason) override;  // the connection is lost
 
  private:
-  struct Request {          // a request that has no reply yet
-    const Instance* owner;  // null: forgotten
+  struct Request {          // a request that was not answered yet
+    const Instance* owner;  // the instance for which the request was sent; null: forgotten
     OnReply on_reply;       // called with the reply
   };
 
   void Receive(const ReplyTree& reply);  // handles a reply, or a message of a channel
 
   std::unique_ptr<Link> link_;
-  bool is_connected_ = false;             // the connection is made: requests can be sent
+  bool is_connected_ = false;             // the connection was made: requests are sent directly
   bool has_ended_ = false;                // the connection is closed
   std::string unsent_;                    // requests that wait until the connection is made
   ReplyTreeParser parser_;                // parses the replies
@@ -63,7 +64,7 @@ class InstanceConnection final : public Link::User, public std::enable_shared_fr
   OnReply on_message_;                    // called with messages of channels
 };
 
-struct InstanceLink {  // the connections to one instance
+struct InstanceLink {  // the connections to one instance, and when they were last used
   enum class Wires : uint8_t { kCommands, kCommandsAndHello };
   InstanceLink(Wires wanted, int64_t now_ms)
       : connections(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_pong_ms(now_ms) {}
@@ -73,7 +74,7 @@ struct InstanceLink {  // the connections to one instance
 
   bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }  // open or being made
   bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }          // open or being made
-  bool IsDisconnected() const {  // a wanted connection is missing, and is not being made
+  bool IsDisconnected() const {  // a connection in `connections` is missing, and is not being made
     return !HasCommandConnection() || (connections == Wires::kCommandsAndHello && !HasHelloConnection());
   }
   size_t PendingCount() const {  // number of requests without a reply
@@ -82,20 +83,20 @@ struct InstanceLink {  // the connections to one instance
   void Close();                        // closes both connections
   void CloseCommandConnection();       // closes the connection for commands; it is made again later
   void CloseHelloConnection();         // closes the connection for hello messages; it is made again later
-  void Forget(const Instance& owner);  // drops the reply handlers of this owner
+  void Forget(const Instance& owner);  // drops the reply handlers of requests of this owner
   void Restart(int64_t now_ms);        // closes the connections, and returns to the state of a new link
 
-  const Wires connections;                       // the connections that the link should have
+  const Wires connections;                       // which connections the link should have
   std::shared_ptr<InstanceConnection> commands;  // the connection for commands; null: none
   std::shared_ptr<InstanceConnection> hello;     // the connection for hello messages; null: none
-  int64_t commands_since_ms = 0;                 // real elapsed time at which the connection for commands was begun
-  int64_t hello_since_ms = 0;   // real elapsed time at which the connection for hello messages was begun
-  int64_t hello_heard_ms = 0;   // real elapsed time at which the last hello message arrived
-  int64_t ping_waits_since_ms;  // real elapsed time of the oldest PING without an answer; 0: none
-  int64_t last_ping_ms = 0;     // real elapsed time of the last PING
-  int64_t last_available_ms;    // real elapsed time of the last PONG, LOADING or MASTERDOWN
-  int64_t last_pong_ms;         // real elapsed time of the last answer of any kind to a PING
-  int64_t last_connect_ms = 0;  // real elapsed time of the last attempt to connect; 0: never
+  int64_t commands_since_ms = 0;                 // when the connection for commands was begun (real time)
+  int64_t hello_since_ms = 0;                    // when the connection for hello messages was begun (real time)
+  int64_t hello_heard_ms = 0;                    // when the last hello message arrived (real time)
+  int64_t ping_waits_since_ms;                   // when the oldest PING without an answer was sent (real time); 0: none
+  int64_t last_ping_ms = 0;                      // when the last PING was sent (real time)
+  int64_t last_available_ms;                     // when the last PONG, LOADING or MASTERDOWN arrived (real time)
+  int64_t last_pong_ms;                          // when the last answer of any kind to a PING arrived (real time)
+  int64_t last_connect_ms = 0;                   // when a connection was last attempted (real time); 0: never
 };
 
 }  // namespace respite

@@ -8,49 +8,57 @@
 
 namespace respite {
 
-class InstanceList {  // adds, finds and removes watched instances
+class InstanceList {  // adds, finds and removes watched primaries, their replicas, and Sentinels
  public:
   InstanceList(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
   template <class Type>
   using Added = Result<Type*, InstanceError>;
-  Added<Primary> AddPrimary(const std::string& name,  // starts to watch a primary
+  Added<Primary> AddPrimary(const std::string& name,  // watches a primary; fails if invalid or known
                             const std::string& host, int port, int quorum);
-  Added<WatchedReplica> AddReplica(Primary& primary, const std::string& host, int port);  // fails if invalid or known
+  Added<WatchedReplica> AddReplica(
+      Primary& primary,  // adds a replica, even above kMaxReplicas; fails if invalid or known
+      const std::string& host, int port);
   // Adds a replica that a server or Sentinel has reported. At kMaxReplicas the new replica replaces the one that has
   // been down longest. If none is down, or during a failover, the new replica is not added.
-  Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds it, unless there are too many
+  Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica, unless there are too many
                                            const std::string& host, int port);
-  Added<PeerSentinel> AddSentinel(Primary& primary, const std::string& id, const std::string& host, int port,
-                                  SentinelCore::Accept accept);  // fails if invalid or known
+  Added<PeerSentinel> AddSentinel(Primary& primary,  // adds another Sentinel; fails if invalid or known
+                                  const std::string& id, const std::string& host, int port,
+                                  SentinelCore::Accept accept);
 
-  bool RemoveDownSentinelIfFull(Primary& primary);  // removes the one down longest; false: full, none down
+  bool RemoveDownSentinelIfFull(Primary& primary);  // if full, removes the Sentinel down longest; false: none is down
 
   // These functions find an instance by its address, and return null if there is none. Cost: O(n); FindReplicaAt takes
   // O(log n) if the replica has this address as its name.
-  Primary* FindPrimaryAt(const std::string& host, int port) const;                                  // null: none
-  static WatchedReplica* FindReplicaAt(const Primary& primary, const std::string& host, int port);  // null: none
-  static PeerSentinel* FindSentinelAt(const Primary& primary, const std::string& host, int port);   // null: none
+  Primary* FindPrimaryAt(const std::string& host,  // the primary with this address; null: none
+                         int port) const;
+  static WatchedReplica* FindReplicaAt(const Primary& primary,  // the replica with this address; null: none
+                                       const std::string& host, int port);
+  static PeerSentinel* FindSentinelAt(const Primary& primary,  // the Sentinel with this address; null: none
+                                      const std::string& host, int port);
 
-  void UpdateSentinelAddress(const PeerSentinel& moved);  // at all primaries that know this Sentinel
+  void UpdateSentinelAddress(const PeerSentinel& moved);  // copies the address to other primaries
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 
   enum class Sentinels : uint8_t { kForget, kKeep };
-  void Reset(Primary& primary, Sentinels sentinels);  // forgets its replicas, state and perhaps Sentinels
+  void Reset(Primary& primary, Sentinels sentinels);  // forgets replicas, state, perhaps Sentinels
   // Gives the primary a new address. The server at the former address is listed as one of its replicas from then on.
   // Returns false if the name does not resolve.
-  bool ChangeAddress(Primary& primary,  // moves it to host:port; false: `host` does not resolve
+  bool ChangeAddress(Primary& primary,  // moves the primary to host:port; false: `host` does not resolve
                      const std::string& host, int port);
-  void Remove(Primary& primary) { core_.state.primaries.erase(std::string(primary.name)); }  // stops to watch
+  void Remove(Primary& primary) {  // stops watching the primary
+    core_.state.primaries.erase(std::string(primary.name));
+  }
 
   void DropServerLinks(Primary& primary);  // closes links to the primary and its replicas, to log in again
-  void DropSentinelLinks();                // closes links to all other Sentinels, so that new ones log in again
+  void DropSentinelLinks();                // closes links to all other Sentinels, to log in again
 
  private:
-  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if known already
+  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if known
   void ShareLink(PeerSentinel& sentinel);  // uses the link that another primary has to this Sentinel
   template <class Instances>
-  bool RemoveLongestDownIfFull(Instances& instances,  // removes the one down longest; false: full, none down
+  bool RemoveLongestDownIfFull(Instances& instances,  // if full, removes the one down longest; false: none is down
                                size_t max_count) const;
 
   const SentinelCore core_;

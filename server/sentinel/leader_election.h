@@ -15,12 +15,12 @@ class LeaderElection {  // decides which Sentinel carries out a failover
   LeaderElection(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
   struct Vote {          // the last vote of this Sentinel
-    std::string leader;  // empty: no vote yet
+    std::string leader;  // id of the Sentinel that gets the vote; empty: no vote
     uint64_t epoch;      // epoch of the vote
   };
   // Votes for `candidate`, unless this Sentinel has voted in this or a later epoch. Returns the last vote, which may
   // be an older one for another Sentinel. Returns no vote if it could not be saved.
-  Vote VoteFor(Primary& primary, uint64_t epoch,  // votes, if it may; returns this Sentinel's last vote
+  Vote VoteFor(Primary& primary, uint64_t epoch,  // votes, if allowed; returns this Sentinel's last vote
                const std::string& candidate);
   // Returns the Sentinel with the votes of a majority of all Sentinels, and of at least the quorum; empty if there is
   // none. This Sentinel votes first, if it has not voted.
@@ -29,7 +29,7 @@ class LeaderElection {  // decides which Sentinel carries out a failover
  private:
   const SentinelCore core_;
   SentinelEvents& events_;  // reports events in the log, on channels and to scripts
-  bool is_saved_ = true;    // the votes of this Sentinel are on disk
+  bool is_saved_ = true;    // false: a vote of this Sentinel could not be saved to disk
 };
 
 }  // namespace respite

@@ -25,7 +25,7 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
     ReplicaofSender& replicaof_sender;  // sends REPLICAOF
     HelloProtocol& hello_protocol;      // tells other Sentinels the new address
     DownWatch& down_watch;              // decides which instances are down
-    LeaderElection& election;           // decides which Sentinel carries out a failover
+    LeaderElection& election;           // decides by votes which Sentinel carries out the failover
   };
   explicit PrimaryFailover(const Parts& parts) : parts_(parts), core_(parts.core) {}
 
@@ -37,23 +37,23 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   // to be a primary.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary
   WatchedReplica* FindBestReplica(const Primary& primary) const;  // the replica to promote; null: none is suitable
-  void SwitchToPromoted(Primary& primary);  // last step: the promoted replica becomes the primary here
+  void SwitchToPromoted(Primary& primary);  // last step: from now on, the promoted replica is the watched primary
 
  private:
-  void Start(Primary& primary);                   // begins a failover in a new epoch; the votes are requested after it
-  void LogFailoverDelay(Primary& primary) const;  // logs once when the next failover may start
+  void Start(Primary& primary);  // begins a failover in a new epoch; the votes are requested afterwards
+  void LogFailoverDelay(Primary& primary) const;            // logs once from when on the next failover may start
   void Enter(Primary& primary, FailoverState state) const;  // sets the step of the failover
   void WaitForElection(Primary& primary);                   // step 1: continues if most Sentinels have elected this one
   bool HasFreshReplicaInfo(const Primary& primary) const;   // reachable replicas have sent INFO since the start
-  void ChooseReplicaToPromote(Primary& primary);            // chooses the best; aborts the failover if none is suitable
-  void SendReplicaofNoOne(Primary& primary);                // sends REPLICAOF NO ONE to the chosen replica
-  void AbortIfTimedOut(Primary& primary);                   // aborts if this state lasts longer than failover-timeout
-  void Abort(Primary& primary) const;                       // ends the failover: the primary keeps its role
-  void ReconfigureReplicas(Primary& primary);               // sends the replicas REPLICAOF, parallel-syncs at a time
-  void Reconfigure(WatchedReplica& replica);                // sends REPLICAOF with the new primary
-  void EndFailoverIfDone(Primary& primary);  // ends the failover if all replicas follow, or after its timeout
-  void ReconfigureRemainingReplicas(Primary& primary);   // sends REPLICAOF to all that are left, after the timeout
-  int64_t TimeInStateMs(const Primary& primary) const {  // time since the failover entered its present state
+  void ChooseReplicaToPromote(Primary& primary);  // chooses the best replica; aborts the failover if none is suitable
+  void SendReplicaofNoOne(Primary& primary);      // sends REPLICAOF NO ONE to the chosen replica
+  void AbortIfTimedOut(Primary& primary);  // aborts if the failover is in this state for longer than failover-timeout
+  void Abort(Primary& primary) const;      // ends the failover: the primary keeps its role
+  void ReconfigureReplicas(Primary& primary);  // sends the replicas REPLICAOF, parallel-syncs at a time
+  void Reconfigure(WatchedReplica& replica);   // sends REPLICAOF with the new primary
+  void EndFailoverIfDone(Primary& primary);    // ends the failover if all replicas follow, or after its timeout
+  void ReconfigureRemainingReplicas(Primary& primary);   // after the timeout: REPLICAOF to all that are left
+  int64_t TimeInStateMs(const Primary& primary) const {  // for how long the failover has been in its state
     return core_.NowMs() - primary.failover_state_ms;
   }
   bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;  // up, linked, with fresh data

@@ -11,7 +11,7 @@ class ReplicaofSender {  // tells servers which primary to follow
  public:
   explicit ReplicaofSender(const SentinelCore& core) : core_(core) {}
 
-  void Follow(ServerInstance& server, const SentinelAddress& primary) const;  // sends REPLICAOF
+  void Follow(ServerInstance& server, const SentinelAddress& primary) const;  // sends REPLICAOF host port
   void FollowNoOne(ServerInstance& server) const;                             // sends REPLICAOF NO ONE
 
  private:

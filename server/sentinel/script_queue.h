@@ -18,8 +18,8 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
     std::vector<std::string> words;  // path of the program, then its arguments
     bool is_running = false;         // the program runs now
     int64_t process = 0;             // id of the process that runs the program
-    int tries = 0;                   // how often the program was started
-    int64_t at_ms = kLongAgo;        // real elapsed time at which the program started, or may start
+    int tries = 0;                   // how many times the program was started
+    int64_t at_ms = kLongAgo;        // when the program started, or may start (real time)
   };
   explicit ScriptQueue(const SentinelCore& core) : core_(core) {}
 
@@ -30,7 +30,7 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
   int running_count() const { return running_count_; }  // how many programs run now
 
  private:
-  void StartDue();              // starts due programs, but only some at a time
+  void StartDue();              // starts due programs, if not too many run
   void Start(Job& job);         // runs the program
   void CollectEndedPrograms();  // removes ended programs from the queue, or plans another try
   void End(const ProgramEnd& end);

@@ -36,7 +36,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   struct Parts {  // the arguments of the constructor
     const Pace& pace;
     Logger& log;
-    uint64_t random_seed;               // seed of random ids and delays
+    uint64_t random_seed;               // seed for random ids and delays
     const LateBound<Network>& network;  // makes connections
     SentinelHost& host;
   };
@@ -49,7 +49,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   // Starts the Sentinel. Chooses an id if sentinel.conf has none.
   void Start();            // chooses an id if sentinel.conf has none, and reports the watched primaries
   void Tick();             // does the periodic work; called ten to twenty times a second
-  int64_t RandomTickMs();  // random time until the next tick, so that Sentinels do not act at the same moment
+  int64_t RandomTickMs();  // a random time to wait until the next tick, so that Sentinels do not act together
 
   bool HasHeardFromAllInstances() const;  // all servers have sent INFO, and all instances have answered
 
@@ -66,7 +66,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   void CheckTilt();  // enters tilt mode (only listens) if the last tick was too long ago, or in the future
   void LeaveTilt();  // ends tilt mode: this Sentinel acts again
   void TickInstance(Instance& instance);   // sends what is due, and checks whether the instance is down
-  void TickPrimary(Primary& primary);      // TickInstance for it, its replicas and Sentinels; advances its failover
+  void TickPrimary(Primary& primary);      // ticks the primary, its replicas and its Sentinels; advances the failover
   void AdvanceFailover(Primary& primary);  // starts a failover if needed, and takes the steps that need not wait
 
   SentinelState state_;  // settings, watched instances and epochs
@@ -82,7 +82,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   PrimaryFailover failover_;          // replaces primaries
   InfoReader reader_;                 // reads INFO of servers, and corrects replicas
   InstanceProtocol protocol_;         // keeps links open, and sends PING, INFO and hello messages
-  int64_t ticked_at_ms_;              // real elapsed time of the last tick
+  int64_t ticked_at_ms_;              // when Tick was last called (real time)
 };
 
 }  // namespace respite

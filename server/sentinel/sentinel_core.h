@@ -24,7 +24,7 @@ enum class InstanceError : uint8_t { kPort, kName, kDuplicate, kTooMany };
 
 std::string TextOf(InstanceError trouble, InstanceKind kind);  // the error reply, such as "Duplicate master name."
 
-struct SentinelCore {  // references that all parts of this folder share
+struct SentinelCore {  // what all parts of a Sentinel share
   const Pace& pace;
   Logger& log;
   Random& random;                     // for random ids and delays
@@ -32,15 +32,15 @@ struct SentinelCore {  // references that all parts of this folder share
   SentinelHost& host;
   SentinelState& state;  // all that this Sentinel knows
 
-  int64_t NowMs() const { return pace.NowMs(); }                    // real elapsed time
+  int64_t NowMs() const { return pace.NowMs(); }                    // real time in milliseconds
   const SentinelPeriods& periods() const { return state.periods; }  // intervals and timeouts
-  int64_t RandomDelayMs() const;  // random, up to a second, so that Sentinels do not act at the same moment
+  int64_t RandomDelayMs() const;  // a random delay of up to a second, so that Sentinels do not act together
 
   // Which hosts ResolveAddress accepts. kResolved: IP addresses, and names that resolve now. kUnresolved: also names
   // that do not resolve now, if `resolve-hostnames` is on. kReported: like kUnresolved, for hosts that other servers
   // report; only some of their names are looked up in a tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
-  Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name,  // checks it, and looks up its IP
+  Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name,  // checks the host, and finds its IP
                                                         int port, Accept accept) const;
   // Returns whether `name`, which is a host name or an IP, means the host of `address`. May look up the name.
   bool IsHostOf(const SentinelAddress& address, const std::string& name) const;  // `name` means the same host

@@ -17,7 +17,7 @@ class SentinelEvents {  // reports events in the log, on channels and to the not
   // 127.0.0.1 6379", followed by `more`.
   void Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more = {});
   // Reports an event with only this text. A warning is also reported to the notification script of the primary.
-  void ReportPrimaryEvent(LogLevel level, const char* event,  // reports an event with only `text`
+  void ReportPrimaryEvent(LogLevel level, const char* event,  // reports an event with only this text
                           const Primary& primary, const std::string& text);
 
   // kLeader: this Sentinel carries out the failover. kObserver: another Sentinel does.
@@ -27,7 +27,7 @@ class SentinelEvents {  // reports events in the log, on channels and to the not
                                 Part part, const SentinelAddress& from, const SentinelAddress& to);
 
  private:
-  std::string Describe(const Instance& instance) const;  // for example "slave … @ mymaster 127.0.0.1 6379"
+  std::string Describe(const Instance& instance) const;  // the instance, as "slave … @ mymaster 127.0.0.1 6379"
 
   const SentinelCore core_;
   ScriptQueue& scripts_;  // runs the scripts of the operator

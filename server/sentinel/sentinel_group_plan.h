@@ -8,18 +8,18 @@
 
 namespace respite {
 
-struct SentinelGroupPlan {  // configuration of Sentinels that start together
-  struct Place {            // an address
+struct SentinelGroupPlan {  // the configuration of Sentinels that start together
+  struct Place {            // host and port of a server
     std::string host;
     int port;
   };
-  struct Service {  // a primary with its replicas, and the name by which clients ask for it
+  struct Service {  // a watched primary with its replicas
     std::string name;
     Place primary;                // address of the primary
     std::vector<Place> replicas;  // addresses of its replicas
   };
-  struct Member {  // one of the Sentinels
-    Place place;   // where it listens
+  struct Member {  // one of the Sentinels of the group
+    Place place;   // where this Sentinel listens
     std::string id;
   };
 

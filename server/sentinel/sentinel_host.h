@@ -13,13 +13,13 @@
 
 namespace respite {
 
-struct ProgramEnd {     // how a program has ended
-  int64_t process = 0;  // id of the process
+struct ProgramEnd {     // how a program of the operator has ended
+  int64_t process = 0;  // id of the process that ran the program
   int exit_code = 0;    // exit code of the program
-  int signal = 0;       // the signal that ended it; 0: none
+  int signal = 0;       // the signal that ended the program; 0: none
 };
 
-class SentinelHost {  // the server around a Sentinel: clients, configuration file and programs
+class SentinelHost {  // interface to the server around a Sentinel: clients, file and programs
  public:
   virtual ~SentinelHost() = default;
 
@@ -30,21 +30,22 @@ class SentinelHost {  // the server around a Sentinel: clients, configuration fi
   // reason why it failed.
   virtual std::optional<std::string> Save(const std::vector<SentinelLine>& lines) = 0;
   virtual std::optional<std::string> LookUp(const std::string& name) = 0;  // IP; nothing: not found. May block a second
-  virtual int64_t WallMs() const = 0;                                      // UNIX time
+  virtual int64_t WallMs() const = 0;                                      // Unix time in milliseconds
 
   // --- Connections to and from this server.
 
-  virtual int Port() const = 0;                   // port for clients
+  virtual int Port() const = 0;                   // this server's port for clients
   virtual bool EncryptsLinks() const = 0;         // links to instances use TLS
   virtual std::string SourceAddress() const = 0;  // local address to connect from; empty: the system chooses
   virtual std::string Password() const = 0;       // requirepass of this server, perhaps of all Sentinels; empty: none
 
   // --- Programs.
 
-  virtual bool MayRun(const std::string& path) const = 0;  // the file exists and may be executed
+  virtual bool MayRun(const std::string& path) const = 0;  // whether the file exists and may be executed
   // Starts a program. Returns the process id; fails with errno.
-  virtual Result<int64_t, int> StartProgram(const std::vector<std::string>& path_and_arguments) = 0;  // process id
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended; nothing: none
+  virtual Result<int64_t, int> StartProgram(  // starts a program; returns the process id, or fails with errno
+      const std::vector<std::string>& path_and_arguments) = 0;
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended since the last call; nothing: none
   virtual void KillProgram(int64_t process_id) = 0;          // kills a program that StartProgram has started
 
   virtual void Crash() = 0;  // ends this process immediately, as if it had crashed
@@ -54,9 +55,10 @@ class ProgramStarter {  // starts programs of the operator next to the server; t
  public:
   virtual ~ProgramStarter() = default;
   // Starts a program. Returns the process id; fails with errno.
-  virtual Result<int64_t, int> Start(const std::vector<std::string>& path_and_arguments) = 0;  // returns process id
+  virtual Result<int64_t, int> Start(  // starts a program; returns the process id, or fails with errno
+      const std::vector<std::string>& path_and_arguments) = 0;
   // Returns a program that has ended since the last call, or nullopt.
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // nothing: none has ended since the last call
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended since the last call; nothing: none
   virtual void Kill(int64_t process_id) = 0;
 };
 

@@ -9,6 +9,6 @@
 
 namespace respite {
 
-std::vector<SentinelLine> LinesOf(const SentinelState& state);  // the directives for sentinel.conf
+std::vector<SentinelLine> LinesOf(const SentinelState& state);  // the state as directives for sentinel.conf
 
 }  // namespace respite

@@ -12,12 +12,12 @@
 
 namespace respite {
 
-struct InvalidLine {  // a wrong line, and why it is wrong
+struct InvalidLine {  // a wrong directive of sentinel.conf, and why it is wrong
   const ConfigLine* line;
-  std::string reason;  // for the error message
+  std::string reason;  // why the line is wrong, for the error message
 };
 
-class SentinelLinesReader {  // reads the directives `sentinel …`
+class SentinelLinesReader {  // reads the directives `sentinel …` of sentinel.conf
  public:
   SentinelLinesReader(const SentinelCore& core, InstanceList& list) : core_(core), list_(list) {}
 
@@ -29,18 +29,18 @@ class SentinelLinesReader {  // reads the directives `sentinel …`
   using Objection = std::optional<std::string>;  // why a line is wrong; nothing: it is right
   enum class Rank : uint8_t { kGlobal, kMonitor, kPrimary };
 
-  static Rank RankOf(const std::string& subject);  // in which of three passes a line is read
-  Objection ReadLine(const Words& words);          // reads the words after `sentinel`
+  static Rank RankOf(const std::string& subject);  // in which of three passes the directive is read
+  Objection ReadLine(const Words& words);          // reads one directive, without the word `sentinel`
   // Each of these functions reads one kind of line; `words` begins with the word after `sentinel`. The outer optional
   // is empty if the line is not of this kind.
   std::optional<Objection> ReadGlobalLine(const std::string& subject, const Words& words);  // such as `myid`
   Objection ReadMonitorLine(const Words& words);  // reads `monitor`, which adds a primary
-  std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);  // of one primary
-  std::optional<Objection> ReadNumber(const std::string& subject,  // for example, failover-timeout
+  std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);  // for one primary
+  std::optional<Objection> ReadNumber(const std::string& subject,  // reads one with a number, such as failover-timeout
                                       Primary& primary, const std::string& value);
-  std::optional<Objection> ReadText(const std::string& subject,  // for example, auth-pass
+  std::optional<Objection> ReadText(const std::string& subject,  // reads one with a text, such as auth-pass
                                     Primary& primary, const std::string& value);
-  std::optional<Objection> ReadLongPrimaryLine(const std::string& subject,  // such as known-replica
+  std::optional<Objection> ReadLongPrimaryLine(const std::string& subject,  // reads a long one, such as known-replica
                                                Primary& primary, const Words& words);
 
   const SentinelCore core_;

@@ -33,16 +33,16 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
   Sentinel* sentinel() const { return sentinel_.get(); }  // null if this server is not a Sentinel
 
   // The functions of Timers::Source.
-  int64_t NextDueMs() const override { return next_tick_ms_; }  // monotonic time of the next tick
-  void RunDue(int64_t now_ms) override;                         // ticks, and chooses the time of the next tick
+  int64_t NextDueMs() const override { return next_tick_ms_; }  // when the next tick is due (clock time)
+  void RunDue(int64_t now_ms) override;                         // ticks, and chooses when the next tick is due
   std::string NextDueText() const override { return "the Sentinel looks at its instances"; }  // for logs
 
  private:
   const Services& services_;    // the other parts of this server
-  const uint64_t random_seed_;  // seed of random ids and delays
+  const uint64_t random_seed_;  // seed for random ids and delays
   std::unique_ptr<ServerSentinelHost> host_;
   std::unique_ptr<Sentinel> sentinel_;     // null if this server is not a Sentinel
-  int64_t next_tick_ms_ = Timers::kNever;  // monotonic time of the next tick
+  int64_t next_tick_ms_ = Timers::kNever;  // when the next tick is due (clock time)
 };
 
 class Config;

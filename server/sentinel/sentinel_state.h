@@ -13,8 +13,8 @@
 namespace respite {
 
 struct SentinelOptions {              // set by SENTINEL CONFIG SET, and by directives without a primary's name
-  std::string announce_ip;            // sent in hello messages; empty: the local address of the connection
-  int announce_port = 0;              // sent in hello messages; 0: the port of this server
+  std::string announce_ip;            // announced in hello messages; empty: the local address of the connection
+  int announce_port = 0;              // announced in hello messages; 0: the port of this server
   bool denies_script_changes = true;  // SENTINEL SET must not change scripts
   bool resolves_hostnames = false;    // `resolve-hostnames`: host names are accepted, and looked up
   bool announces_hostnames = false;   // clients and Sentinels get host names instead of IP addresses
@@ -22,25 +22,25 @@ struct SentinelOptions {              // set by SENTINEL CONFIG SET, and by dire
   std::string password;               // to log in at other Sentinels; empty: the password of this server
 };
 
-struct SentinelPeriods {                // in milliseconds; SENTINEL DEBUG changes them
+struct SentinelPeriods {                // how long to wait for what, in milliseconds; SENTINEL DEBUG changes them
   int64_t info = 10'000;                // milliseconds between two INFO to a server
   int64_t ping = 1000;                  // milliseconds between two PING to an instance
   int64_t ask = 1000;                   // milliseconds between two questions to a Sentinel about a primary that is down
   int64_t publish = 2000;               // milliseconds between two hello messages to an instance
   int64_t default_down_after = 30'000;  // down-after-milliseconds of a new primary
   int64_t default_failover_timeout = 180'000;  // failover-timeout of a new primary
-  int64_t tilt_trigger = 2000;                 // more milliseconds between two ticks start tilt mode
-  int64_t tilt = 30'000;                       // tilt mode ends after this time
-  int64_t reconfiguration_timeout = 10'000;    // milliseconds in which a replica must report the new primary
-  int64_t min_link_reconnect = 15'000;         // a connection that is younger (in milliseconds) is not replaced
-  int64_t election_timeout = 10'000;           // milliseconds in which the votes of other Sentinels must arrive
-  int64_t script_max_runtime = 60'000;         // a program is killed after these milliseconds
+  int64_t tilt_trigger = 2000;                 // after more milliseconds than this without a tick, tilt mode starts
+  int64_t tilt = 30'000;                       // how many milliseconds tilt mode lasts
+  int64_t reconfiguration_timeout = 10'000;    // in how many milliseconds a replica must report the new primary
+  int64_t min_link_reconnect = 15'000;         // for how many milliseconds a new connection is not replaced
+  int64_t election_timeout = 10'000;           // in how many milliseconds the votes of other Sentinels must arrive
+  int64_t script_max_runtime = 60'000;         // for how many milliseconds a program may run before it is killed
   int64_t script_retry_delay = 30'000;         // milliseconds between two tries of a program; doubled with each try
 };
 
 struct SimulatedFailures {             // crashes that SENTINEL SIMULATE-FAILURE has requested
-  bool crash_after_election = false;   // crashes as soon as it is the elected leader
-  bool crash_after_promotion = false;  // crashes as soon as the replica is promoted
+  bool crash_after_election = false;   // the process crashes as soon as it is the elected leader
+  bool crash_after_promotion = false;  // the process crashes as soon as the replica is promoted
 };
 
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
@@ -51,18 +51,18 @@ inline constexpr size_t kMaxReplicas = 1000;
 inline constexpr size_t kMaxPeerSentinels = 128;  // other Sentinels
 
 struct SentinelState {                       // everything that a Sentinel knows
-  static constexpr int kLookUpsPerTick = 4;  // maximum look-ups of reported host names per tick
+  static constexpr int kLookUpsPerTick = 4;  // how many reported host names are looked up in one tick, at most
 
   std::string id;                                             // id of this Sentinel; empty: not chosen yet
   uint64_t current_epoch = 0;                                 // the largest epoch that this Sentinel knows
   SentinelOptions options;                                    // set by SENTINEL CONFIG SET and by directives
-  SentinelPeriods periods;                                    // intervals and timeouts, in milliseconds
+  SentinelPeriods periods;                                    // how long to wait for what, in milliseconds
   SimulatedFailures simulated_failures;                       // crashes that SENTINEL SIMULATE-FAILURE has requested
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
-  bool is_in_tilt = false;              // this Sentinel only listens, because its own ticks were late
-  int64_t tilt_since_ms = 0;            // real elapsed time at which the present or last tilt mode started
+  bool is_in_tilt = false;              // tilt mode: this Sentinel only listens, because its own ticks were late
+  int64_t tilt_since_ms = 0;            // when the present or last tilt mode started (real time)
   bool wants_save = false;              // the next tick saves the state (SentinelCore::SaveSoon)
-  int64_t saved_soon_ms = kLongAgo;     // real elapsed time of the last save that SaveSoon requested
+  int64_t saved_soon_ms = kLongAgo;     // when the last save that SaveSoon requested was made (real time)
   int look_ups_left = kLookUpsPerTick;  // how many names may still be looked up in this tick
 
   // Returns the primary with this name, or null.
@@ -71,7 +71,7 @@ struct SentinelState {                       // everything that a Sentinel knows
     return found == primaries.end() ? nullptr : found->second.get();
   }
 
-  const std::string& HostToAnnounce(const SentinelAddress& address) const {  // for clients and Sentinels
+  const std::string& HostToAnnounce(const SentinelAddress& address) const {  // host name or IP, for others
     return options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
   }
   std::string HostAndPortToAnnounce(const SentinelAddress& address) const {  // for example "127.0.0.1 6379"
@@ -81,7 +81,7 @@ struct SentinelState {                       // everything that a Sentinel knows
 
 // Returns the address of the primary that is told to clients. Once a failover has promoted a replica, this is the
 // address of that replica.
-inline const SentinelAddress& CurrentAddress(const Primary& primary) {  // the address that is told to clients
+inline const SentinelAddress& CurrentAddress(const Primary& primary) {  // where clients find the primary now
   const bool has_moved = primary.is_failing_over && primary.promoted != nullptr &&
                          primary.failover_state >= FailoverState::kReconfigureReplicas;
   return has_moved ? primary.promoted->address : primary.address;
