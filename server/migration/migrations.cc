@@ -86,8 +86,7 @@ void Migrations::Channel::OnReceived(Bytes bytes) {
   if (migration->order.talk.IsOver()) owner_.HandleAllAnswers(*this);
 }
 
-void DeleteArrivedKeys(const Services& services, DbView& db, Propagation& effect,
-                       const std::vector<std::string>& keys) {
+void DeleteMovedKeys(const Services& services, DbView& db, Propagation& effect, const std::vector<std::string>& keys) {
   const bool lazily = services.env.settings.lazyfree_lazy_server_del;
   for (const std::string& key : keys) {
     KeyEdit edit = db.Open(key);
@@ -282,7 +281,7 @@ void Migrations::EndTurn() {
 void Migrations::Finish(Migration& migration) {
   MigrateOutcome outcome = CollectOutcome(migration);
   Session* const caller = FindCaller(migration);
-  if (caller == nullptr) return DeleteKeysOfGoneCaller(migration.db, outcome.arrived);
+  if (caller == nullptr) return DeleteKeysOfGoneCaller(migration.db, outcome.moved);
   current_outcome_ = CurrentOutcome{caller->id, std::move(outcome)};
   services_.clients.blocked.Continue(*caller);
   current_outcome_.reset();
@@ -299,7 +298,7 @@ MigrateOutcome Migrations::CollectOutcome(Migration& migration) {
     services_.clients.migrating_keys.Remove(*migration.places[i]);
     if (!moves || !talk.HasAccepted(i)) continue;
     if (!was_changed) {
-      outcome.arrived.push_back(talk.Keys()[i]);
+      outcome.moved.push_back(talk.Keys()[i]);
     } else if (services_.data.dataset.keyspace[migration.db].Find(talk.Keys()[i]) != nullptr) {
       outcome.keeps_changed = true;
     }
@@ -324,7 +323,7 @@ void Migrations::DeleteKeysOfGoneCaller(int db, const std::vector<std::string>& 
             services_.clients.role.is_replica ? ExpiryRule::kHide : ExpiryRule::kPurge);
   DbView view(unit, db, false);
   Propagation effect(unit.IsRecording());
-  DeleteArrivedKeys(services_, view, effect, keys);
+  DeleteMovedKeys(services_, view, effect, keys);
   if (unit.ChangeCount() != 0) unit.Record(db, effect, {});
   unit.Close();
 }

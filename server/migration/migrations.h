@@ -36,13 +36,13 @@ struct Session;
 struct MigrateOutcome {                                      // the result of one MIGRATE
   FailedMigrateStep failed_step = FailedMigrateStep::kNone;  // the step that failed; kNone: none did
   std::string error = {};                                    // the error of the other server; empty: none
-  std::vector<std::string> arrived = {};  // keys that the other server has stored, so they must be deleted here
-  bool keeps_changed = false;             // true: some keys were sent, but have changed here meanwhile, and are kept
+  std::vector<std::string> moved = {};  // keys that the other server has stored, so they must be deleted here
+  bool keeps_changed = false;           // true: some keys were sent, but have changed here meanwhile, and are kept
 };
 
 // Deletes keys that the other server has stored now, and adds their deletion to `effect`.
-void DeleteArrivedKeys(const Services& services, DbView& db,  // deletes keys that MIGRATE has moved
-                       Propagation& effect, const std::vector<std::string>& keys);
+void DeleteMovedKeys(const Services& services, DbView& db,  // deletes here the keys that the target of MIGRATE now has
+                     Propagation& effect, const std::vector<std::string>& keys);
 
 class Migrations final : public Timers::Source {  // transfers of MIGRATE that do not block other clients
  public:

@@ -69,7 +69,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t transfer_total;               // bytes of the snapshot that is being received; -1: unknown
     int64_t transfer_read;                // bytes of the snapshot that were received so far
     int64_t transfer_io_s;                // how many seconds ago bytes last arrived, while a snapshot is received
-    int64_t down_since_s;                 // for how many seconds the link has been down; meaningless while it is up
+    int64_t down_s;                       // for how many seconds the link has been down; meaningless while it is up
     int64_t data_age_s;                   // how many seconds ago the primary's stream last arrived; -1: never
     int64_t read_offset;                  // history offset up to which the stream has arrived
     int64_t retry_in_s;                   // in how many seconds the next attempt begins; -1: none is delayed

@@ -104,10 +104,10 @@ void InfoReader::ReadReplicaField(ServerInstance& server, const Field& field) {
   if (field.name == "master_host" && field.value.size() <= kLongestHost &&
       !EqualsIgnoreCase(field.value, server.reported_primary_host)) {
     server.reported_primary_host = field.value;
-    server.reported_since_ms = now_ms;
+    server.reported_primary_since_ms = now_ms;
   } else if (field.name == "master_port" && NumberOf(field.value) != server.reported_primary_port) {
     server.reported_primary_port = static_cast<int>(NumberOf(field.value));
-    server.reported_since_ms = now_ms;
+    server.reported_primary_since_ms = now_ms;
   } else if (field.name == "master_link_status") {
     server.primary_link_is_up = EqualsIgnoreCase(field.value, "up");
   }
@@ -128,7 +128,7 @@ void InfoReader::RecordRole(ServerInstance& server, ReportedRole role) {
   if (role == server.reported_role) return;
   server.role_since_ms = core_.NowMs();
   server.reported_role = role;
-  if (role == ReportedRole::kReplica) server.reported_since_ms = core_.NowMs();
+  if (role == ReportedRole::kReplica) server.reported_primary_since_ms = core_.NowMs();
   const bool fits = (role == ReportedRole::kPrimary) == (server.kind == InstanceKind::kPrimary);
   events_.Tell(LogLevel::kVerbose, fits ? "+role-change" : "-role-change", server,
                std::string(" new reported role is ") + (role == ReportedRole::kPrimary ? "master" : "slave"));
@@ -139,7 +139,7 @@ void InfoReader::RecordRole(ServerInstance& server, ReportedRole role) {
 void InfoReader::CorrectReplica(WatchedReplica& replica) {
   if (replica.reported_role == ReportedRole::kPrimary) return HandlePrimaryRole(replica);
   if (replica.reported_role != ReportedRole::kReplica) return;
-  CorrectItsPrimary(replica);
+  CorrectReportedPrimary(replica);
   AdvanceReconfiguration(replica);
 }
 
@@ -168,13 +168,14 @@ void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
   events_.Tell(LogLevel::kNotice, "+convert-to-slave", replica);
 }
 
-void InfoReader::CorrectItsPrimary(WatchedReplica& replica) {
+void InfoReader::CorrectReportedPrimary(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   if (replica.reported_primary_port == primary.address.port &&
       core_.IsHostOf(primary.address, replica.reported_primary_host))
     return;
   const int64_t wait_ms = primary.failover_timeout_ms;
-  if (!IsUpAndPrimary(primary) || !WasUpFor(replica, wait_ms) || core_.NowMs() - replica.reported_since_ms <= wait_ms)
+  if (!IsUpAndPrimary(primary) || !WasUpFor(replica, wait_ms) ||
+      core_.NowMs() - replica.reported_primary_since_ms <= wait_ms)
     return;
   replicaof_sender_.Follow(replica, primary.address);
   events_.Tell(LogLevel::kNotice, "+fix-slave-config", replica);

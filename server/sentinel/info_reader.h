@@ -43,7 +43,8 @@ class InfoReader {  // reads the INFO replies of servers, and corrects wrong rep
 
   void CorrectReplica(WatchedReplica& replica);     // corrects a replica with a wrong role or a wrong primary
   void HandlePrimaryRole(WatchedReplica& replica);  // handles a replica that reports to be a primary
-  void CorrectItsPrimary(WatchedReplica& replica);  // REPLICAOF to a replica that follows a wrong primary for too long
+  void CorrectReportedPrimary(
+      WatchedReplica& replica);  // REPLICAOF if the replica follows a wrong primary for too long
   void AdvanceReconfiguration(WatchedReplica& replica);  // notes whether the replica follows the new primary by now
   bool IsUpAndPrimary(const Primary& primary) const;     // the primary is up, and has recently reported role:master
   bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // not down in the last `ms`

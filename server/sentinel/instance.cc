@@ -30,7 +30,7 @@ ServerInstance::ServerInstance(InstanceKind its_kind, std::string its_name, Sent
     : Instance(its_kind, std::move(its_name), std::move(its_address), its_primary, now_ms),
       reported_role(RoleOf(its_kind)),
       role_since_ms(now_ms),
-      reported_since_ms(now_ms) {}
+      reported_primary_since_ms(now_ms) {}
 
 Bytes CommandOf(const Instance& instance, const char* command) {
   const auto& renamed = instance.primary.renamed_commands;

@@ -77,7 +77,7 @@ struct ServerInstance : Instance {  // an instance that answers INFO: a primary 
   // The primary that a replica reports in INFO.
   std::string reported_primary_host;  // master_host in INFO: the primary that a replica follows
   int reported_primary_port = 0;      // master_port in INFO
-  int64_t reported_since_ms;          // when the reported host or port of the primary last changed (real time)
+  int64_t reported_primary_since_ms;  // since when the server has reported this primary (real time)
   bool primary_link_is_up = false;    // master_link_status in INFO is "up"
   int64_t primary_link_down_ms = 0;   // master_link_down_since_seconds in INFO, in milliseconds
 };

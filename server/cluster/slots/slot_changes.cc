@@ -66,7 +66,7 @@ void SlotChanges::Append(const PropagatedGroup& group) {
   };
   for (size_t i = 0; i < group.Count(); ++i) {
     const JournalEntry entry = group[i];
-    const std::span<const Bytes> words = words_.ArgumentsOf(entry.request);
+    const std::span<const Bytes> words = splitter_.ArgumentsOf(entry.request);
     if (ExamineRequest(words)) wanted_.Add(entry.db, words);
   }
   if (wanted_.Count() != 0) {

@@ -168,7 +168,8 @@ void SlotImports::OnRefusal(const RefusedCall& call) { RecordImportError(call.se
 
 void SlotImports::Append(const PropagatedGroup& group) {
   for (size_t i = 0; i < group.Count(); ++i) {
-    if (!SlotChanges::ChangesEverything(parts_.services.env.commands, words_.ArgumentsOf(group[i].request))) continue;
+    if (!SlotChanges::ChangesEverything(parts_.services.env.commands, splitter_.ArgumentsOf(group[i].request)))
+      continue;
     for (Import& import : imports_) import.trouble = "all keys were changed at once";
   }
 }

@@ -111,8 +111,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   std::list<Import> imports_;                        // the imports that are under way
   std::set<std::string, std::less<>> failed_names_;  // names of failed imports, whose keys must be deleted
   std::map<std::string, int64_t, std::less<>>
-      orphaned_since_ms_;               // by migration name: when its slots were found without a source (real time)
-  SlotChanges::RequestSplitter words_;  // splits requests; a member only to reuse its memory
+      orphaned_since_ms_;                  // by migration name: when its slots were found without a source (real time)
+  SlotChanges::RequestSplitter splitter_;  // splits requests; a member only to reuse its memory
 };
 
 }  // namespace respite

@@ -160,7 +160,7 @@ MigrateOutcome MoveBlocking(Call& call, const MigrateOptions& options, MigratePr
   outcome.error = talk.Error();
   if (options.copies) return outcome;
   for (size_t i = 0; i < talk.Keys().size(); ++i)
-    if (talk.HasAccepted(i)) outcome.arrived.push_back(talk.Keys()[i]);
+    if (talk.HasAccepted(i)) outcome.moved.push_back(talk.Keys()[i]);
   return outcome;
 }
 
@@ -185,7 +185,7 @@ void ReplyFailure(Call& call, const Refusal& failure) {
 }
 
 void Conclude(Call& call, const MigrateOutcome& outcome) {
-  DeleteArrivedKeys(call.services, call.db, call.effect, outcome.arrived);
+  DeleteMovedKeys(call.services, call.db, call.effect, outcome.moved);
   if (!outcome.error.empty()) return ReplyFailure(call, refusals::MigrateTarget(outcome.error));
   if (outcome.failed_step != FailedMigrateStep::kNone) return ReplyFailure(call, {RefusalFor(outcome.failed_step)});
   if (outcome.keeps_changed) return ReplyFailure(call, {refusals::kMigrateChanged});

@@ -52,7 +52,7 @@ void AddLink(InfoText& text, const Services& services) {
         .Add("master_sync_perc", FixedText(percent, 2))
         .Add("master_sync_last_io_seconds_ago", figures.transfer_io_s);
   }
-  if (!is_linked) text.Add("master_link_down_since_seconds", figures.down_since_s);
+  if (!is_linked) text.Add("master_link_down_since_seconds", figures.down_s);
   if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
   if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());
