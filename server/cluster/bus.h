@@ -41,7 +41,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void DropOutboundLink(ClusterNode& node);                // closes the link that this node opened to `node`
   void DropInboundLink(ClusterNode& node);                 // closes the link that `node` opened to this node
   void DropBothLinks(ClusterNode& node);                   // closes the links to and from `node`
-  void BindInboundLink(BusLink& link, ClusterNode& node);  // records that `node` opened `link`; closes its older one
+  void BindInboundLink(BusLink& link, ClusterNode& node);  // records that `node` opened `link`; closes its older link
   // Closes links with too many unsent bytes (cluster-link-sendbuf-limit). Links of unknown nodes have a fixed limit,
   // and are also closed if the node is still unknown after 15 seconds.
   void CloseLinksOverLimit();  // closes links with too many unsent bytes, and those whose node stays unknown

@@ -133,7 +133,7 @@ struct BusPacket {                              // one packet of the cluster bus
   // Reads a packet. Fails with the reason, for the log, if the packet is invalid. Ignores unknown extensions and the
   // body of a kModule packet.
   static Result<BusPacket, std::string> Decode(Bytes bytes);  // reads the bytes of one packet; fails with the reason
-  static std::optional<uint32_t> LengthOf(Bytes preamble);    // size of a packet that begins so; nothing: invalid
+  static std::optional<uint32_t> LengthOf(Bytes preamble);  // the packet's size, from its first bytes; nothing: invalid
 };
 
 }  // namespace respite

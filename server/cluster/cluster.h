@@ -64,7 +64,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: makes this replica replace its primary
   // Claims slots that another node owns, after their keys were moved to this node.
-  uint64_t TakeSlots(const SlotSet& slots);  // makes this node the owner, with a new epoch; returns that epoch
+  uint64_t TakeSlots(const SlotSet& slots);  // gives the slots to this node, with a new epoch; returns the epoch
   // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Its claim with
   // the same epoch arrives on the bus later. If this node does not know node `id`, the slots get no owner for now, and
   // their keys are deleted here.
@@ -115,7 +115,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   ClusterNode* EndHandshake(ClusterNode& node,  // learns the id of `node`, and returns it; null: ignore the packet
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // records that the node has answered a PING now, and clears PFAIL
-  void UpdateAddress(ClusterNode& node, const BusLink& link,  // if the node's address is new, records it
+  void UpdateAddress(ClusterNode& node, const BusLink& link,  // records the node's address if it has changed
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
   // Called for each packet in which this node's primary claims to be a replica of this node. When the primary has

@@ -29,7 +29,7 @@ enum class IpFamily : uint8_t { kIpv4, kIpv6 };
 
 struct ClusterNode {      // what this server knows of one node of the cluster, itself included
   struct FailureReport {  // a primary has reported that it does not reach the node
-    NodeId reporter;      // the primary that has reported it
+    NodeId reporter;      // the primary that does not reach the node
     int64_t at_ms;        // when the primary reported it (Unix time)
   };
 

@@ -46,7 +46,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
 
   bool IsElectionNeeded() const;  // the primary is FAIL and failover is allowed, or a manual failover can continue
   bool IsDataTooOld() const;      // the data is older than cluster-replica-validity-factor allows
-  void ScheduleVoteRequest();     // decides when votes will be requested, and tells the other replicas its offset
+  void ScheduleVoteRequest();     // decides when votes will be requested; tells other replicas the offset here
   // Returns how many other replicas of the same primary have a larger offset, without those that have the flag
   // "nofailover".
   int Rank() const;
@@ -55,7 +55,8 @@ class Election {  // requests and counts the votes by which a replica replaces i
   void Win();
   void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet, each reason once per 10 s
   int64_t VoteTimeoutMs() const;        // for how long this replica waits for votes
-  std::string VoteRefusalReason(const ClusterNode& candidate, const PacketHeader& header) const;  // empty: votes for it
+  std::string VoteRefusalReason(const ClusterNode& candidate,  // why this node does not vote for it; empty: it may
+                                const PacketHeader& header) const;
 
   const Parts parts_;                 // the arguments of the constructor
   int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested (Unix time); 0: no election

@@ -27,7 +27,8 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   void BeginHandshakeAfterMeet(const NodeAddress& address);  // begins a handshake, unless too many are under way
   // Begins a handshake: adds the node at this address, whose id is not known yet, with a random id. Returns null if a
   // handshake with this address is under way.
-  ClusterNode* BeginHandshake(const NodeAddress& address, uint16_t more_flags);  // null: one is under way
+  ClusterNode* BeginHandshake(const NodeAddress& address,  // adds the unknown node; null: one is under way
+                              uint16_t more_flags);
   void EndLateHandshakes();  // gives up handshakes that take too long; called by the timer
 
   // Makes a PING, PONG or MEET for `receiver`, which also describes some other nodes.

@@ -19,10 +19,12 @@ class MyRole {  // changes the role of this cluster node: primary or replica
 
   void Follow(ClusterNode& primary);  // makes this node a replica of `primary`, which is another node
   void Promote();                     // makes this node a primary
-  void ReconnectToPrimary() { ConnectToPrimary(History::Owner::kSame); }  // at its current address
+  void ReconnectToPrimary() {         // connects again, to the current address of the primary
+    ConnectToPrimary(History::Owner::kSame);
+  }
 
  private:
-  void ConnectToPrimary(History::Owner owner);  // kSame: the data here belongs to the primary's history
+  void ConnectToPrimary(History::Owner owner);  // starts replication; kSame: the data here is of the primary's history
 
   const ClusterCore& core_;
   std::function<void()> on_change_;  // runs after each change of role

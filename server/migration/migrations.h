@@ -64,7 +64,8 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
   void Start(const Session& session, const Command& command, Order order);  // begins the transfer
-  std::optional<MigrateOutcome> TakeOutcome(const Session& session);  // nothing: this MIGRATE must begin a transfer
+  std::optional<MigrateOutcome> TakeOutcome(  // result of the session's transfer; nothing: none has ended
+      const Session& session);
 
   void EndTurn();  // for ended transfers: the client's MIGRATE runs again, with the result
   // The functions of Timers::Source, for timeouts.
@@ -84,7 +85,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void Connect(Migration& migration);  // begins the transfer over a new link
   void Talk(Channel& channel, Migration& migration);
   void HandleAllAnswers(Channel& channel);  // all keys are answered: ends the transfer, and keeps the link for others
-  void HandleLostLink(Channel& channel);    // its transfer fails, or is tried again if no key was answered
+  void HandleLostLink(Channel& channel);    // the lost link's transfer fails, or is tried again if no key was answered
   void RestartTimer(Migration& migration) const;                   // after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;                  // sets when RunDue must check the migration next
   void Fail(Migration& migration, FailedMigrateStep failed_step);  // ends the transfer without success

@@ -68,7 +68,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are sent a snapshot from this source
   bool JoinRunningSnapshot(Session& session);  // lets the replica wait for the running BGSAVE; false: it cannot
   bool IsDue(const std::vector<Session*>& waiting) const;  // whether the snapshot for these replicas must begin now
-  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether the snapshot for these uses a pipe
+  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether their snapshot goes through a pipe
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
   void StartThroughPipe(const std::vector<Session*>& waiting);       // forks a child, and sends on what it writes
@@ -77,7 +77,8 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
     bool for_70 = false;          // in the format of Redis 7.0
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // what the snapshot for these replicas contains
-  bool WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const;  // runs in the child
+  bool WriteIntoPipe(ChildReporter& reporter,  // in the child: writes the snapshot, then the mark
+                     const std::string& mark, Contents contents) const;
   void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC and sets the state
   void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR to these replicas, then closes them
   void ForwardSnapshotBytes(Bytes bytes);                        // sends bytes from the pipe to the replicas

@@ -77,7 +77,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   Figures GetFigures() const;                                    // figures of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
   // Returns the command of the primary that failed here. Requires: the state is kFailed.
-  const std::string& failed_command() const { return failed_command_; }  // in state kFailed
+  const std::string& failed_command() const { return failed_command_; }  // the command that failed here (kFailed)
 
   // The functions of Link::User.
   void OnConnected() override;                       // begins the handshake

@@ -39,7 +39,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   void Read();
   void SetPaused(bool is_paused);  // stops or resumes reading
 
-  const Descriptor read_end_;
+  const Descriptor read_end_;                    // the read end of the pipe
   const std::string mark_;                       // the text that a successful child writes last
   const std::function<void(Bytes)> on_piece_;    // called with each piece of data
   const std::function<void(bool)> on_end_;       // called at the end; true: the data is complete

@@ -41,10 +41,9 @@ class InfoReader {  // reads the INFO replies of servers, and corrects wrong rep
   static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // such as slave_priority
   void RecordRole(ServerInstance& server, ReportedRole role);  // records the role; reports a change as an event
 
-  void CorrectReplica(WatchedReplica& replica);     // corrects a replica with a wrong role or a wrong primary
-  void HandlePrimaryRole(WatchedReplica& replica);  // handles a replica that reports to be a primary
-  void CorrectReportedPrimary(
-      WatchedReplica& replica);  // REPLICAOF if the replica follows a wrong primary for too long
+  void CorrectReplica(WatchedReplica& replica);          // corrects a replica with a wrong role or a wrong primary
+  void HandlePrimaryRole(WatchedReplica& replica);       // handles a replica that reports to be a primary
+  void CorrectReportedPrimary(WatchedReplica& replica);  // sends REPLICAOF if INFO names a wrong primary
   void AdvanceReconfiguration(WatchedReplica& replica);  // notes whether the replica follows the new primary by now
   bool IsUpAndPrimary(const Primary& primary) const;     // the primary is up, and has recently reported role:master
   bool WasUpFor(const WatchedReplica& replica, int64_t ms) const;  // not down in the last `ms`

@@ -16,12 +16,11 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   using Added = Result<Type*, InstanceError>;
   Added<Primary> AddPrimary(const std::string& name,  // watches a primary; fails if invalid or known
                             const std::string& host, int port, int quorum);
-  Added<WatchedReplica> AddReplica(
-      Primary& primary,  // adds a replica, even above kMaxReplicas; fails if invalid or known
-      const std::string& host, int port);
+  Added<WatchedReplica> AddReplica(Primary& primary,  // adds a replica, without limit; fails if invalid or known
+                                   const std::string& host, int port);
   // Adds a replica that a server or Sentinel has reported. At kMaxReplicas the new replica replaces the one that has
   // been down longest. If none is down, or during a failover, the new replica is not added.
-  Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica, unless there are too many
+  Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica that others report, up to a limit
                                            const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary,  // adds another Sentinel; fails if invalid or known
                                   const std::string& id, const std::string& host, int port,

@@ -43,7 +43,8 @@ struct SentinelCore {  // what all parts of a Sentinel share
   Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name,  // checks the host, and finds its IP
                                                         int port, Accept accept) const;
   // Returns whether `name`, which is a host name or an IP, means the host of `address`. May look up the name.
-  bool IsHostOf(const SentinelAddress& address, const std::string& name) const;  // `name` means the same host
+  bool IsHostOf(const SentinelAddress& address,  // whether `name`, a host name or IP, means the host of `address`
+                const std::string& name) const;
 
   // Reports an event in the log and, unless the level is kDebug, on the channel with the name of the event. Runs no
   // script; SentinelEvents does that.

@@ -33,14 +33,16 @@ class SentinelLinesReader {  // reads the directives `sentinel …` of sentinel.
   Objection ReadLine(const Words& words);          // reads one directive, without the word `sentinel`
   // Each of these functions reads one kind of line; `words` begins with the word after `sentinel`. The outer optional
   // is empty if the line is not of this kind.
-  std::optional<Objection> ReadGlobalLine(const std::string& subject, const Words& words);  // such as `myid`
-  Objection ReadMonitorLine(const Words& words);  // reads `monitor`, which adds a primary
-  std::optional<Objection> ReadPrimaryLine(const std::string& subject, const Words& words);  // for one primary
-  std::optional<Objection> ReadNumber(const std::string& subject,  // reads one with a number, such as failover-timeout
+  std::optional<Objection> ReadGlobalLine(const std::string& subject,  // reads a directive such as `myid`
+                                          const Words& words);
+  Objection ReadMonitorLine(const Words& words);                        // reads `monitor`, which adds a primary
+  std::optional<Objection> ReadPrimaryLine(const std::string& subject,  // reads a directive about one primary
+                                           const Words& words);
+  std::optional<Objection> ReadNumber(const std::string& subject,  // reads a number, such as failover-timeout
                                       Primary& primary, const std::string& value);
-  std::optional<Objection> ReadText(const std::string& subject,  // reads one with a text, such as auth-pass
+  std::optional<Objection> ReadText(const std::string& subject,  // reads a text, such as auth-pass
                                     Primary& primary, const std::string& value);
-  std::optional<Objection> ReadLongPrimaryLine(const std::string& subject,  // reads a long one, such as known-replica
+  std::optional<Objection> ReadLongPrimaryLine(const std::string& subject,  // reads known-replica and the like
                                                Primary& primary, const Words& words);
 
   const SentinelCore core_;

@@ -39,7 +39,7 @@ struct SentinelPeriods {                // how long to wait for what, in millise
 };
 
 struct SimulatedFailures {             // crashes that SENTINEL SIMULATE-FAILURE has requested
-  bool crash_after_election = false;   // the process crashes as soon as it is the elected leader
+  bool crash_after_election = false;   // the process crashes as soon as this Sentinel is the elected leader
   bool crash_after_promotion = false;  // the process crashes as soon as the replica is promoted
 };
 

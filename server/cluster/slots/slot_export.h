@@ -63,15 +63,17 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void Enter(SlotJob::State state);     // sets the state of the job
   void EndExport(SlotJob::State state,  // ends the export in this state
                  const std::string& message);
-  void SendRequest(Request request, std::initializer_list<Bytes> words);
+  void SendRequest(Request request,  // sends a request to the target, which will answer it
+                   std::initializer_list<Bytes> words);
   void SendEstablish();                                    // sends CLUSTER SYNCSLOTS ESTABLISH
   void HandleAnswer(Bytes line);                           // one line is one reply of the target
   void HandlePositiveAnswer(Request request, Bytes line);  // `line` is without the '+'
 
   void Fork();
-  bool WriteSnapshot(ChildReporter& reporter, Bytes eof) const;  // writes the commands of the keys, then `eof`
-  void ForwardSnapshotBytes(Bytes bytes);                        // sends bytes of the child to the target
-  void HandlePipeEnd(bool is_whole);  // all snapshot bytes were read; false: the child has failed
+  bool WriteSnapshot(ChildReporter& reporter,  // in the child: writes the keys as commands, then `eof`
+                     Bytes eof) const;
+  void ForwardSnapshotBytes(Bytes bytes);  // sends bytes of the child to the target
+  void HandlePipeEnd(bool is_whole);       // all snapshot bytes were read; false: the child has failed
 
   void SendChanges();            // sends the changes since the fork that were not sent yet
   void PauseWritesIfCaughtUp();  // pauses writes if little is left to send; else requests an ACK

@@ -58,7 +58,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
     SlotSet slots;     // the slots that the source gives
   };
   // Begins an import. From now on the session may change keys of these slots, and of no others.
-  void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import these slots
+  void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
   void Acknowledge(Session& session);                    // handles ACK; throws if a command of the import has failed
   // Handles PAUSED: the source has paused writes, so no more changes will come. Throws a Refusal if a command of the

@@ -11,9 +11,15 @@ namespace respite {
 
 ListEnd TakeEnd(Args& args);  // takes the argument LEFT or RIGHT, or throws a Refusal
 
-inline KeyEvent PushEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush"); }
-inline KeyEvent PopEvent(ListEnd end) { return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop"); }
-inline Bytes PopCommand(ListEnd end) { return end == ListEnd::kHead ? "LPOP" : "RPOP"; }  // is propagated
+inline KeyEvent PushEvent(ListEnd end) {  // the keyspace event of a push at this end
+  return end == ListEnd::kHead ? KeyEvent("lpush") : KeyEvent("rpush");
+}
+inline KeyEvent PopEvent(ListEnd end) {  // the keyspace event of a pop at this end
+  return end == ListEnd::kHead ? KeyEvent("lpop") : KeyEvent("rpop");
+}
+inline Bytes PopCommand(ListEnd end) {  // the command that is propagated for a pop at this end
+  return end == ListEnd::kHead ? "LPOP" : "RPOP";
+}
 
 void PopOne(Call& call, Edit<List>& list, ListEnd end);  // removes the element at this end, and replies with it
 // Removes `count` elements from one end, and replies with an array of them. The array begins with the outermost

@@ -12,7 +12,9 @@ namespace respite {
 
 enum class ScoreEnd : uint8_t { kMin, kMax };
 
-inline Bytes PopCommand(ScoreEnd end) { return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX"; }  // is propagated
+inline Bytes PopCommand(ScoreEnd end) {  // the command that is propagated for a pop at this end
+  return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX";
+}
 
 // Removes `count` members from one end, and calls write(member, score) for each. Requires: the set has this many
 // members.
