@@ -7,6 +7,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -145,6 +147,19 @@ struct TrackingOptions {  // CLIENT TRACKING's options: which keys to track, and
     constexpr size_t kNodeBytes = sizeof(std::string) + 4 * sizeof(void*);
     return sizeof *this + prefixes.size() * kNodeBytes;
   }
+};
+
+struct FieldSets {  // HIMPORT's lists of field names, which belong to the connection
+  // Ordered, so that a look-up does not copy the name.
+  std::map<std::string, std::vector<std::string>, std::less<>> by_name;
+  size_t name_bytes = 0;  // bytes of all names, with an estimate of their overhead
+
+  static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // its part of name_bytes
+    size_t bytes = sizeof(fields) + 2 * sizeof(std::string) + 4 * sizeof(void*) + name.size();
+    for (const std::string& field : fields) bytes += sizeof(std::string) + field.size();
+    return bytes;
+  }
+  size_t HeldBytes() const { return sizeof *this + name_bytes; }  // memory in bytes, estimated
 };
 
 enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };

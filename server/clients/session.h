@@ -96,6 +96,7 @@ struct Session {  // the server's state of one client
   std::unique_ptr<BlockedClient> blocked_client;  // the wait in BLPOP, WAIT …; null: not blocked
   std::unique_ptr<Transaction> transaction;       // commands since MULTI, and WATCHed keys; null: neither yet
   std::unique_ptr<TrackingOptions> tracking;      // options of CLIENT TRACKING; null: it is off
+  std::unique_ptr<FieldSets> field_sets;          // lists of field names of HIMPORT PREPARE; null: there are none
   std::unique_ptr<Replica> replica;               // what is known about this replica; null: not a replica
   std::unique_ptr<ClientFaultState> fault_state;  // active faults (TEST FAULT); null: none
 
@@ -160,6 +161,7 @@ inline size_t Session::HeldBytes() const {  // memory of the client in bytes, wi
   if (subscriptions != nullptr) bytes += subscriptions->UsedBytes();
   if (transaction != nullptr) bytes += transaction->HeldBytes();
   if (tracking != nullptr) bytes += tracking->HeldBytes();
+  if (field_sets != nullptr) bytes += field_sets->HeldBytes();
   if (fault_state != nullptr) bytes += fault_state->HeldBytes();
   if (blocked_client != nullptr)
     bytes += sizeof(BlockedClient) + HeldBytesOf(blocked_client->words) + blocked_client->HeldPlaceBytes();

@@ -31,6 +31,7 @@
   FAMILY(SortCommands) \
   FAMILY(HashCommands) \
   FAMILY(HashExpiryCommands) \
+  FAMILY(HashImportCommands) \
   FAMILY(GeoCommands) \
   FAMILY(StreamCommands) \
   FAMILY(StreamReadCommands) \

@@ -269,6 +269,7 @@ struct Reset {
     session.no_evict = session.no_touch = session.import_source = false;
     call.services.slot_migrations.Forget(session);
     session.cluster_options = {};
+    session.field_sets.reset();
     session.replies.Reset();  // keeps the library's name, since the library is the same
     call.reply.Simple("RESET");
   }

@@ -93,7 +93,8 @@ TEST_F(DataStateInClusterTest, AReplicaOfAPrimaryWithoutAnAddressLeavesItsFormer
   EXPECT_FALSE(target_.IsLinked());
   EXPECT_EQ(target_.Info("replica_data"), "other");
   EXPECT_THAT(target_.Run("CLUSTER FAILOVER FORCE"), ErrorStartsWith("ERR I don't have the whole data of my master"));
-  target_.Restart();
+  target_.Stop();
+  target_.Start();
   EXPECT_EQ(target_.Info("role"), "slave");
 }
 
