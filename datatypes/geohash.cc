@@ -94,7 +94,19 @@ struct Bounds {
   Interval latitudes;
 };
 
+Bounds BoundsOfPolygon(const std::vector<GeoPoint>& vertices) {
+  Bounds bounds = {{vertices[0].longitude, vertices[0].longitude}, {vertices[0].latitude, vertices[0].latitude}};
+  for (const GeoPoint& vertex : vertices) {
+    bounds.longitudes.min = std::min(bounds.longitudes.min, vertex.longitude);
+    bounds.longitudes.max = std::max(bounds.longitudes.max, vertex.longitude);
+    bounds.latitudes.min = std::min(bounds.latitudes.min, vertex.latitude);
+    bounds.latitudes.max = std::max(bounds.latitudes.max, vertex.latitude);
+  }
+  return bounds;
+}
+
 Bounds BoundsOf(const GeoShape& shape) {
+  if (shape.kind == GeoShape::Kind::kPolygon) return BoundsOfPolygon(shape.vertices);
   const bool circle = shape.kind == GeoShape::Kind::kCircle;
   const double height = shape.meters_per_unit * (circle ? shape.radius : shape.height / 2);
   const double width = shape.meters_per_unit * (circle ? shape.radius : shape.width / 2);
@@ -103,6 +115,22 @@ Bounds BoundsOf(const GeoShape& shape) {
   const double pole_side = center.latitude < 0 ? center.latitude - up : center.latitude + up;
   const double aside = Degrees(width / kEarthRadiusMeters / std::cos(Radians(pole_side)));
   return {{center.longitude - aside, center.longitude + aside}, {center.latitude - up, center.latitude + up}};
+}
+
+// Returns how far the shape extends from its center, in meters.
+double ReachOf(const GeoShape& shape) {
+  switch (shape.kind) {
+    case GeoShape::Kind::kCircle:
+      return shape.radius * shape.meters_per_unit;
+    case GeoShape::Kind::kBox:
+      return shape.meters_per_unit *
+             std::sqrt((shape.width / 2) * (shape.width / 2) + (shape.height / 2) * (shape.height / 2));
+    case GeoShape::Kind::kPolygon:
+      break;
+  }
+  double reach = 0;
+  for (const GeoPoint& vertex : shape.vertices) reach = std::max(reach, DistanceMeters(shape.center, vertex));
+  return reach;
 }
 
 // Returns the finest step at which a cell and its eight neighbours should cover a circle of this radius.
@@ -180,7 +208,40 @@ std::string GeohashText(const GeoPoint& point) {
   return text;
 }
 
+// The center is the mean of the vertices as vectors from the center of the Earth, as in Valkey.
+GeoShape GeoShape::Polygon(std::vector<GeoPoint> vertices) {
+  double x = 0;
+  double y = 0;
+  double z = 0;
+  for (const GeoPoint& vertex : vertices) {
+    const double longitude = Radians(vertex.longitude);
+    const double latitude = Radians(vertex.latitude);
+    x += std::cos(latitude) * std::cos(longitude);
+    y += std::cos(latitude) * std::sin(longitude);
+    z += std::sin(latitude);
+  }
+  GeoShape shape;
+  shape.kind = Kind::kPolygon;
+  shape.center = {Degrees(std::atan2(y, x)), Degrees(std::atan2(z, std::hypot(x, y)))};
+  shape.vertices = std::move(vertices);
+  return shape;
+}
+
+// Counts the sides that a ray from the point to the east crosses: an odd number if the point is inside.
+bool GeoShape::PolygonHas(const GeoPoint& point) const {
+  bool inside = false;
+  for (size_t i = 0, before = vertices.size() - 1; i < vertices.size(); before = i++) {
+    const GeoPoint& a = vertices[i];
+    const GeoPoint& b = vertices[before];
+    if ((a.latitude > point.latitude) == (b.latitude > point.latitude)) continue;
+    const double share = (point.latitude - a.latitude) / (b.latitude - a.latitude);
+    if (point.longitude < a.longitude + share * (b.longitude - a.longitude)) inside = !inside;
+  }
+  return inside;
+}
+
 std::optional<double> GeoShape::DistanceIfInside(const GeoPoint& point) const {
+  if (kind == Kind::kPolygon) return PolygonHas(point) ? std::optional(DistanceMeters(center, point)) : std::nullopt;
   if (kind == Kind::kCircle) {
     const double distance = DistanceMeters(center, point);
     return distance > radius * meters_per_unit ? std::nullopt : std::optional(distance);
@@ -193,11 +254,7 @@ std::optional<double> GeoShape::DistanceIfInside(const GeoPoint& point) const {
 
 std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape) {
   const Bounds bounds = BoundsOf(shape);
-  const bool circle = shape.kind == GeoShape::Kind::kCircle;
-  const double reach = circle
-                           ? shape.radius
-                           : std::sqrt((shape.width / 2) * (shape.width / 2) + (shape.height / 2) * (shape.height / 2));
-  int step = StepFor(reach * shape.meters_per_unit, shape.center.latitude);
+  int step = StepFor(ReachOf(shape), shape.center.latitude);
   Cell center = CellOf(shape.center, step);
   if (step > 1 && !NeighboursCover(center, bounds)) center = CellOf(shape.center, --step);
 

@@ -43,18 +43,25 @@ GeoPoint PointOfScore(double score);  // the centre of the geohash cell with thi
 // only ten characters.
 std::string GeohashText(const GeoPoint& point);  // the geohash as 11 characters, as GEOHASH replies
 
-// The area of a search: a circle, or a box whose sides follow meridians and parallels.
-struct GeoShape {  // the area of a search, a circle or a box
-  enum class Kind : uint8_t { kCircle, kBox };
+// The area of a search: a circle, a box whose sides follow meridians and parallels, or a polygon. The sides of a
+// polygon are straight lines on a map whose axes are longitude and latitude.
+struct GeoShape {  // the area of a search: a circle, a box or a polygon
+  enum class Kind : uint8_t { kCircle, kBox, kPolygon };
+
+  static GeoShape Polygon(std::vector<GeoPoint> vertices);  // the polygon, whose center is the mean of its vertices
 
   Kind kind = Kind::kCircle;
-  GeoPoint center;             // the middle of the circle or box
-  double radius = 0;           // of a circle, in units of meters_per_unit
-  double width = 0;            // width of a box from west to east, in the same unit
-  double height = 0;           // height of a box from south to north, in the same unit
-  double meters_per_unit = 1;  // length of the unit of radius, width and height
+  GeoPoint center;                      // the middle of the circle or box
+  double radius = 0;                    // of a circle, in units of meters_per_unit
+  double width = 0;                     // width of a box from west to east, in the same unit
+  double height = 0;                    // height of a box from south to north, in the same unit
+  double meters_per_unit = 1;           // length of the unit of radius, width and height
+  std::vector<GeoPoint> vertices = {};  // corners of a polygon, in order
 
   std::optional<double> DistanceIfInside(const GeoPoint& point) const;  // meters from the center; nullopt: outside
+
+ private:
+  bool PolygonHas(const GeoPoint& point) const;  // the point is inside the polygon
 };
 
 struct ScoreSpan {  // a range of geohash scores: first <= score < end

@@ -1,5 +1,8 @@
 #include "server/commands/sorted_sets/geo_query.h"
 
+#include <utility>
+#include <vector>
+
 namespace respite {
 
 namespace refusals {
@@ -11,6 +14,8 @@ constexpr char kGeoWidthNotNumber[] = "ERR need numeric width";
 constexpr char kGeoHeightNotNumber[] = "ERR need numeric height";
 constexpr char kGeoRadiusNegative[] = "ERR radius cannot be negative";
 constexpr char kGeoBoxNegative[] = "ERR height or width cannot be negative";
+constexpr char kGeoVertexCount[] = "ERR invalid number of vertices";
+constexpr char kGeoTooFewVertices[] = "ERR GEOSEARCH BYPOLYGON must have at least 3 vertices";
 constexpr char kGeoNoSuchMember[] = "ERR could not decode requested zset member";
 constexpr char kGeoCountNotPositive[] = "ERR COUNT must be > 0";
 constexpr char kGeoAnyWithoutCount[] = "ERR the ANY argument requires COUNT argument";
@@ -93,6 +98,18 @@ class GeoQueryParser {
     shape.meters_per_unit = MetersPerUnit(args_.Next());
   }
 
+  // Takes the number of vertices and their coordinates.
+  void TakePolygon() {
+    constexpr int64_t kMinVertices = 3;
+    const int64_t count = args_.NextInteger(refusals::kGeoVertexCount);
+    if (count > INT32_MAX) throw Refusal{refusals::kGeoVertexCount};
+    if (count < kMinVertices || static_cast<size_t>(count) > args_.Left() / 2)
+      throw Refusal{refusals::kGeoTooFewVertices};
+    std::vector<GeoPoint> vertices;
+    for (int64_t i = 0; i < count; ++i) vertices.push_back(TakePoint(args_));
+    query_.shape = GeoShape::Polygon(std::move(vertices));
+  }
+
   bool TakeReplyOption() {
     if (args_.TakeToken("WITHDIST")) return query_.with_distance = true;
     if (args_.TakeToken("WITHHASH")) return query_.with_hash = true;
@@ -121,7 +138,14 @@ class GeoQueryParser {
   }
 
   bool TakeShapeOption() {
-    if (center_ != Center::kPoint && args_.TakeTokenWith("FROMMEMBER", 1)) {
+    const bool is_polygon = extent_ == Extent::kPolygon;
+    if (center_ == Center::kNone && extent_ != Extent::kCircle && extent_ != Extent::kBox &&
+        args_.TakeTokenWith("BYPOLYGON", 1)) {
+      extent_ = Extent::kPolygon;
+      TakePolygon();
+    } else if (is_polygon) {
+      return false;
+    } else if (center_ != Center::kPoint && args_.TakeTokenWith("FROMMEMBER", 1)) {
       center_ = Center::kMember;
       TakeMember();
     } else if (center_ != Center::kMember && args_.TakeTokenWith("FROMLONLAT", 2)) {
@@ -143,13 +167,14 @@ class GeoQueryParser {
     const bool stores = query_.store_key || form_ == GeoForm::kSearchStore;
     if (stores && (query_.with_distance || query_.with_hash || query_.with_coordinates))
       throw Refusal{IsSearch() ? refusals::kGeoSearchStoreWith : refusals::kGeoRadiusStoreWith};
-    if (IsSearch() && center_ == Center::kNone) throw refusals::GeoExactlyOne("FROMMEMBER or FROMLONLAT", args_[0]);
+    if (IsSearch() && center_ == Center::kNone && extent_ != Extent::kPolygon)
+      throw refusals::GeoExactlyOne("FROMMEMBER or FROMLONLAT", args_[0]);
     if (IsSearch() && extent_ == Extent::kNone) throw refusals::GeoExactlyOne("BYRADIUS and BYBOX", args_[0]);
     if (query_.takes_any && query_.count == 0) throw Refusal{refusals::kGeoAnyWithoutCount};
   }
 
   enum class Center : uint8_t { kNone, kMember, kPoint };
-  enum class Extent : uint8_t { kNone, kCircle, kBox };
+  enum class Extent : uint8_t { kNone, kCircle, kBox, kPolygon };
 
   Args& args_;
   const SortedSet& places_;

@@ -16,7 +16,7 @@ using FailedCommandTest = PlayedPrimaryTest;
 TEST_F(FailedCommandTest, ACommandThatFailsEndsTheLinkBeforeIt) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> commands = {
       {{"NEWCOMMAND", "2", "k1", "v1", "k2", "v2", "EX", "1000"}, "NEWCOMMAND"},
-      {{"GEOSEARCHSTORE", "d", "s", "BYPOLYGON", "3", "0", "0", "1", "1", "2", "0"}, "geosearchstore"},
+      {{"GEOSEARCHSTORE", "d", "s", "BYCURVE", "3", "0", "0", "1", "1", "2", "0"}, "geosearchstore"},
       {{"SET", "k1"}, "set"},
       {{"LPUSH", "text", "x"}, "lpush"},
       {{"CLUSTER", "NOSUCH"}, "CLUSTER"},
