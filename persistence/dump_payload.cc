@@ -29,11 +29,17 @@ std::optional<Bytes> VerifyPayload(Bytes payload, PayloadCheck check) {
   if (payload.size() < kVersionSize + kChecksumSize) return std::nullopt;
   const Bytes value = payload.substr(0, payload.size() - kVersionSize - kChecksumSize);
   RdbInput footer(payload.substr(value.size()));
-  if (footer.Little16() > rdb::kNewestVersion) return std::nullopt;
+  const uint16_t version = footer.Little16();
+  if (version > rdb::kNewestVersion && version != rdb::kValkeyVersion) return std::nullopt;
   if (check == PayloadCheck::kSkipChecksum) return value;
   const uint64_t checksum = Crc64(0, payload.substr(0, payload.size() - kChecksumSize));
   if (footer.Little64() != checksum) return std::nullopt;
   return value;
+}
+
+rdb::Dialect DialectOfPayload(Bytes payload) {
+  RdbInput footer(payload.substr(payload.size() - kVersionSize - kChecksumSize));
+  return footer.Little16() == rdb::kValkeyVersion ? rdb::Dialect::kValkey : rdb::Dialect::kRedis;
 }
 
 }  // namespace respite

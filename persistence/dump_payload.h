@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "datatypes/entry.h"
+#include "persistence/rdb_format.h"
 #include "persistence/rdb_output.h"
 
 namespace respite {
@@ -22,5 +23,8 @@ enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 // version is newer than this server can read, or if the checksum is wrong.
 std::optional<Bytes> VerifyPayload(Bytes payload,  // the payload without version and CRC-64; nullopt: wrong
                                    PayloadCheck check);
+
+// Requires: VerifyPayload has accepted the payload.
+rdb::Dialect DialectOfPayload(Bytes payload);  // kValkey: Valkey 9 wrote the payload
 
 }  // namespace respite

@@ -11,8 +11,6 @@ namespace {
 
 using namespace std::string_view_literals;
 
-constexpr Bytes kValkeySignature = "VALKEY";
-constexpr size_t kValkeyDigits = 3;
 constexpr size_t kHeadBytes = 16;
 
 struct KnownHead {
@@ -51,11 +49,11 @@ Result<FileFormat, IoError> DetectFileFormat(File& file) {
     const Bytes magic = head.substr(0, rdb::kSignature.size() + rdb::kVersionDigits);
     return FileFormat{Kind::kRdb, "a snapshot of Redis (" + std::string(magic) + ")"};
   }
-  if (head[0] == '*' || head[0] == '#') return FileFormat{Kind::kRecords, "an append-only file"};
-  if (head.starts_with(kValkeySignature)) {
-    const Bytes magic = head.substr(0, kValkeySignature.size() + kValkeyDigits);
-    return FileFormat{Kind::kOther, "a snapshot of Valkey (" + std::string(magic) + ")"};
+  if (head.starts_with(rdb::kValkeySignature)) {
+    const Bytes magic = head.substr(0, rdb::kValkeySignature.size() + rdb::kValkeyVersionDigits);
+    return FileFormat{Kind::kRdb, "a snapshot of Valkey (" + std::string(magic) + ")"};
   }
+  if (head[0] == '*' || head[0] == '#') return FileFormat{Kind::kRecords, "an append-only file"};
   return FileFormat{Kind::kOther, NameOf(head)};
 }
 

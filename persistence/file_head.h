@@ -13,11 +13,11 @@ namespace respite {
 struct FileFormat {  // whether a file is an RDB or append-only file, by its first bytes
   enum class Kind : uint8_t {
     kEmpty,
-    kRdb,      // "REDIS"
+    kRdb,      // "REDIS" or "VALKEY"
     kRecords,  // "*" or "#", the beginning of an append-only file
     kOther,
   };
-  Kind kind = Kind::kEmpty;  // kOther: not an RDB of Redis, and not an append-only file
+  Kind kind = Kind::kEmpty;  // kOther: neither an RDB nor an append-only file
   // Completes a sentence that begins "The file is …", for example "a snapshot of Valkey (VALKEY080)".
   std::string what = {};  // "a snapshot of Valkey (VALKEY080)": completes "The file is …"
 };

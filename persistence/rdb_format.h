@@ -47,6 +47,8 @@
 //   19 stream           like 21, without millis(active)
 //   15 stream           like 19, without the part between id(last) and the groups, and without n(ever read)
 //
+//   22 hash (Valkey)    n (text(field) text {8}(deadline in ms; -1: none))*n
+//
 // Unfinished versions of Redis 7.4 wrote 22 and 23 for hashes with field deadlines; 6 and 7 are values of modules.
 //
 // A file is
@@ -88,6 +90,8 @@
 
 namespace respite::rdb {
 
+enum class Dialect : uint8_t { kRedis, kValkey };  // whose meaning the types of values have
+
 enum class Type : uint8_t {
   kString = 0,
   kList = 1,
@@ -110,7 +114,8 @@ enum class Type : uint8_t {
   kStreamListpacks2 = 19,
   kSetListpack = 20,
   kStreamListpacks3 = 21,
-  kTimedHashDraft = 22,
+  kTimedHashDraft = 22,  // of Redis; in Valkey kValkeyTimedHash
+  kValkeyTimedHash = 22,
   kTimedHashListpackDraft = 23,
   kTimedHash = 24,
   kTimedHashListpack = 25,
@@ -140,6 +145,11 @@ inline constexpr uint64_t kPartText = 5;
 
 inline constexpr std::string_view kSignature = "REDIS";
 inline constexpr size_t kVersionDigits = 4;
+// Valkey 9 has versions of its own. Its files begin with "VALKEY080". They are like those of Redis' version 11, but for
+// type 22: a hash with field deadlines.
+inline constexpr std::string_view kValkeySignature = "VALKEY";
+inline constexpr size_t kValkeyVersionDigits = 3;
+inline constexpr uint16_t kValkeyVersion = 80;
 
 // Versions of the format. Redis 7.0 writes kVersionOf70, and Redis 7.2 writes kVersion. Redis 7.4 writes
 // kVersionOfTimedHashes, which this server writes only if hashes have field deadlines. The server reads versions up to

@@ -159,6 +159,27 @@ RdbValueResult ReadTimed(RdbInput& input, const RdbEntryProperties& target) {
   return MakeTimedHash(std::move(pairs), target, Judge::kByCountAndSize);
 }
 
+RdbValueResult ReadValkeyTimed(RdbInput& input, const RdbEntryProperties& target) {
+  constexpr int64_t kNone = -1;
+  const uint64_t count = input.Count(3);
+  std::vector<RdbText> texts;
+  std::vector<int64_t> deadlines;
+  for (uint64_t i = 0; i < count && !input.Failed(); ++i) {
+    texts.push_back(input.Text());
+    texts.push_back(input.Text());
+    const int64_t stored_ms = input.Millis();
+    const int64_t deadline_ms = stored_ms == kNone ? 0 : stored_ms;
+    if (!IsPossibleDeadline(deadline_ms)) return BadValue("a field has an impossible deadline");
+    deadlines.push_back(deadline_ms);
+  }
+  if (input.Failed()) return BadValue("a hash is cut off");
+  if (count == 0) return EmptyValue();
+  const PackedElements elements = ElementsOf(texts);
+  std::vector<TimedPair> pairs;
+  for (size_t i = 0; i < count; ++i) pairs.push_back({elements[2 * i], elements[2 * i + 1], deadlines[i]});
+  return MakeTimedHash(std::move(pairs), target, Judge::kByCountAndSize);
+}
+
 RdbValueResult ReadTimedListpack(RdbInput& input, const RdbEntryProperties& target) {
   input.Millis();  // the first deadline, which the listpack also contains
   const RdbText text = input.Text();
@@ -225,6 +246,8 @@ RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type, const RdbEntryProper
       return ReadHashZiplist(input, target);
     case rdb::Type::kHashListpack:
       return ReadHashListpack(input, target);
+    case rdb::Type::kValkeyTimedHash:
+      return ReadValkeyTimed(input, target);
     case rdb::Type::kTimedHash:
       return ReadTimed(input, target);
     case rdb::Type::kTimedHashListpack:

@@ -94,6 +94,7 @@ bool RdbItemReader::ReadHeader() {
   const RdbHeader head = ParseRdbHeader(bytes, options_.versions);
   if (head.fault == Kind::kSignature) return Fail(Kind::kSignature, head.text);
   version_ = head.version;
+  dialect_ = head.dialect;
   stage_ = Stage::kItems;
   return !head.fault || Fail(*head.fault, head.text);
 }
@@ -232,7 +233,8 @@ bool RdbItemReader::ReadKey(uint8_t type) {
   key_.assign(key.View());
   step_ = Step::kValue;
   if (static_cast<rdb::Type>(type) == rdb::Type::kModule2) return ReadModuleValue();
-  auto entry = ReadRdbValue(*input_, type, {key_, options_.access, options_.limits, options_.hash_key, deadline_ms_});
+  auto entry =
+      ReadRdbValue(*input_, type, {key_, options_.access, options_.limits, options_.hash_key, deadline_ms_, dialect_});
   if (!entry) return FailOrSkip(entry.error());
   batch_.push_back({std::move(entry).value(), idle_s_, frequency_});
   if (announced_keys_ != 0) --announced_keys_;

@@ -77,6 +77,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   uint64_t begin_;                                   // offset in the RDB or file of the start of input_
   uint64_t next_progress_;                           // offset at which OnProgress is called the next time
   Stage stage_ = Stage::kHead;                       // what comes next: header, items or checksum
+  rdb::Dialect dialect_ = rdb::Dialect::kRedis;      // whose meaning the types of values have
   int version_ = 0;                                  // the RDB version of the file
   int db_ = 0;                                       // database of the next key
   RdbFailure::Step step_ = RdbFailure::Step::kHead;  // what is being read, for failures

@@ -15,16 +15,20 @@ constexpr char kNoModule[] = "no matching module";
 
 RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions) {
   static_assert(kRdbHeaderBytes == rdb::kSignature.size() + rdb::kVersionDigits);
-  if (!bytes.starts_with(rdb::kSignature)) {
+  static_assert(kRdbHeaderBytes == rdb::kValkeySignature.size() + rdb::kValkeyVersionDigits);
+  const bool is_valkey = bytes.starts_with(rdb::kValkeySignature);
+  if (!is_valkey && !bytes.starts_with(rdb::kSignature)) {
     return {0, RdbFailure::Kind::kSignature, "Wrong signature trying to load DB from file"};
   }
   int version = 0;
-  for (char digit : bytes.substr(rdb::kSignature.size())) {
+  for (char digit : bytes.substr(is_valkey ? rdb::kValkeySignature.size() : rdb::kSignature.size())) {
     version = IsDigit(digit) ? version * 10 + (digit - '0') : -1000;
   }
   version = std::max(version, 0);
   const bool is_any = versions == RdbReadOptions::Versions::kAll;
-  if (version >= 1 && (is_any || version <= rdb::kNewestVersion)) return {version, std::nullopt, {}};
+  const bool is_known = is_valkey ? version == rdb::kValkeyVersion : version <= rdb::kNewestVersion;
+  const rdb::Dialect dialect = is_valkey ? rdb::Dialect::kValkey : rdb::Dialect::kRedis;
+  if (version >= 1 && (is_any || is_known)) return {version, std::nullopt, {}, dialect};
   return {version, RdbFailure::Kind::kVersion, StrCat("Can't handle RDB format version ", version)};
 }
 

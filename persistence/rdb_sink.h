@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "datatypes/database.h"
 #include "datatypes/encoding_limits.h"
+#include "persistence/rdb_format.h"
 
 namespace respite {
 
@@ -106,10 +107,11 @@ struct RdbFailure {  // why and where reading an RDB failed
 
 // The size of the signature and the version at the start of an RDB.
 inline constexpr size_t kRdbHeaderBytes = 9;
-struct RdbHeader {                        // signature and version, the first 9 bytes of an RDB
-  int version = 0;                        // the RDB version; 0: there is none
-  std::optional<RdbFailure::Kind> fault;  // why the RDB cannot be read: kSignature or kVersion; nullopt: no fault
-  std::string text;                       // of the fault
+struct RdbHeader {                              // signature and version, the first 9 bytes of an RDB
+  int version = 0;                              // the RDB version; 0: there is none
+  std::optional<RdbFailure::Kind> fault;        // why the RDB cannot be read: kSignature or kVersion; nullopt: no fault
+  std::string text;                             // of the fault
+  rdb::Dialect dialect = rdb::Dialect::kRedis;  // whose meaning the types of values have
 };
 // Requires: bytes.size() == kRdbHeaderBytes.
 RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions);  // checks the first 9 bytes of an RDB

@@ -24,6 +24,7 @@ struct RdbEntryProperties {           // what to know to make a key of a value t
   const EncodingLimits& limits;       // collections up to these sizes are stored packed
   HashKey hash_key;                   // the secret hash key of the database, for large collections
   int64_t deadline_ms = kNoDeadline;  // when the key expires (Unix ms), or kNoDeadline
+  rdb::Dialect dialect = rdb::Dialect::kRedis;  // whose meaning the types of values have
 };
 
 struct RdbValueFault {  // why a value in an RDB cannot be read

@@ -42,6 +42,8 @@ RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbEntryProperties
     case Type::kModule2:
       return BadValue("values of modules cannot be read");
     case Type::kTimedHashDraft:
+      if (target.dialect == rdb::Dialect::kValkey) return ReadRdbHash(input, type, target);
+      [[fallthrough]];
     case Type::kTimedHashListpackDraft:
       return BadValue("hashes with field deadlines of unreleased versions of Redis cannot be read");
     case Type::kStreamListpacks:

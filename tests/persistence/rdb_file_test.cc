@@ -199,7 +199,12 @@ TEST(RdbFile, TheHeadIsJudgedByItself) {
   for (const char* head : {"REDIS0013", "REDIS0000", "REDIS00x1", "REDIS9999", "REDIS-001"}) {
     EXPECT_EQ(ParseRdbHeader(head, kKnown).fault, RdbFailure::Kind::kVersion) << head;
   }
-  for (const char* head : {"VALKEY080", "redis0011", "REDI S011"}) {
+  EXPECT_EQ(ParseRdbHeader("VALKEY080", kKnown).fault, std::nullopt);
+  EXPECT_EQ(ParseRdbHeader("VALKEY080", kKnown).dialect, rdb::Dialect::kValkey);
+  for (const char* head : {"VALKEY079", "VALKEY081", "VALKEY011", "VALKEY0x0"}) {
+    EXPECT_EQ(ParseRdbHeader(head, kKnown).fault, RdbFailure::Kind::kVersion) << head;
+  }
+  for (const char* head : {"valkey080", "redis0011", "REDI S011"}) {
     EXPECT_EQ(ParseRdbHeader(head, kKnown).fault, RdbFailure::Kind::kSignature) << head;
   }
   EXPECT_EQ(ParseRdbHeader("REDIS0013", RdbReadOptions::Versions::kAll).fault, std::nullopt);

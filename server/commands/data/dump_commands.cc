@@ -107,7 +107,12 @@ EntryPtr ReadPayload(Call& call, Bytes key, Bytes payload, uint32_t access) {
   const uint8_t type = input.Byte();
   if (call.services.env.settings.sanitize_dump_payload != SanitizeDumpPayload::kNever && IsPackedRdbType(type))
     ++call.services.env.stats.payload_sanitizations;
-  auto entry = ReadRdbValue(input, type, {key, access, call.services.data.dataset.limits, call.db.Data().hash_key()});
+  auto entry = ReadRdbValue(input, type,
+                            {.key = key,
+                             .access = access,
+                             .limits = call.services.data.dataset.limits,
+                             .hash_key = call.db.Data().hash_key(),
+                             .dialect = DialectOfPayload(payload)});
   if (!entry) {
     call.services.env.log.Verbose("Internal error in RDB reading offset 0 of a payload of " + call.command.full_name +
                                   " -> " + entry.error().why);

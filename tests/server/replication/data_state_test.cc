@@ -24,7 +24,7 @@ TEST_F(DataStateTest, AHeadThatCannotBeReadChangesNothingInAnyMode) {
   const std::string rest(3000, 'x');
   const std::vector<std::pair<std::string, std::string>> heads = {
       {"REDIS0013", "Can't handle RDB format version 13: this server reads versions 1 to 12"},
-      {"VALKEY080", "The snapshot of the master begins with \"VALKEY080\""},
+      {"VALKEY099", "Can't handle RDB format version 99"},
       {"REDIS00x1", "Can't handle RDB format version 0"},
       {"nonsense!", "The snapshot of the master begins with \"nonsense!\""},
       {std::string("\r\n\0REDIS0", 9), "The snapshot of the master begins with"}};

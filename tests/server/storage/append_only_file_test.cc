@@ -299,7 +299,7 @@ TEST_F(AppendOnlyFileTest, ATransactionWithoutEndIsFatalIfAnotherFollows) {
 TEST_F(AppendOnlyFileTest, OtherFilesAreNamedAndKept) {
   Start()->Run("SET k v");
   const std::string good = files_.Content(kBase);
-  for (const char* content : {"VALKEY080\xfa", "\x1f\x8b\x08gz", "file x seq 1 type b\n"}) {
+  for (const char* content : {"\x1f\x8b\x08gz", "file x seq 1 type b\n"}) {
     files_.Put(kBase, content);
     auto life = Start();
     EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);

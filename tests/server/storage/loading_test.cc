@@ -241,10 +241,10 @@ TEST_F(LoadingTest, ADumpCutAnywhereIsRefused) {
 }
 
 TEST_F(LoadingTest, AFileThatIsNoDumpIsNamed) {
-  files_.Put("dump.rdb", "VALKEY080\xfa");
+  files_.Put("dump.rdb", "\x1f\x8b\x08gz");
   ServerLife life(files_, {});
   EXPECT_EQ(life.outcome(), LoadOutcome::kFailed);
-  EXPECT_THAT(life.Log(), HasSubstr("The file dump.rdb is a snapshot of Valkey (VALKEY080)."));
+  EXPECT_THAT(life.Log(), HasSubstr("The file dump.rdb is compressed by gzip."));
 }
 
 TEST_F(LoadingTest, AWrongChecksumIsRefusedUnlessChecksAreOff) {

@@ -52,6 +52,24 @@ TEST_P(DumpCommands, RestoreReadsDumps) {
   EXPECT_THAT(Run("TTL hash2"), Int(-1));
 }
 
+// Valkey 9 has an RDB version of its own, 80, in which type 22 is a hash with field deadlines.
+TEST_P(DumpCommands, RestoreReadsPayloadsOfValkey9) {
+  const std::string hash =
+      "\x16\x02\x01"
+      "f\x01v\x00\xd8\xc3,\xbb\x03\x00\x00\x01g\x01w\xff\xff\xff\xff\xff\xff\xff\xff"s;
+  EXPECT_THAT(Run({"RESTORE", "h", "0", Payload(hash, 80)}), Ok());
+  EXPECT_THAT(Run("HPEXPIRETIME h FIELDS 2 f g"), ArrayOf(Int(4'102'444'800'000), Int(-1)));
+  EXPECT_THAT(Run("HMGET h f g"), Bulks({"v", "w"}));
+  EXPECT_THAT(Run({"RESTORE", "k", "0", Payload("\0\x05hello"s, 80)}), Ok());
+  EXPECT_THAT(Run("GET k"), Bulk("hello"));
+  EXPECT_THAT(Run({"RESTORE", "x", "0", Payload(hash, 11)}), Error("ERR Bad data format")) << "type 22 is not Redis'";
+  EXPECT_THAT(Run({"RESTORE", "x", "0", Payload(hash, 81)}), Error("ERR DUMP payload version or checksum are wrong"));
+  std::string impossible = hash;
+  impossible[7 + 6] = '\x7f';  // the deadline is beyond the greatest one
+  EXPECT_THAT(Run({"RESTORE", "x", "0", Payload(impossible, 80)}), Error("ERR Bad data format"));
+  EXPECT_THAT(Run({"RESTORE", "x", "0", Payload(hash.substr(0, 20), 80)}), Error("ERR Bad data format"));
+}
+
 TEST_P(DumpCommands, RdbCompressionDecidesAboutLongTexts) {
   Run({"SET", "k", std::string(1000, 'x')});
   EXPECT_LT(Dumped("k").size(), 100u);
