@@ -16,9 +16,11 @@ namespace {
 
 constexpr uint32_t kHungUp = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
+}  // namespace
+
 // Memory for the one operation that WakeAsio starts at a time. Otherwise Asio would allocate an operation for each
 // wait. When the SocketPoller is destroyed, Asio still has the operation, and destroys it later.
-struct WaitMemory {
+struct SocketPoller::WaitMemory {
   static constexpr size_t kBytes = 256;
   alignas(std::max_align_t) std::array<std::byte, kBytes> bytes;
   bool is_used = false;   // Asio has the operation
@@ -26,7 +28,7 @@ struct WaitMemory {
 };
 
 template <class T>
-struct WaitAllocator {  // allocates from a WaitMemory, or from the heap if that is in use or too small
+struct SocketPoller::WaitAllocator {  // allocates from a WaitMemory, or from the heap if that is in use or too small
   using value_type = T;
   explicit WaitAllocator(WaitMemory* wait_memory) : memory(wait_memory) {}
   template <class Other>
@@ -49,8 +51,6 @@ struct WaitAllocator {  // allocates from a WaitMemory, or from the heap if that
 
   WaitMemory* memory;
 };
-
-}  // namespace
 
 // An executor of a known type costs less than Asio's default executor, which can hold any type.
 struct SocketPoller::Set {

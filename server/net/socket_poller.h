@@ -62,6 +62,9 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   void WakeAsio();  // lets the next wait of Asio also end when a watched socket is ready
 
  private:
+  struct WaitMemory;  // memory for the operation of Asio that waits
+  template <class T>
+  struct WaitAllocator;                           // allocates from a WaitMemory
   struct WaitHandler;                             // called when Asio finds a watched socket ready
   struct Set;                                     // the epoll set
   struct Round;                                   // the sockets that one epoll_wait has found
