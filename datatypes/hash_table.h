@@ -137,7 +137,6 @@ class HashTable final : public Object {  // the value of a large hash: fields by
   }
   void PrefetchField(uint64_t hash) const { index_.PrefetchItem(hash); }  // after PrefetchBucket: prefetches the field
   uint64_t Hash(Bytes name) const { return index_.Hash(name); }
-  const HashIndex<HashField*>& Index() const { return index_; }  // the fields by name
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 

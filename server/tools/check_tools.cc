@@ -32,8 +32,8 @@ constexpr char kAofHelp[] =
     "\n"
     "  --fix                          ask, and then truncate the last file after its last good record,\n"
     "                                 unless complete records follow\n"
-    "  --truncate-to-timestamp TIME   ask, and then remove records written after TIME, in seconds; the file must have\n"
-    "                                 been written with aof-timestamp-enabled\n"
+    "  --truncate-to-timestamp TIME   remove records written after TIME, in Unix seconds, without asking; the file\n"
+    "                                 must have been written with aof-timestamp-enabled\n"
     "  -h, --help                     print this\n";
 constexpr char kRdbUsage[] = "Usage: %s <rdb-file-name>\n";
 constexpr char kRdbHelp[] =
