@@ -107,13 +107,13 @@ bool ChunkedList::HasCapacityFor(size_t chunk, Bytes element) const {
 }
 
 ListChunk& ChunkedList::AddChunkAt(ListEnd end) {
-  SealInside(end, 1);
+  SealSecondChunk(end);
   return row_.Insert(end == ListEnd::kHead ? 0 : row_.Size());
 }
 
-void ChunkedList::SealInside(ListEnd end, size_t distance) {
-  if (distance >= row_.Size()) return;
-  row_[end == ListEnd::kHead ? distance : row_.Size() - 1 - distance].Seal();
+void ChunkedList::SealSecondChunk(ListEnd end) {
+  if (row_.Size() < 2) return;
+  row_[end == ListEnd::kHead ? 1 : row_.Size() - 2].Seal();
 }
 
 void ChunkedList::Push(ListEnd end, Bytes element) {
@@ -126,7 +126,7 @@ void ChunkedList::Push(ListEnd end, Bytes element) {
     chunk.PushBack(element);
   }
   ++size_;
-  if (chunk.UsedBytes() != old_bytes && chunk.UsedBytes() >= kSettledBytes) SealInside(end, 1);
+  if (chunk.UsedBytes() != old_bytes && chunk.UsedBytes() >= kSettledBytes) SealSecondChunk(end);
 }
 
 void ChunkedList::Pop(ListEnd end) {

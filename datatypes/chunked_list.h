@@ -157,11 +157,11 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
  private:
   bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: chunk `chunk` exists and has room for `element`
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
-  ListChunk& AddChunkAt(ListEnd end);             // adds an empty chunk at this end, and returns it
-  void SealInside(ListEnd end, size_t distance);  // compresses the chunk that is `distance` chunks from this end
-  ListChunk& SplitBefore(Place place);            // splits a chunk; returns the part from `place` on
-  void MergeAround(size_t centre);  // after a split: merges small chunks next to chunk `centre`, as Redis does
-  bool MergeIfSmall(size_t left);   // merges chunks `left` and `left` + 1; false: together too large
+  ListChunk& AddChunkAt(ListEnd end);   // adds an empty chunk at this end, and returns it
+  void SealSecondChunk(ListEnd end);    // compresses the chunk next to the end chunk: it gets no more pushes
+  ListChunk& SplitBefore(Place place);  // splits a chunk; returns the part from `place` on
+  void MergeAround(size_t centre);      // after a split: merges small chunks next to chunk `centre`, as Redis does
+  bool MergeIfSmall(size_t left);       // merges chunks `left` and `left` + 1; false: together too large
   size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases at most `max_count`; returns how many
                            size_t max_count, ListEnd from);
 

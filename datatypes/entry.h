@@ -194,7 +194,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   static constexpr uint32_t kFormMask = 7u << kFormShift;            // the bits of bits_ with the ValueForm
   static constexpr int kInlineShift = 12;                            // position of the inline size in sizes_
   static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
-  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // bytes; a larger value needs WideSizes
+  static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // largest inline size that fits into sizes_
   struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them
     uint32_t key;
     uint32_t inlined;  // bytes of the value inside the entry

@@ -181,7 +181,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     page.Clear(cell, page.HomeBucketOf(hash));
     --size_;
     const bool is_sparse = page->used < kSparseBucket * static_cast<uint32_t>(page.BucketCount());
-    if (is_sparse && BucketsFor(page->used) < page.BucketCount()) Resize(at, BucketsFor(page->used));
+    if (is_sparse && BucketsFor(page->used) < page.BucketCount()) ResizePage(at, BucketsFor(page->used));
     if (depth_ != 0 && is_sparse && directory_[at]->used % 16 == 0) MergePageIfSparse(at);
     return slot;
   }
@@ -311,20 +311,20 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     --size_;
     return slot;
   }
-  // Sets `spill` in the home buckets of the collisions that belong to the page at `prefix` of the directory.
-  void MarkCollisions(size_t prefix) const {  // sets kManySpilled in the home buckets of collisions
+  // Sets `spill` in the home buckets of the collisions that belong to the page directory_[at].
+  void MarkCollisions(size_t at) const {  // sets kManySpilled in the home buckets of collisions
     if (collisions_ == nullptr) return;
-    const PageRef page = directory_[prefix];
-    const auto [first, last] = HashRangeOf(prefix);
+    const PageRef page = directory_[at];
+    const auto [first, last] = HashRangeOf(at);
     collisions_->ForEachBetween(
         first, last, [&](const auto& item) { page->buckets[page.HomeBucketOf(item.hash)].spill = kManySpilled; });
   }
-  // Returns the first and the last hash of the page at `prefix` of the directory.
-  std::pair<uint64_t, uint64_t> HashRangeOf(size_t prefix) const {  // first and last hash of a page
-    const int depth = directory_[prefix]->depth;
+  // Returns the first and the last hash of the page directory_[at].
+  std::pair<uint64_t, uint64_t> HashRangeOf(size_t at) const {  // first and last hash of a page
+    const int depth = directory_[at]->depth;
     if (depth == 0) return {0, UINT64_MAX};
     const uint64_t rest = UINT64_MAX >> depth;
-    const uint64_t first = (static_cast<uint64_t>(prefix) << (64 - depth_)) & ~rest;
+    const uint64_t first = (static_cast<uint64_t>(at) << (64 - depth_)) & ~rest;
     return {first, first | rest};
   }
 
@@ -350,7 +350,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   bool GrowOrSplitPage(uint64_t hash) {  // makes room for an item; false: the page cannot grow and cannot split
     const PageRef page = PageOf(hash);
     if (page.BucketCount() < kMaxBuckets) {
-      Resize(DirectoryIndexOf(hash), Page::NextBucketCount(page.BucketCount()));
+      ResizePage(DirectoryIndexOf(hash), Page::NextBucketCount(page.BucketCount()));
       return true;
     }
     if (page->depth == kMaxDepth) return false;
@@ -362,11 +362,11 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return true;
   }
 
-  // These functions replace the page at index `prefix` of the directory. A split requires that the page's depth is less
-  // than the directory's.
-  void Resize(size_t prefix, int buckets);  // replaces a page by one with this number of buckets
-  void SplitPage(size_t prefix);            // splits a page in two by one more bit of the hash
-  void MergePageIfSparse(size_t prefix);    // merges a page with its sibling if both are nearly empty
+  // These functions replace the page directory_[at]. A split requires that the page's depth is less than the
+  // directory's.
+  void ResizePage(size_t at, int buckets);  // replaces the page by one with this number of buckets
+  void SplitPage(size_t at);                // splits a page in two by one more bit of the hash
+  void MergePageIfSparse(size_t at);        // merges a page with its sibling if both are nearly empty
   void SetDirectory(size_t first, size_t count, PageRef page) {  // makes `count` directory entries point to `page`
     for (size_t i = 0; i < count; ++i) directory_[first + i] = page;
   }
@@ -500,20 +500,19 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       if (bucket.spill == 0) return;
     }
   }
-  // Calls visit for the slots of the CollisionList that belong to bucket `home` of the page at index `prefix` of the
-  // directory.
+  // Calls visit for the slots of the CollisionList that belong to bucket `home` of the page directory_[at].
   template <class Visit>
-  void VisitCollisions(size_t prefix, int home,  // visits slots in collisions_ with this home bucket
+  void VisitCollisions(size_t at, int home,  // visits slots in collisions_ with this home bucket
                        Visit&& visit) const {
-    const PageRef page = directory_[prefix];
+    const PageRef page = directory_[at];
     if (collisions_ == nullptr || page->buckets[home].spill != kManySpilled) return;
-    const auto [first, last] = HashRangeOf(prefix);
+    const auto [first, last] = HashRangeOf(at);
     collisions_->ForEachBetween(first, last, [&](const auto& item) {
       if (page.HomeBucketOf(item.hash) == home) visit(item.slot);
     });
   }
-  // Decides at random where a random slot is taken from. Returns true (from the CollisionList) with the probability c /
-  // (c + `others`), where c is the number of slots in this list.
+  // A random slot comes from collisions_, which has c slots, or from the pages. Returns true for collisions_, with the
+  // probability c / (c + `others`). If `others` slots are in the pages, each slot has the same chance.
   bool DrawsCollision(Random& random, size_t others) const {  // at random; true: the random slot is from collisions_
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }

@@ -4,25 +4,25 @@
 namespace respite {
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::Resize(size_t prefix, int buckets) {  // moves a page to one with `buckets` buckets
-  const PageRef old = directory_[prefix];
+void HashIndex<Slot, Hasher>::ResizePage(size_t at, int buckets) {  // replaces the page directory_[at] by a new one
+  const PageRef old = directory_[at];
   PageFiller filler(*this, buckets, old->depth);
   MoveSlots(old, filler, filler);
-  const size_t first = prefix & ~(Span(old) - 1);
+  const size_t first = at & ~(Span(old) - 1);
   SetDirectory(first, Span(old), filler.Page());
   MarkCollisions(first);
   DeletePage(old);
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::SplitPage(size_t prefix) {  // splits a page in two by one more bit of the hash
-  const PageRef old = directory_[prefix];
+void HashIndex<Slot, Hasher>::SplitPage(size_t at) {  // splits a page in two by one more bit of the hash
+  const PageRef old = directory_[at];
   const int buckets = BucketsFor(old->used / 2);
   PageFiller low(*this, buckets, old->depth + 1);
   PageFiller high(*this, buckets, old->depth + 1);
   MoveSlots(old, low, high);
   const size_t half = Span(old) / 2;
-  const size_t first = prefix & ~(Span(old) - 1);
+  const size_t first = at & ~(Span(old) - 1);
   SetDirectory(first, half, low.Page());
   SetDirectory(first + half, half, high.Page());
   MarkCollisions(first);
@@ -54,11 +54,11 @@ void HashIndex<Slot, Hasher>::MoveSlots(PageRef from,  // moves each slot as the
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t prefix) {  // merges a page with its sibling
-  const PageRef page = directory_[prefix];
+void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t at) {  // merges a page with its sibling
+  const PageRef page = directory_[at];
   if (page->depth == 0) return;
   const size_t span = Span(page);
-  const size_t first = prefix & ~(span - 1);
+  const size_t first = at & ~(span - 1);
   const size_t sibling_first = first ^ span;
   const PageRef sibling = directory_[sibling_first];
   const size_t used = sibling->used + page->used;
@@ -93,9 +93,11 @@ uint64_t HashIndex<Slot, Hasher>::Scan(uint64_t cursor, Visit&& visit) const {
   VisitHome(page, bucket, visit);
   VisitCollisions(at, bucket, visit);
   if (bucket + 1 < page.BucketCount()) {
-    // The cursor describes the page as it is now. If the page has split since the last cursor, the prefix of `place`
-    // is in the lower half: the scan continues there, and then visits the whole upper half. If the page has merged,
-    // the new prefix is the beginning of the merged page; the position to start from was corrected above.
+    // The new cursor has the present depth of the page. Since the last cursor, the page may have:
+    //   merged (depth < place.depth): the scan continues from `begin`, where the merged page begins; the code above has
+    //     corrected place.position
+    //   split: place.prefix is in the lower half; the scan continues there, and then visits the whole upper half, so
+    //     it may visit items again
     return EncodeCursor({depth < place.depth ? begin : place.prefix, depth, page.FirstPositionOf(bucket + 1)});
   }
   uint64_t next = begin + width;

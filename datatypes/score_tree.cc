@@ -162,8 +162,9 @@ ScoreTree::Path ScoreTree::PathTo(const Bound& bound) const {
   return path;
 }
 
-// Searches for the place after the item, then steps back by one. A search for the place before the item could end on
-// the previous leaf, because the first item of a leaf is also its separator.
+// Searches for the place after the item, then steps back by one. A search for the place before the item would end on
+// the previous leaf if the item is the first of its leaf: then the separator of the leaf is the item itself, which is
+// not before that place.
 ScoreTree::Path ScoreTree::PathToItem(const ScoredMember* member) const {
   Path path = PathTo(ItemBound{member->Score(), member->Member(), Side::kAfter});
   --path.index;

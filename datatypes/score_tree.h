@@ -89,8 +89,8 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   static ScoreTree FromSorted(std::span<const Item> items);  // builds a tree from items that are sorted already
 
   size_t Size() const { return size_; }
-  // Returns the memory of the nodes, without the records.
-  size_t UsedBytes() const;  // memory of the tree, without the members
+  // Returns the memory of the nodes. The ScoredMembers, which the tree does not own, are not counted.
+  size_t UsedBytes() const;  // memory of the nodes, without the members
 
   // Inserts a record. Requires: its (score, member) is not in the tree. Cost: O(log n); sometimes splits a node.
   void Insert(ScoredMember* member);  // adds a member, sorted by its score

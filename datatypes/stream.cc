@@ -257,9 +257,9 @@ bool StreamLog::DestroyGroup(Bytes name) {
   return true;
 }
 
-// Returns true if XDEL removed an entry at or after `id` and at or after the first live entry. For kValkey81, deletions
-// before the first live entry count too.
-bool StreamLog::HasDeletionsFrom(const StreamId& id, ReadCounting counting) const {
+// Returns true if XDEL removed an entry (left a tombstone, as Redis says) at or after `id` and at or after the first
+// live entry. For kValkey81, deletions before the first live entry count too.
+bool StreamLog::HasTombstonesFrom(const StreamId& id, ReadCounting counting) const {
   if (length_ == 0 || max_deleted_id_.IsZero() || id > max_deleted_id_) return false;
   return counting == ReadCounting::kValkey81 || first_id_ <= max_deleted_id_;
 }
@@ -281,7 +281,7 @@ int64_t StreamLog::EstimateEntriesRead(const StreamId& id, ReadCounting counting
 bool StreamLog::IsReadCountExact(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
   if (group.entries_read == StreamGroup::kUnknownCount) return false;
   if (counting != ReadCounting::kRedis70 && group.last_id < first_id_) return false;
-  return !HasDeletionsFrom(counting == ReadCounting::kRedis70 ? next : group.last_id, counting);
+  return !HasTombstonesFrom(counting == ReadCounting::kRedis70 ? next : group.last_id, counting);
 }
 
 void StreamLog::AdvanceGroup(StreamGroup& group, const StreamId& id, ReadCounting counting) const {
@@ -302,7 +302,7 @@ std::optional<int64_t> StreamLog::LagOf(const StreamGroup& group, ReadCounting c
   }
   if (added == 0) return 0;
   int64_t read = group.entries_read;
-  if (read == StreamGroup::kUnknownCount || HasDeletionsFrom(group.last_id, counting)) {
+  if (read == StreamGroup::kUnknownCount || HasTombstonesFrom(group.last_id, counting)) {
     read = EstimateEntriesRead(group.last_id, counting);
   }
   if (read == StreamGroup::kUnknownCount) return std::nullopt;

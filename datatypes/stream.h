@@ -206,10 +206,11 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` removes all entries
   uint64_t TrimInsideBlock(const StreamTrim& trim,  // removes entries of one block; returns how many
                            const StreamId& block_id, StreamBlock& block);
-  void UpdateFirstId();     // finds the first live entry again, and sets first_id_
-  void UpdateLastLiveId();  // finds the last live entry again, and sets last_live_id_
-  bool HasDeletionsFrom(const StreamId& id, ReadCounting counting) const;  // true: XDEL removed entries from `id` on
-  bool IsReadCountExact(const StreamGroup& group, const StreamId& next,    // true: group.entries_read is exact
+  void UpdateFirstId();                       // finds the first live entry again, and sets first_id_
+  void UpdateLastLiveId();                    // finds the last live entry again, and sets last_live_id_
+  bool HasTombstonesFrom(const StreamId& id,  // true: XDEL deleted entries at or after `id` that `counting` regards
+                         ReadCounting counting) const;
+  bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact
                         ReadCounting counting) const;
 
   Blocks blocks_;               // the blocks by the ID of their first entry

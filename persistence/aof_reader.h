@@ -60,10 +60,11 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   // size of the buffer while records are small. Tests use smaller chunks.
   explicit AofReader(File& file, uint64_t offset = 0, size_t chunk = kChunk);
 
-  // Reads the next records, at most kMaxRecordsPerCall. Their words are valid until the next call. An argument of at
-  // least RequestParser::kMinBigArgumentBytes bytes may be read directly into a Blob, which `batch.blobs` keeps. The
-  // `offset` of a request is the end of the previous record in the file, so annotations belong to the record after
-  // them. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the read.
+  // Reads the next records, at most kMaxRecordsPerCall. Their words are valid until the next call. A big argument (at
+  // least RequestParser::kMinBigArgumentBytes bytes) may be read directly into a Blob of its own, which `batch.blobs`
+  // keeps alive. The `offset` of a request is where the previous record ends, so it lies before the annotations (#TS:…)
+  // of the request. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the
+  // read.
   Status Next(RequestBatch& batch);  // reads up to 16 records into `batch`; the words are valid until the next call
 
   uint64_t Offset() const { return offset_; }        // where in the file the last returned record ends
@@ -92,7 +93,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if the buffer has all of it
   Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds the record's arguments
   // Skips the annotations that begin at begin_, and sets parsed_ to the start of the record after them.
-  Outcome TakeAnnotations();  // passes "#TS:…" lines at begin_ to the listener; sets parsed_ after them
+  Outcome TakeAnnotations();  // passes "#TS:…" lines at begin_ to the listener; parsed_ becomes the end of the lines
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
   uint64_t FileOffset(size_t pos) const {  // the offset in the file of buffer_[pos]
     return offset_ + (pos - begin_) + fetched_bytes_;

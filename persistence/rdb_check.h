@@ -21,7 +21,7 @@ class CheckConsole {  // an interface: the terminal where file checks print, and
 
   // Prints one or more lines. `text` lacks the last line end.
   virtual void Say(const std::string& text) = 0;             // prints one or more lines
-  virtual bool AskYesOrNo(const std::string& question) = 0;  // asks the user; true if the answer is yes
+  virtual bool AskYesOrNo(const std::string& question) = 0;  // before --fix truncates an AOF; true: yes
 };
 
 // Checks the RDB at the start of a file. `now_ms` determines which keys have expired. Cost: O(bytes); memory for the

@@ -235,7 +235,7 @@ bool RdbItemReader::ReadKey(uint8_t type) {
   if (static_cast<rdb::Type>(type) == rdb::Type::kModule2) return ReadModuleValue();
   auto entry =
       ReadRdbValue(*input_, type, {key_, options_.access, options_.limits, options_.hash_key, deadline_ms_, dialect_});
-  if (!entry) return FailOrSkip(entry.error());
+  if (!entry) return SkipIfEmpty(entry.error());
   batch_.push_back({std::move(entry).value(), idle_s_, frequency_});
   if (announced_keys_ != 0) --announced_keys_;
   ForgetAttributes();
@@ -256,7 +256,7 @@ void RdbItemReader::ForgetAttributes() {
   frequency_.reset();
 }
 
-bool RdbItemReader::FailOrSkip(const RdbValueFault& fault) {
+bool RdbItemReader::SkipIfEmpty(const RdbValueFault& fault) {
   if (!CheckRdbInput(fault.why)) return false;
   if (fault.kind == RdbValueFault::Kind::kBad) return Fail(Kind::kCorrupt, fault.why);
   sink_.OnEmptyCollection(db_, key_);

@@ -65,10 +65,10 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool SkipModuleParts();             // skips the parts of a module's data; false: bad, or too few bytes
   bool ReadKey(uint8_t type);         // reads a key and its value; false: bad, or too few bytes
   bool ReadModuleValue();             // skips a value that belongs to a module; false: bad, or too few bytes
-  bool FailOrSkip(const RdbValueFault& fault);  // true: the collection is empty, skip the key; false: fails
-  void ForgetAttributes();                      // resets deadline, idle time and LFU counter, before the next key
-  bool PassBatchToSink();                       // calls OnEntries with batch_; false: the sink refused
-  bool ReadChecksum();                          // reads the CRC-64 at the end; false: wrong, or too few bytes
+  bool SkipIfEmpty(const RdbValueFault& fault);  // true: an empty collection, whose key is skipped; false: read failed
+  void ForgetAttributes();                       // resets deadline, idle time and LFU counter, before the next key
+  bool PassBatchToSink();                        // calls OnEntries with batch_; false: the sink refused
+  bool ReadChecksum();                           // reads the CRC-64 at the end; false: wrong, or too few bytes
 
   const RdbReadOptions& options_;                    // how to read the RDB
   RdbSink& sink_;                                    // gets the content

@@ -1,5 +1,6 @@
-// Functions that rdb_value_reader.h and rdb_value_writer.h use for each type of value, and what these functions share.
-// Each type except strings has its own file.
+// The functions that read and write the RDB bytes of one type of value, and helpers that these functions share.
+// rdb_value_reader.h and rdb_value_writer.h call the function of the type. Each type except strings has its own file,
+// such as rdb_list.cc.
 #pragma once
 
 #include <cstdint>

@@ -8,7 +8,7 @@
 
 namespace respite {
 
-struct FunctionHeader {  // the parsed first line of a library, such as `#!lua name=mylib`
+struct FunctionHeader {  // what the first line of a library says, such as `#!lua name=mylib`; the engine must be Lua
   std::string name;      // the name of the library
   size_t size;           // size of the line without its end; the code begins there, so that line numbers stay correct
 };

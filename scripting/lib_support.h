@@ -46,7 +46,7 @@ class WorkCount {  // in a long C++ loop: counts steps, and regularly calls the 
   explicit WorkCount(lua_State* lua) : lua_(lua) {}
 
   void Step() {  // counts one step
-    if (++steps_ % kStepsPerRequestPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);
+    if (++steps_ % kStepsPerPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);
   }
   void AddSteps(size_t count) {  // counts `count` steps at once, such as the bytes of a text
     steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerHookCall));
@@ -57,7 +57,7 @@ class WorkCount {  // in a long C++ loop: counts steps, and regularly calls the 
 
  private:
   static constexpr uint32_t kStepsPerHookCall = 16384;  // steps after which the hook is called: some hundred µs
-  static constexpr uint32_t kStepsPerRequestPoll = 16;  // steps after which IsCheckRequested is asked
+  static constexpr uint32_t kStepsPerPoll = 16;         // steps after which Step looks for a request of ScriptWatch
 
   bool IsCheckRequested() const {  // true: ScriptWatch requests a hook call, by setting the hook's count to 1
     return lua_gethookcount(lua_) == 1;

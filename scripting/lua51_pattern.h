@@ -29,7 +29,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
   static constexpr int kMaxCaptures = 32;                // maximum number of captures in a pattern; more are an error
   static constexpr int kMaxDepth = 1000;                 // maximum depth of recursion of Match; more is an error
   static constexpr size_t kWorkPerHookCall = 4'000'000;  // bytes of work until the hook is called: a few ms
-  static constexpr size_t kWorkPerMatchCall = 16;        // bytes of work as which a call of Match counts
+  static constexpr size_t kWorkPerMatchCall = 16;        // what each call of Match adds to work_, in bytes of work
   static constexpr ptrdiff_t kUnfinished = -1;  // value of Capture::size until the `)` of the capture is reached
   static constexpr ptrdiff_t kPosition = -2;    // value of Capture::size for "()", which captures a position
 

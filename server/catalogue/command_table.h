@@ -40,7 +40,7 @@ struct Command {                          // a command or subcommand: its card (
   uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
   uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};  // subcommands of a container command; empty: no container
-  std::vector<Command> hidden_subcommands = {};  // subcommands that the emulated version does not have
+  std::vector<Command> hidden_subcommands = {};  // lacking in the emulated version: only AOF and primary may use them
   const Dialect* dialect = nullptr;              // the server version that is emulated
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
 

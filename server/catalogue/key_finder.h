@@ -72,11 +72,12 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // computes first key,
 // Returns the position of only one key, because prefetching one key is enough.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the first key at a fixed place; 0: none
 
-// Returns the position of the key of a command that always has exactly one key at a fixed place, or else 0. Requires:
-// if the card has a hook, the hook finds the same key.
-uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key; 0: not one key at a fixed place
+// If a command always has exactly one key, at a fixed place, returns the position of that key in argv. Otherwise
+// returns 0. Requires: if the command also has a hook (CommandSpec::find_keys), the hook finds the same key.
+uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key, at a fixed place; 0: otherwise
 
-// --- Hooks that find the keys of a request. Cards of commands name them in CommandSpec::find_keys.
+// --- Functions that find the keys of a request of one command. The command names its function in
+// CommandSpec::find_keys.
 KeyList KeysOfSet(std::span<const Bytes> argv);       // the key of SET, which the option GET also reads
 KeyList KeysOfDelEx(std::span<const Bytes> argv);     // the key of DELEX; with a condition, it is also read
 KeyList KeysOfBitField(std::span<const Bytes> argv);  // the key of BITFIELD, only read if all operations are GET

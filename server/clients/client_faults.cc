@@ -33,10 +33,10 @@ int64_t ClientFaults::DueTimeAfter(int64_t delay_ms) const {
   return delay_ms > OutputGate::kNever - 1 - now_ms ? OutputGate::kNever - 1 : now_ms + delay_ms;
 }
 
-void ClientFaults::DelayRequest(Session& session, int64_t delay_ms, uint64_t owner) {
+void ClientFaults::DelayRequest(Session& session, int64_t delay_ms, uint64_t rule_id) {
   ChangeFaultState(session, [&](ClientFaultState& state) {
     state.is_request_delayed = true;
-    state.delay_owner = owner;
+    state.delay_rule_id = rule_id;
     state.delayed_until_ms = DueTimeAfter(delay_ms);
   });
 }
@@ -81,13 +81,14 @@ void ClientFaults::Apply(Session& session, const ReplyFault& fault, size_t reply
       session.out.RollBack(reply_start);
       return session.out.Append(fault.text);
     case Kind::kSilence:
-      return gate.AddHold(reply_start, {.owner = fault.owner}, now_ms);
+      return gate.AddHold(reply_start, {.rule_id = fault.rule_id}, now_ms);
     case Kind::kHold:
       if (bytes == 0) return;
-      return gate.AddHold(reply_start, {.owner = fault.owner, .until_ms = DueTimeAfter(fault.amount)}, now_ms);
+      return gate.AddHold(reply_start, {.rule_id = fault.rule_id, .until_ms = DueTimeAfter(fault.amount)}, now_ms);
     case Kind::kTrickle:
       if (bytes == 0) return;
-      return gate.AddTrickle(reply_start, {.owner = fault.owner, .bytes = bytes, .per_second = fault.amount}, now_ms);
+      return gate.AddTrickle(reply_start, {.rule_id = fault.rule_id, .bytes = bytes, .per_second = fault.amount},
+                             now_ms);
   }
 }
 
@@ -97,8 +98,8 @@ void ClientFaults::ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant) {
     if (session.closing || session.fault_state == nullptr) return;
     ChangeFaultState(session, [&](ClientFaultState& state) {
       open_gate(state.gate);
-      if (state.pending && is_meant(state.pending->owner)) state.pending.reset();
-      if (!state.is_request_delayed || !is_meant(state.delay_owner)) return;
+      if (state.pending && is_meant(state.pending->rule_id)) state.pending.reset();
+      if (!state.is_request_delayed || !is_meant(state.delay_rule_id)) return;
       state.is_request_delayed = false;
       parts_.clients.QueueUnblocked(session);
     });
@@ -106,9 +107,9 @@ void ClientFaults::ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant) {
   });
 }
 
-void ClientFaults::Release(uint64_t owner) {
+void ClientFaults::Release(uint64_t rule_id) {
   const int64_t now_ms = parts_.env.clock.MonotonicMs();
-  ReleaseIf([&](OutputGate& gate) { gate.Open(owner, now_ms); }, [&](uint64_t other) { return other == owner; });
+  ReleaseIf([&](OutputGate& gate) { gate.Open(rule_id, now_ms); }, [&](uint64_t other) { return other == rule_id; });
 }
 
 void ClientFaults::ReleaseAll() {

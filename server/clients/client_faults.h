@@ -24,9 +24,8 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}
 
-  // Delays the request in Session::paused_request. `owner` is the id of the fault rule; Release with this id ends the
-  // delay.
-  void DelayRequest(Session& session, int64_t delay_ms, uint64_t owner);  // runs Session::paused_request only later
+  // Delays the request in Session::paused_request. Release(rule_id) ends the delay early.
+  void DelayRequest(Session& session, int64_t delay_ms, uint64_t rule_id);  // delays paused_request for a fault rule
   void CloseAfterOutput(Session& session);  // reads no more input; closes the client when all present output is sent
 
   // Sets what ApplyPendingFault will do to the reply of the running request. Does nothing if this request already has a
@@ -38,9 +37,9 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   // Applies the fault that SetReplyFault has set, now that the reply is complete. Requires: session.fault_state exists.
   void ApplyPendingFault(Session& session, size_t reply_start);  // holds, slows, cuts or replaces the complete reply
 
-  void Release(uint64_t owner);   // ends the delays and faults that the rule with this id has caused
-  void ReleaseAll();              // ends the delays and faults of all rules. Cost: O(sessions)
-  void Forget(Session& session);  // drops the faults of a session that closes
+  void Release(uint64_t rule_id);  // ends the delays and faults that the rule with this id has caused
+  void ReleaseAll();               // ends the delays and faults of all rules. Cost: O(sessions)
+  void Forget(Session& session);   // drops the faults of a session that closes
 
   int64_t NextDueMs() const override {  // clock time when the next delay ends, or kNever
     return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms;
@@ -61,7 +60,7 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   template <class Change>
   void ChangeFaultState(Session& session, Change&& change);  // change(ClientFaultState&); keeps dues_ right
   template <class OpenGate, class IsMeant>
-  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // open_gate(OutputGate&); ends faults if is_meant(owner)
+  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // open_gate(OutputGate&); ends faults if is_meant(rule_id)
   int64_t DueTimeAfter(int64_t delay_ms) const;              // clock time at the end of a delay that begins now
   void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // changes the output after `reply_start`
 

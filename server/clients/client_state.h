@@ -241,14 +241,14 @@ struct ReplyFault {  // what TEST FAULT does to one reply: hold, slow, cut or re
   Kind kind;
   int64_t amount = 0;     // milliseconds, bytes, or bytes per second: Kind says which
   std::string text = {};  // kReplace: the reply that is sent instead
-  uint64_t owner = 0;     // id of the fault rule, for ClientFaults::Release; not 0
+  uint64_t rule_id = 0;   // id of the fault rule, for ClientFaults::Release; not 0
 };
 
 struct ClientFaultState {             // active faults of one client (TEST FAULT); exists only while there are any
   std::optional<ReplyFault> pending;  // fault for the reply of the running or blocked request
   OutputGate gate;                    // holds back or slows the client's output
   bool is_request_delayed = false;    // true: the request in Session::paused_request waits until delayed_until_ms
-  uint64_t delay_owner = 0;           // id of the fault rule that delays the request, for ClientFaults::Release
+  uint64_t delay_rule_id = 0;         // id of the fault rule that delays the request, for ClientFaults::Release
   int64_t delayed_until_ms = 0;       // clock time when the delayed request will run
 
   bool IsOver() const { return !pending && !is_request_delayed && gate.IsOpen(); }  // no fault is left

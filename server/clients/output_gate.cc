@@ -23,12 +23,12 @@ void OutputGate::Add(Barrier barrier, int64_t now_ms) {
 }
 
 void OutputGate::AddHold(size_t place, Hold hold, int64_t now_ms) {
-  Add({.kind = Kind::kHold, .owner = hold.owner, .at = sent_ + place, .due_ms = hold.until_ms}, now_ms);
+  Add({.kind = Kind::kHold, .rule_id = hold.rule_id, .at = sent_ + place, .due_ms = hold.until_ms}, now_ms);
 }
 
 void OutputGate::AddTrickle(size_t place, Trickle trickle, int64_t now_ms) {
   Add({.kind = Kind::kTrickle,
-       .owner = trickle.owner,
+       .rule_id = trickle.rule_id,
        .at = sent_ + place,
        .bytes = trickle.bytes,
        .per_second = trickle.per_second},
@@ -82,14 +82,14 @@ void OutputGate::OpenBarriersIf(IsMeant&& is_meant, int64_t now_ms) {
   Advance(now_ms);
 }
 
-void OutputGate::Open(uint64_t owner, int64_t now_ms) {
-  OpenBarriersIf([owner](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner == owner; },
+void OutputGate::Open(uint64_t rule_id, int64_t now_ms) {
+  OpenBarriersIf([rule_id](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.rule_id == rule_id; },
                  now_ms);
 }
 
 void OutputGate::OpenAllBarriers(int64_t now_ms) {
-  // Owner 0 marks the barrier before a reply that is still being written. That barrier stays closed.
-  OpenBarriersIf([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.owner != 0; }, now_ms);
+  // Rule id 0 marks the barrier before a reply that is still being written. That barrier stays closed.
+  OpenBarriersIf([](const Barrier& barrier) { return barrier.kind != Kind::kEnd && barrier.rule_id != 0; }, now_ms);
 }
 
 bool OutputGate::HasReachedEnd() const {

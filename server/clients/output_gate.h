@@ -2,7 +2,7 @@
 // sent until the barrier opens, so replies and messages keep their order.
 //
 //   OutputGate gate;
-//   gate.AddHold(5, {.owner = 1, .until_ms = 3000}, 2000);
+//   gate.AddHold(5, {.rule_id = 1, .until_ms = 3000}, 2000);
 //   gate.SendableBytes(10);   // 5
 //   gate.NoteSent(5);
 //   gate.Advance(3000);
@@ -19,17 +19,17 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
  public:
   static constexpr int64_t kNever = INT64_MAX;  // a barrier that no point in time opens, only Open
 
-  struct Hold {                 // when a barrier opens: at a time, or by its owner
-    uint64_t owner = 0;         // id of the fault rule that may open it by Open
+  struct Hold {                 // when a barrier opens: at a time, or when Open names its fault rule
+    uint64_t rule_id = 0;       // id of the fault rule for which Open opens this barrier
     int64_t until_ms = kNever;  // clock time when the barrier opens by itself
   };
   // Adds a barrier, which holds back all output after the next `place` unsent bytes until the hold ends. Requires:
   // `place` is not before an existing barrier.
   void AddHold(size_t place, Hold hold, int64_t now_ms);  // adds a barrier after `place` unsent bytes
-  struct Trickle {       // output that is sent slowly, some bytes every few milliseconds
-    uint64_t owner = 0;  // id of the fault rule that may end it by Open
-    size_t bytes = 0;    // number of bytes after the barrier that are sent slowly
-    int64_t per_second;  // speed in bytes per second, more than 0
+  struct Trickle {         // output that is sent slowly, some bytes every few milliseconds
+    uint64_t rule_id = 0;  // id of the fault rule for which Open ends the slow output
+    size_t bytes = 0;      // number of bytes after the barrier that are sent slowly
+    int64_t per_second;    // speed in bytes per second, more than 0
   };
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // slows the output after `place` unsent bytes
   // Ends the output: what comes after the next `place` unsent bytes is never sent. HasReachedEnd tells when those bytes
@@ -43,14 +43,15 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   size_t SendableBytes(size_t size) const;         // how many of `size` unsent bytes may be sent now
   void NoteSent(size_t bytes) { sent_ += bytes; }  // call it when output was sent
   enum class Steps : uint8_t { kSmall, kNone };
-  // Opens barriers whose time has come. `steps` sets when slow output (a trickle) is due again. kSmall: as soon as some
-  // more bytes may pass. kNone: when all of it may pass. Cost: O(opened barriers).
+  // Opens barriers whose time has come. If slow output (a trickle) has not ended, NextDueMs then tells when to call
+  // this again: with kSmall when some more bytes may pass, with kNone only when all of them may pass. kNone is for
+  // jumps of the clock (TEST CLOCK), which would otherwise make many small steps. Cost: O(opened barriers).
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);  // opens barriers whose time has come
   int64_t NextDueMs() const;                                  // clock time when Advance has an effect again, or kNever
-  // Opens the barriers of one owner; OpenAllBarriers opens those of all owners. Two kinds of barriers stay closed: the
-  // end set by AddFinalBarrier, and the barrier before a partial reply.
-  void Open(uint64_t owner, int64_t now_ms);  // opens the barriers of this fault rule
-  void OpenAllBarriers(int64_t now_ms);       // opens the barriers of all fault rules
+  // Open opens the barriers of one fault rule, OpenAllBarriers the barriers of all rules. Two kinds of barriers stay
+  // closed: the end set by AddFinalBarrier, and the barrier before a partial reply.
+  void Open(uint64_t rule_id, int64_t now_ms);  // opens the barriers of this fault rule
+  void OpenAllBarriers(int64_t now_ms);         // opens the barriers of all fault rules
 
   bool IsOpen() const { return barriers_.empty(); }  // true: nothing is held back
   bool HasReachedEnd() const;                        // true: all output before AddFinalBarrier's place was sent
@@ -61,9 +62,9 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   static constexpr int64_t kTrickleStepMs = 10;  // slow output is sent at most this often
 
   enum class Kind : uint8_t { kHold, kTrickle, kEnd };
-  struct Barrier {               // a place in the output after which output is held back or slowed
+  struct Barrier {               // a place in the output after which output is held back, slowed or ended
     Kind kind;                   // holds, slows (trickle) or ends the output
-    uint64_t owner = 0;          // id of the fault rule that may open it; 0: none
+    uint64_t rule_id = 0;        // id of the fault rule for which Open opens this barrier; 0: none
     uint64_t at = 0;             // place of the barrier: bytes since the gate was created
     int64_t due_ms = kNever;     // clock time when a hold opens, or a trickle may send more
     uint64_t bytes = 0;          // trickle: number of bytes that are sent slowly
@@ -79,7 +80,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   template <class IsMeant>
   void OpenBarriersIf(IsMeant&& is_meant, int64_t now_ms);  // removes barriers if is_meant(barrier)
 
-  std::deque<Barrier> barriers_;    // all barriers, in order of their place in the output
+  std::deque<Barrier> barriers_;    // where TEST FAULT holds, slows or ends the output, in order of their places
   uint64_t sent_ = 0;               // number of bytes sent since the gate was created
   bool has_partial_reply_ = false;  // true: the last barrier holds an incomplete reply
 };

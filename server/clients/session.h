@@ -92,7 +92,7 @@ struct Session {  // the server's state of one client
   Session* caller = nullptr;  // a script's session: the session of the client that runs the script
 
   std::unique_ptr<Subscriptions> subscriptions;   // what the client is subscribed to; null: nothing yet
-  std::unique_ptr<PausedRequest> paused_request;  // the request to run first when the session continues; null: none
+  std::unique_ptr<PausedRequest> paused_request;  // a request that waits, new or half done, and runs next; null: none
   std::unique_ptr<BlockedClient> blocked_client;  // the wait in BLPOP, WAIT …; null: not blocked
   std::unique_ptr<Transaction> transaction;       // commands since MULTI, and WATCHed keys; null: neither yet
   std::unique_ptr<TrackingOptions> tracking;      // options of CLIENT TRACKING; null: it is off

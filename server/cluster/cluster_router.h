@@ -46,7 +46,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
     bool are_not_keys = false;         // the slot comes from arguments that are not keys but, for example, channels
     bool is_channel = false;           // the request names channels of sharded pub/sub
     bool crosses_slots = false;        // the keys are in several slots
-    bool uses_other_db = false;        // the request moves or copies a key to another database
+    bool uses_other_db = false;        // MOVE, or COPY with DB: gets TRYAGAIN while the slot moves
     const SlotSet* imports = nullptr;  // slots that this session sends to this node; null: none
     bool has_keys_outside_imports = false;  // some keys are in slots that `imports` does not contain
     int missing_count = 0;                  // requested keys that do not exist; counted only while their slot moves

@@ -40,8 +40,8 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
   void Append(const PropagatedGroup& group) override;  // adds the bytes that the call sends to replicas
 
  private:
-  static constexpr int kNoSlot = -1;     // the commands of the call had no key so far
-  static constexpr int kManySlots = -2;  // the commands of the call have keys of several slots
+  static constexpr int kNoSlot = -1;     // slot_: no command of this call (transaction, script) had a key so far
+  static constexpr int kManySlots = -2;  // slot_: the commands of this call have keys of several slots
 
   struct Queued {        // sums over the commands of a transaction
     uint64_t bytes = 0;  // bytes of these requests

@@ -70,7 +70,7 @@ class Disposal {  // interface: frees values that were removed from the keyspace
 // keys and functions together (Capture).
 class FunctionStore {  // interface: copies and replaces all functions of FCALL together
  public:
-  class Content {  // all functions at one moment, outside the running server; another thread may free them
+  class Content {  // a copy of all functions, or the functions that Exchange took out; another thread may free them
    public:
     virtual ~Content() = default;
     // Returns a copy of the functions. Cost: O(size of the functions' texts).

@@ -83,7 +83,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void ReportEvent(int db, Bytes key, const KeyEvent& event) {  // sends a keyspace event without counting a change
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
-  // Wakes the clients that are blocked on a key whose value is unchanged, because their consumer group was removed.
+  // Wakes the clients that are blocked on a key after their consumer group was removed, so that they get an error.
+  // ReportChange also wakes clients, but does not fit here, because the value of the key has not changed.
   void Wake(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }

@@ -17,7 +17,7 @@ using Place = RequestFaults::Place;
 // kDelay delays the reply, and kClose closes the connection before the reply.
 ReplyFault ReplyFaultOf(const RequestFault& fault) {
   const auto make = [&](ReplyFault::Kind kind, int64_t amount) {
-    return ReplyFault{.kind = kind, .amount = amount, .text = fault.text, .owner = fault.owner};
+    return ReplyFault{.kind = kind, .amount = amount, .text = fault.text, .rule_id = fault.rule_id};
   };
   switch (fault.kind) {
     case Kind::kDelay:
@@ -63,7 +63,7 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
       // script.
       if (parts_.env.phase.HasBusyScript()) break;
       PauseRequest(session, request.words, {.has_met_faults = true});
-      parts_.client_faults.DelayRequest(session, fault->amount, fault->owner);
+      parts_.client_faults.DelayRequest(session, fault->amount, fault->rule_id);
       return Outcome::kPaused;
     case Kind::kClose:
       parts_.client_faults.CloseAfterOutput(session);

@@ -27,8 +27,8 @@ struct RequestFault {  // what TEST FAULT does to one request
   };
   Kind kind;
   std::string text = {};
-  int64_t amount = 0;  // milliseconds, bytes, or bytes per second, depending on `kind`
-  uint64_t owner = 0;  // number of the rule, with which ClientFaults::Release ends the fault
+  int64_t amount = 0;    // milliseconds, bytes, or bytes per second, depending on `kind`
+  uint64_t rule_id = 0;  // id of the fault rule, for ClientFaults::Release; 0: not set yet
 };
 
 class RequestFaults {  // interface: a source of faults for requests (TEST FAULT)

@@ -22,7 +22,8 @@ class Pace;
 struct Session;
 class BlockedClients;
 
-// Counts the requests of all clients, except requests of TEST and the traffic between servers.
+// Counts the requests of all clients. Does not count TEST commands, nor requests from other servers (replication,
+// cluster nodes, Sentinels).
 class RequestCounter final : public CallObserver {  // counts the requests of all clients, for TEST AWAIT
  public:
   explicit RequestCounter(CallObservers& observers) : observers_(observers) { observers_.Attach(*this); }

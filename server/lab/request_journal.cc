@@ -255,8 +255,8 @@ JournalMoment RequestJournal::Moment() const {
   return {.next_seq = next_, .wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us};
 }
 
-// Passes the event to keys_. A key may expire between two requests. Then Moment still has the time of the previous
-// request, so the present time is read from the clock.
+// Passes the event to keys_, with the time of the latest request (Moment()). A key may also expire between two
+// requests, when that time is old. So for the event "expired" the time is read from the clock.
 void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
   if (event.Name() == "expired") moment.wall_us = parts_.env.clock.WallUs();

@@ -71,8 +71,8 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
     return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
   }
 
-  // From now on, gives the tap a copy of the received and sent bytes. Destroys the tap when the stream is closed.
-  void SetTap(std::unique_ptr<StreamTap> tap);  // gives the tap a copy of all bytes from now on
+  // From now on, gives `tap` a copy of the received and sent bytes. Destroys `tap` when the stream is closed.
+  void SetTap(std::unique_ptr<StreamTap> tap);  // gives `tap` a copy of all bytes from now on
 
   std::string ErrorText() const;  // why the last transfer failed
   void Close();                   // sends TLS' close_notify if there is TLS, and closes the socket
@@ -83,12 +83,12 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // does EventsToAwait for TLS
   SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // does PossibleTransfers for TLS
   Transfer FailedTransfer();                     // makes kLater or kFailed from errno, after a failed system call
-  Transfer ReceiveSome(std::span<char> target);  // does Receive, without telling the tap
-  Transfer SendSome(Bytes bytes);                // does Send, without telling the tap
-  Transfer SendSome(const ReplyBuffer& output, Portion portion);  // does Send, without telling the tap
-  void TellReceived(Bytes bytes, Transfer received);              // gives received bytes to the tap, if there is one
-  void TellEnd(Transfer transfer);  // tells the tap, if there is one, that the peer ended or the connection failed
-  void TellSent(const ReplyBuffer& output, Transfer sent);  // gives sent bytes to the tap, if there is one
+  Transfer ReceiveSome(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
+  Transfer SendSome(Bytes bytes);                // does Send, but gives no copy of the bytes to tap_
+  Transfer SendSome(const ReplyBuffer& output, Portion portion);  // does Send, but gives no copy of the bytes to tap_
+  void TellReceived(Bytes bytes, Transfer received);              // gives received bytes to tap_, if it is set
+  void TellEnd(Transfer transfer);  // tells tap_, if it is set, that the peer ended or the connection failed
+  void TellSent(const ReplyBuffer& output, Transfer sent);  // gives sent bytes to tap_, if it is set
 
   Descriptor socket_;               // the connected socket
   int error_ = 0;                   // errno of the last system call that failed (plain stream)

@@ -176,7 +176,7 @@ void Connection::CloseGradually() {
   const Services& server = host_->services();
   if (session_->IsBlocked() || server.clients.cleanup.UnsubscribeSome(*session_))
     return server.clients.registry.Close(*session_);
-  peer_has_disconnected_ = true;
+  is_closing_gradually_ = true;
   Want({});
   host_->Post([self = shared_from_this()] {
     if (self->self_ != nullptr) self->CloseGradually();
@@ -210,12 +210,12 @@ void Connection::ResumeInNextTurn() {
 }
 
 void Connection::Resume() {
-  if (!session_->closing && !peer_has_disconnected_) RunPump();
+  if (!session_->closing && !is_closing_gradually_) RunPump();
 }
 
 void Connection::Flush(size_t most_bytes) {
   if (stream_.InHandshake()) return;
-  if (peer_has_disconnected_) return session_->out.Consume(session_->out.Size());
+  if (is_closing_gradually_) return session_->out.Consume(session_->out.Size());
   if (host_->services().env.phase.PausesInputOf(*session_)) return;  // the reply in progress may still be withdrawn
   size_t before = session_->out.Size();
   session_->output_account.NoteOutput(before);
@@ -223,7 +223,7 @@ void Connection::Flush(size_t most_bytes) {
   while (session_->out.Size() > end) {
     if (!WriteSome(session_->out.Size() - end)) break;
   }
-  if (session_->closing || peer_has_disconnected_) return;
+  if (session_->closing || is_closing_gradually_) return;
   if (!session_->HasSentAll()) {
     int64_t now_ms = host_->services().env.clock.MonotonicMs();
     if (session_->out.Size() != before) session_->usage.last_active_ms = now_ms;

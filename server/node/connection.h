@@ -65,7 +65,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   void ReceiveInNextTurn();                        // calls Receive in the next turn; other clients run first
   void ResumeInNextTurn();                         // calls RunPump in the next turn; other clients run first
   void HandleDisconnect(Transfer::State state);    // the client has disconnected (kEnded), or reading failed (kFailed)
-  void CloseGradually();                           // runs what the client sent before it disconnected, then closes
+  void CloseGradually();                           // removes the subscriptions, perhaps over several turns, then closes
   void RunPump();                            // runs the client's requests that have arrived, as far as they may run
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other`, closes the old one
   // Called when a client has returned to the server that accepted it. Gives the client the user that it had when it
@@ -87,9 +87,9 @@ class Connection final : public Transport,  // the socket of one client, and its
   SocketPoller::Interest wanted_;           // events that the connection waits for
   SocketPoller::Interest reported_events_;  // events that the poller was told to report
   bool receive_posted_ = false;             // true: Receive will be called in the next turn
-  bool peer_has_disconnected_ = false;      // true: the client has disconnected
-  bool sends_much_ = true;                  // true: the client sends much, or has not sent anything yet
-  std::shared_ptr<Connection> self_;        // keeps this object alive from Start to Close
+  bool is_closing_gradually_ = false;  // true: CloseGradually has begun; no request runs and no output is sent any more
+  bool sends_much_ = true;             // true: the client sends much, or has not sent anything yet
+  std::shared_ptr<Connection> self_;   // keeps this object alive from Start to Close
 };
 
 }  // namespace respite

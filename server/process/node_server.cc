@@ -194,8 +194,8 @@ std::optional<std::string> NodeServer::ReadNodesFile() {
 }
 
 std::optional<std::string> NodeServer::OpenCluster() {
-  if (!cluster_start_) return services().cluster.Open();
-  return services().cluster.OpenWith(cluster_start_->text, cluster_start_->belief);
+  if (!initial_cluster_) return services().cluster.Open();
+  return services().cluster.OpenWith(initial_cluster_->text, initial_cluster_->belief);
 }
 
 void NodeServer::ApplyReplidIfEmpty() {

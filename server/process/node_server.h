@@ -93,11 +93,11 @@ class NodeServer {  // one Redis server of this process
   NodeAddress Address() const;       // host and ports at which other nodes reach this one; requires ReserveBusPort
   // Returns an empty text if there is no file. On failure, the reason is logged.
   std::optional<std::string> ReadNodesFile();  // content of nodes.conf, maybe empty; nullopt: failed
-  struct ClusterStart {                        // initial state of the cluster, used instead of the file nodes.conf
-    std::string text;                          // initial nodes, in the format of nodes.conf
+  struct InitialCluster {  // the nodes of the cluster at its start, used instead of the file nodes.conf
+    std::string text;      // initial nodes, in the format of nodes.conf
     ClusterMode::Belief belief = ClusterMode::Belief::kOwn;  // whether other nodes agree with `text`
   };
-  void SetClusterStart(ClusterStart start) { cluster_start_ = std::move(start); }  // replaces nodes.conf
+  void SetInitialCluster(InitialCluster start) { initial_cluster_ = std::move(start); }  // replaces nodes.conf
 
   // --- For a primary and its replicas in the same process
 
@@ -160,7 +160,7 @@ class NodeServer {  // one Redis server of this process
   bool HasClients() const;      // whether there are clients, also in isolated test servers; replicas do not count
   void MeasureIdleTime();       // called at each tick: updates idle_ms_, if `exit-on-idle` is set
   Step Listen();                // opens the ports and the unix socket that the settings name
-  std::optional<std::string> OpenCluster();  // loads cluster_start_ or nodes.conf; returns the error
+  std::optional<std::string> OpenCluster();  // loads initial_cluster_ or nodes.conf; returns the error
   void ApplyReplidIfEmpty();                 // a server without data gets the replication ID replid_if_empty_, if set
   Step LoadData();                           // loads the data, then starts replication and cluster
   LoadOutcome ReadData();                    // copies the data of data_source_, or else reads files
@@ -183,14 +183,14 @@ class NodeServer {  // one Redis server of this process
   StartedPrograms programs_;            // scripts that a Sentinel has started
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
-  std::unique_ptr<Listener> listener_;         // accepts clients; null before Build
-  std::vector<Descriptor> bus_port_sockets_;   // sockets that keep the port of the cluster bus free
-  std::optional<ClusterStart> cluster_start_;  // used instead of nodes.conf; nullopt: none
-  std::string replid_if_empty_;                // replication ID for a server without data; empty: a new one
-  const NodeServer* data_source_ = nullptr;    // the server whose data Load copies; null: Load reads files
-  std::atomic<bool> has_stopped_ = false;      // the server has stopped; never reset
-  std::atomic<int> exit_code_ = 0;             // exit code of this server; valid after it has stopped
-  std::atomic<bool> is_replica_ = false;       // true: replica; false: primary or Sentinel
+  std::unique_ptr<Listener> listener_;             // accepts clients; null before Build
+  std::vector<Descriptor> bus_port_sockets_;       // sockets that keep the port of the cluster bus free
+  std::optional<InitialCluster> initial_cluster_;  // the initial cluster nodes; nullopt: nodes.conf has them
+  std::string replid_if_empty_;                    // replication ID for a server without data; empty: a new one
+  const NodeServer* data_source_ = nullptr;        // the server whose data Load copies; null: Load reads files
+  std::atomic<bool> has_stopped_ = false;          // the server has stopped; never reset
+  std::atomic<int> exit_code_ = 0;                 // exit code of this server; valid after it has stopped
+  std::atomic<bool> is_replica_ = false;           // true: replica; false: primary or Sentinel
   int64_t last_client_ms_;  // when there last was a client (real time); at first, when the server was created
   uint64_t accepted_connection_count_ = 0;  // number of connections accepted, as of the last tick
   std::atomic<int64_t> idle_ms_ = 0;        // how many ms there was no client, as of the last tick

@@ -463,8 +463,8 @@ void ServerProcess::HandleIdleServer() {
 }
 
 void ServerProcess::ShutDownIdleProcess() {
-  if (is_ending_ || pace_.NowMs() < next_idle_end_ms_) return;
-  next_idle_end_ms_ = pace_.NowMs() + kEndAgainMs;
+  if (is_ending_ || pace_.NowMs() < next_idle_shutdown_ms_) return;
+  next_idle_shutdown_ms_ = pace_.NowMs() + kEndAgainMs;
   log_.Notice("exit-on-idle: no client for " + DurationText(config_.settings().exit_on_idle) + ". Shutting down.");
   End(SIGTERM);
 }

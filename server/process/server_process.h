@@ -157,7 +157,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::atomic<int> exit_code_ = 0;             // exit code of the process: that of a failed server, or 0
   std::atomic<bool> is_ending_ = false;        // a signal, or an event handled like one, shuts down all servers
   bool has_lost_parent_ = false;               // the parent has ended
-  int64_t next_idle_end_ms_ = 0;               // when ShutDownIdleProcess may act again (real time)
+  int64_t next_idle_shutdown_ms_ = 0;          // if a shutdown for exit-on-idle fails: when to try again (real time)
   int shutdown_signal_ = 0;                    // the signal of the current shutdown; 0: no shutdown
   int awaited_server_count_ = 0;               // number of servers that still have to load or connect
   bool has_failed_ = false;                    // a server could not load its data

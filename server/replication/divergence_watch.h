@@ -1,8 +1,8 @@
 // DivergenceWatch: detects that the data of this replica has diverged from its primary's, because a command of the
 // primary's stream failed here. Logs the error and ends the link, so that the primary does not count the command as
-// applied. The link stays with replica-ignore-command-errors, or if the replica's own changes may be the cause. The
-// directive propagation-error-behavior may also abort the process. Without replica-ignore-disk-write-errors, a write
-// that cannot reach the disk also aborts the process.
+// applied. Does not end the link if replica-ignore-command-errors is set, or if the replica's own changes may be the
+// cause. Aborts the process if propagation-error-behavior demands this. Also aborts it if a write cannot reach the
+// disk, unless replica-ignore-disk-write-errors is set.
 #pragma once
 
 #include <functional>
@@ -27,8 +27,8 @@ class DivergenceWatch final : public CallObserver {  // detects that a command o
   void OnRefusal(const RefusedCall& call) override;  // acts if a command of the primary was refused
 
  private:
-  // Why a command failed. kThisServer: this server does not support the command in this form. kPerhapsOwnChange:
-  // clients of this replica, or its eviction, may have changed the data.
+  // Why a command failed. kPerhapsOwnChange: the error depends on the data, which clients of this replica, or its
+  // eviction, may have changed. kThisServer: any other failure, such as a command that this server does not support.
   enum class Cause : uint8_t { kThisServer, kPerhapsOwnChange };
 
   void Report(Bytes error, Bytes command, Cause cause);  // logs the failed command; may end the link, or abort

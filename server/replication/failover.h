@@ -34,7 +34,7 @@ class RoleChanger {  // changes whether this server is a primary or a replica
  public:
   virtual ~RoleChanger() = default;
   virtual void HandOver(const PrimaryAddress& target) = 0;  // makes this server a replica of `target`, the new primary
-  virtual void Promote() = 0;                               // makes this server a primary
+  virtual void Promote() = 0;                               // makes this server a primary again, after an abort
 };
 
 class Failover {  // carries out FAILOVER, on the primary that hands its role over

@@ -36,11 +36,11 @@ void DownWatch::CloseHangingLinks(Instance& instance) {
   const int64_t now_ms = core_.NowMs();
   const int64_t least_ms = core_.periods().min_link_reconnect;
   const int64_t half_ms = instance.primary.down_after_ms / 2;
-  if (link.HasCommandConnection() && now_ms - link.commands_since_ms > least_ms && link.ping_waits_since_ms != 0 &&
+  if (link.HasCommandConnection() && now_ms - link.commands_connect_ms > least_ms && link.ping_waits_since_ms != 0 &&
       now_ms - link.ping_waits_since_ms > half_ms && now_ms - link.last_pong_ms > half_ms) {
     link.CloseCommandConnection();
   }
-  if (link.HasHelloConnection() && now_ms - link.hello_since_ms > least_ms &&
+  if (link.HasHelloConnection() && now_ms - link.hello_connect_ms > least_ms &&
       now_ms - link.hello_heard_ms > core_.periods().publish * kHelloPeriods) {
     link.CloseHelloConnection();
   }

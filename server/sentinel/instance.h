@@ -72,7 +72,7 @@ struct ServerInstance : Instance {  // an instance that answers INFO: a primary 
   bool info_is_awaited = false;     // INFO was sent, and is not answered yet
   bool info_is_urgent = false;      // a decision needs a new reply to INFO, so INFO is sent soon
   int64_t info_sent_ms = kLongAgo;  // when INFO was last sent (real time)
-  ReportedRole reported_role;       // the role in the last reply to INFO
+  ReportedRole reported_role;       // the role in the last reply to INFO; before the first reply, the role of `kind`
   int64_t role_since_ms;            // when reported_role last changed (real time)
   // The primary that a replica reports in INFO.
   std::string reported_primary_host;  // master_host in INFO: the primary that a replica follows

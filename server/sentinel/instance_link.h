@@ -89,8 +89,8 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   const Wires connections;                       // which connections the link should have
   std::shared_ptr<InstanceConnection> commands;  // the connection for commands; null: none
   std::shared_ptr<InstanceConnection> hello;     // the connection for hello messages; null: none
-  int64_t commands_since_ms = 0;                 // when the connection for commands was begun (real time)
-  int64_t hello_since_ms = 0;                    // when the connection for hello messages was begun (real time)
+  int64_t commands_connect_ms = 0;               // when `commands` began to connect (real time)
+  int64_t hello_connect_ms = 0;                  // when `hello` began to connect (real time)
   int64_t hello_heard_ms = 0;                    // when the last hello message arrived (real time)
   int64_t ping_waits_since_ms;                   // when the oldest PING without an answer was sent (real time); 0: none
   int64_t last_ping_ms = 0;                      // when the last PING was sent (real time)

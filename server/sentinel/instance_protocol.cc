@@ -53,7 +53,7 @@ void InstanceProtocol::OpenCommandConnection(Instance& instance) {
   link.CloseCommandConnection();
   link.commands = std::make_shared<InstanceConnection>();
   link.commands->Connect(core_.network, TargetOf(instance));
-  link.commands_since_ms = core_.NowMs();
+  link.commands_connect_ms = core_.NowMs();
   Authenticate(instance, *link.commands);
   SetName(instance, *link.commands, "cmd");
   SendPing(instance);
@@ -64,7 +64,7 @@ void InstanceProtocol::OpenHelloConnection(Instance& instance) {
   link.CloseHelloConnection();
   link.hello = std::make_shared<InstanceConnection>();
   link.hello->Connect(core_.network, TargetOf(instance));
-  link.hello_since_ms = core_.NowMs();
+  link.hello_connect_ms = core_.NowMs();
   Authenticate(instance, *link.hello);
   SetName(instance, *link.hello, "pubsub");
   link.hello->Send(instance, {CommandOf(instance, "SUBSCRIBE"), HelloProtocol::kChannel},

@@ -94,7 +94,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   std::unique_ptr<File> lock_;                      // holds the lock of locked_name_; null: nothing is locked
   std::string locked_name_;                         // name of the incremental that Lock has locked
   std::vector<std::string> uncommitted_files_;      // files to remove after the next Commit that does not list them
-  std::vector<std::unique_ptr<Removal>> removals_;  // files that other threads are removing
+  std::vector<std::unique_ptr<Removal>> removals_;  // removed files, whose disk space other threads are freeing
 };
 
 }  // namespace respite

@@ -18,7 +18,7 @@ class FsyncGuarantee {  // TEST CRASH: how much of an append-only file survives 
   // Must be called before each write: the file has `bytes` bytes so far. Times are clock
   // times. Cost: O(1), and 16 bytes for each millisecond of the last 30 seconds with a write.
   void NoteWrite(int64_t now_ms, uint64_t bytes);  // call it before a write to a file of `bytes` bytes
-  void Begin() { writes_.clear(); }                // a new file begins, which is on the disk so far
+  void Begin() { recent_writes_.clear(); }         // a new file begins, which is on the disk so far
   // Returns how many bytes of a file of `bytes` bytes are certainly on the disk after a machine crash at `now_ms`.
   uint64_t DurableBytes(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;  // how much of the file survives
 
@@ -27,7 +27,7 @@ class FsyncGuarantee {  // TEST CRASH: how much of an append-only file survives 
     int64_t at_ms;          // clock time of the write
     uint64_t bytes_before;  // size of the file before the write
   };
-  std::deque<Write> writes_;  // writes of the last 30 seconds, oldest first
+  std::deque<Write> recent_writes_;  // writes of 30 seconds, which a machine crash may lose; oldest first
 };
 
 }  // namespace respite

@@ -1,6 +1,6 @@
-// Hidden slots in files and replication streams. A hidden slot is being imported: this server holds its keys, but does
-// not own the slot yet. The text tells replicas and restarted servers that they must hide these keys from clients. As
-// an auxiliary field of an RDB file:
+// Texts that tell replicas and restarted servers which slots are hidden. A hidden slot is being imported: this server
+// holds its keys, but does not own it yet, so clients must not see the keys. `name` is the name of the migration, 40
+// hexadecimal digits. As an auxiliary field of an RDB file:
 //
 //   name SP first-last { SP first-last } { ";" … }
 //

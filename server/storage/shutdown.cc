@@ -96,10 +96,11 @@ void Shutdown::Continue() {
   if (!waits && Begin(flags) == Outcome::kFailed) HandleCancellation();
 }
 
-// If `appendonly yes` was set but the first base is not complete, starts the rewrite that writes it. Kills a snapshot
-// child for this. Returns whether the shutdown must wait for the rewrite. Without a base the append-only file has no
-// data, and a service manager sends SIGTERM only once. If the rewrite fails, Begin refuses the shutdown, as after a
-// failed save.
+// For a shutdown by a signal: if `CONFIG SET appendonly yes` was given but the first base is not complete, starts the
+// rewrite that writes the base. Kills a snapshot child for this. Returns whether the shutdown must wait for the
+// rewrite. In this state a SHUTDOWN command without FORCE is refused, and the client can repeat it. But a service
+// manager sends SIGTERM only once, and without a base the append-only file has no data. If the rewrite fails, returns
+// false, and Begin then refuses the shutdown, as after a failed save.
 bool Shutdown::StartFirstRewriteIfNeeded(uint32_t flags) {
   AppendOnlyFile& aof = parts_.aof;
   const bool is_needed = aof.state() == AppendOnlyFile::State::kAwaitsBase && (flags & kShutdownForce) == 0;

@@ -263,8 +263,9 @@ bool SlotImports::ContinueWaitForOwners(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims those of the slots that have no owner. The source has probably given them up because it was told that this
-// node took them over. If the source lost them in another way, keeping the keys that are here is better than nothing.
+// Claims those of the slots that have no owner. Probably the takeover had succeeded and the source gave the slots up,
+// but the file or stream from which this node knows them ended before REVEAL. If the source lost them in another way,
+// keeping the keys that are here is better than deleting them.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;

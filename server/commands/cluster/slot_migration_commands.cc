@@ -110,8 +110,8 @@ Order NextOrder(Call& call, const ClusterView& view) {
   return {slots, target.id};
 }
 
-// --- Requests that the source node of a migration sends to this node. Replication streams contain copies of some of
-// them.
+// --- CLUSTER SYNCSLOTS. The source node of a migration sends ESTABLISH and the steps after it (Continue). HIDE and
+// REVEAL come only from the primary's replication stream or from a file.
 
 std::string NextName(Args& args) {
   if (!args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};

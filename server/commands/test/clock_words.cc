@@ -68,15 +68,15 @@ ClockMove ParseClockMove(Call& call) {
   return move;
 }
 
-void ReplyDue(Reply& reply, const std::optional<ClockControl::Due>& due) {
-  if (!due) return reply.Null();
+void ReplyEvent(Reply& reply, const std::optional<ClockControl::Due>& event) {
+  if (!event) return reply.Null();
   reply.Map(3);
   reply.Bulk("at");
-  reply.Integer(due->wall_ms);
+  reply.Integer(event->wall_ms);
   reply.Bulk("in");
-  reply.Integer(due->in_ms);
+  reply.Integer(event->in_ms);
   reply.Bulk("what");
-  reply.Bulk(due->what);
+  reply.Bulk(event->what);
 }
 
 void ReplyClock(Reply& reply, const ClockControl& control) {
@@ -93,7 +93,7 @@ void ReplyClock(Reply& reply, const ClockControl& control) {
   reply.Bulk("auto");
   reply.Bool(control.is_auto());
   reply.Bulk("next");
-  ReplyDue(reply, control.Next());
+  ReplyEvent(reply, control.Next());
 }
 
 }  // namespace respite

@@ -58,7 +58,7 @@ void RunTask(Call& call, const NodeGroup::Task& task) {
   const auto outcome = group.TakeOutcome(asker);
   if (!outcome) return call.ContinueInNextTurn();
   if (outcome->trouble) return call.reply.Error("ERR " + *outcome->trouble);
-  task.clock.kind == ClockMove::Kind::kNext ? ReplyDue(call.reply, outcome->met) : call.reply.Ok();
+  task.clock.kind == ClockMove::Kind::kNext ? ReplyEvent(call.reply, outcome->met) : call.reply.Ok();
 }
 
 template <TaskKind kKind>

@@ -13,7 +13,7 @@ namespace respite {
 // not exist. `request` runs there first; if it is empty, the reply is OK. `password` must be the password of the
 // default user, unless the default user needs none. Returns false for an ordinary user, or if this client may not use
 // worlds.
-bool LogInToWorld(Call& call, Bytes user, Bytes password,  // moves a client to its isolated server; false: no such user
+bool LogInToWorld(Call& call, Bytes user, Bytes password,  // enters isolated server `world.NAME`; false: ordinary login
                   std::vector<std::string> request);
 
 }  // namespace respite

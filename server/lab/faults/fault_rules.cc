@@ -65,7 +65,7 @@ void FaultRules::Add(FaultDefinition order) {
   last_serial_ = serial;
   Rule& rule = rules_.emplace_back(std::move(order), serial);
   names_.emplace(rule.order.name, std::prev(rules_.end()));
-  if (auto* fault = std::get_if<RequestFault>(&rule.order.action)) fault->owner = serial;
+  if (auto* fault = std::get_if<RequestFault>(&rule.order.action)) fault->rule_id = serial;
   if (rule.order.for_ms) {
     rule.ends_ms = parts_.env.clock.MonotonicMs() + *rule.order.for_ms;
     rules_by_end_.emplace(std::pair(rule.ends_ms, serial), &rule);
@@ -77,11 +77,11 @@ bool FaultRules::Delete(Bytes name) {
   const auto found = names_.find(name);
   if (found == names_.end()) return false;
   Stop(*found->second);
-  const uint64_t owner = found->second->serial;
+  const uint64_t rule_id = found->second->serial;
   rules_.erase(found->second);
   names_.erase(found);
   RecomputeAfterRuleChange();
-  parts_.client_faults.Release(owner);
+  parts_.client_faults.Release(rule_id);
   return true;
 }
 

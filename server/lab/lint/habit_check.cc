@@ -56,7 +56,8 @@ void HabitCheck::CheckNoTtl(const LintRequest& request, LintRemarks& remarks) {
     KeyName key = request.Key(ref);
     if (!CreatesKeys(ref) || !pattern.Matches(key.key)) continue;
     if (request.place != Place::kSent) {
-      // The key is checked when the transaction or script ends, because one of its later commands may set the deadline.
+      // A later command of the transaction or script may give the key a deadline. So CheckAfterSuccess looks for the
+      // deadline when the transaction or script has ended.
       if (written_.size() < kMaxWritten) written_.insert(std::move(key));
       continue;
     }

@@ -20,8 +20,8 @@ class SlotCheck final : public LintCheck {  // TEST LINT: cross-slot, undeclared
   };
 
   void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // rule cross-slot, before EXEC runs
-  void CheckCrossSlot(Bytes key, LintRemarks& remarks);                          // rule cross-slot, for one key
-  void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);    // rule undeclared-key, for scripts
+  void CheckCrossSlot(Bytes key, LintRemarks& remarks);  // compares the slot of `key` with the slot of slots_.first
+  void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);  // rule undeclared-key, for scripts
 
   Slots slots_;  // keys of the running request and of the commands that the request runs
   std::set<std::string, std::less<>> declared_keys_;  // keys that the caller of the running script has declared

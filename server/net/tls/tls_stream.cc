@@ -132,9 +132,9 @@ Transfer TlsStream::Handshake() {
   ERR_clear_error();
   wire_->budget = kBytesPerCall;
   const int result = SSL_do_handshake(connection_.get());
-  if (result <= 0) return ClassifyResult(result, receiving_);
+  if (result <= 0) return ClassifyResult(result, receive_waits_);
   in_handshake_ = false;
-  receiving_ = Waits::kForInput;
+  receive_waits_ = Waits::kForInput;
   has_buffered_input_ = SSL_has_pending(connection_.get()) != 0;
   // After the handshake, a peer that closes the socket without close_notify is treated as one that only stops sending.
   // Truncation does no harm, because requests carry their length, and a peer that closed one direction still receives
@@ -150,13 +150,13 @@ Transfer TlsStream::Receive(std::span<char> target) {
   ERR_clear_error();
   wire_->budget = kBytesPerCall;
   has_buffered_input_ = false;
-  receiving_ = Waits::kForInput;
+  receive_waits_ = Waits::kForInput;
   size_t filled = 0;
   do {
     size_t received = 0;
     const int result = SSL_read_ex(connection_.get(), target.data() + filled, target.size() - filled, &received);
     if (result <= 0) {
-      const Transfer outcome = ClassifyResult(result, receiving_);
+      const Transfer outcome = ClassifyResult(result, receive_waits_);
       if (filled == 0) return outcome;
       // If the end or an error followed these bytes, the next call reports it.
       has_buffered_input_ = outcome.state != Transfer::State::kLater;
@@ -184,24 +184,24 @@ Transfer TlsStream::Send(const ReplyBuffer& output, size_t max_bytes) {
 Transfer TlsStream::Send(Bytes bytes) {
   if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
-  sending_ = Waits::kForWritability;
+  send_waits_ = Waits::kForWritability;
   wire_->budget = kBytesPerCall;
   size_t sent = 0;
   const int result = SSL_write_ex(connection_.get(), bytes.data(), bytes.size(), &sent);
-  if (result <= 0) return ClassifyResult(result, sending_);
+  if (result <= 0) return ClassifyResult(result, send_waits_);
   return {Transfer::State::kMoved, sent};
 }
 
 SocketPoller::Interest TlsStream::EventsToAwait(SocketPoller::Interest wanted) const {
-  const bool receives_on_room = receiving_ == Waits::kForWritability;
-  const bool sends_on_input = sending_ == Waits::kForInput;
+  const bool receives_on_room = receive_waits_ == Waits::kForWritability;
+  const bool sends_on_input = send_waits_ == Waits::kForInput;
   return {.read = (wanted.read && !receives_on_room) || (wanted.write && sends_on_input),
           .write = (wanted.write && !sends_on_input) || (wanted.read && receives_on_room)};
 }
 
 SocketPoller::Interest TlsStream::PossibleTransfers(SocketPoller::Interest ready) const {
-  return {.read = receiving_ == Waits::kForWritability ? ready.write : ready.read,
-          .write = sending_ == Waits::kForInput ? ready.read : ready.write};
+  return {.read = receive_waits_ == Waits::kForWritability ? ready.write : ready.read,
+          .write = send_waits_ == Waits::kForInput ? ready.read : ready.write};
 }
 
 void TlsStream::SendCloseNotify() {

@@ -46,14 +46,14 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
 
   Transfer ClassifyResult(int result, Waits& waits);  // explains a call that moved nothing; notes what it waits for
 
-  std::unique_ptr<Wire> wire_;              // the socket as OpenSSL sees it (BIO)
-  SslHandle connection_;                    // OpenSSL's object for the connection
-  std::string error_;                       // why the last transfer failed
-  Waits receiving_ = Waits::kForInput;      // which socket event the last receive waits for
-  Waits sending_ = Waits::kForWritability;  // which socket event the last send waits for
-  bool in_handshake_ = true;                // true: the TLS handshake is not complete
-  bool has_buffered_input_ = false;         // true: Receive would return bytes, the end or an error now
-  bool broken_ = false;                     // true: a fatal error happened, so close_notify must not be sent
+  std::unique_ptr<Wire> wire_;                 // the socket as OpenSSL sees it (BIO)
+  SslHandle connection_;                       // OpenSSL's object for the connection
+  std::string error_;                          // why the last transfer failed
+  Waits receive_waits_ = Waits::kForInput;     // the socket event after which Receive can continue
+  Waits send_waits_ = Waits::kForWritability;  // the socket event after which Send can continue
+  bool in_handshake_ = true;                   // true: the TLS handshake is not complete
+  bool has_buffered_input_ = false;            // true: Receive would return bytes, the end or an error now
+  bool broken_ = false;                        // true: a fatal error happened, so close_notify must not be sent
 };
 
 }  // namespace respite

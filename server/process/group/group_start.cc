@@ -68,7 +68,7 @@ std::optional<std::string> GroupStart::FormCluster() {
   if (!start.ok()) return "The cluster cannot start: " + start.error();
   const auto belief = start.value().is_agreed ? ClusterMode::Belief::kAgreed : ClusterMode::Belief::kOwn;
   for (size_t i = 0; i < hosted_servers_.size(); ++i) {
-    hosted_servers_[i].node->SetClusterStart({start.value().texts[i], belief});
+    hosted_servers_[i].node->SetInitialCluster({start.value().texts[i], belief});
   }
   if (start.value().is_new) ShareReplidsOfEmptyNodes();
   return std::nullopt;

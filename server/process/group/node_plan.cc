@@ -52,7 +52,8 @@ void AnnounceAt(const AnnouncedHost& place, Settings& settings) {
 }
 
 bool IsTemporary(const Settings& settings) {
-  // Nodes with unix sockets have no temporary directory, because clients must know the directory of the sockets.
+  // Sentinels, and nodes that start empty, have a temporary directory. But nodes with unix sockets have none, because
+  // clients must know the directory of the sockets. (`sentinels` with `unixsocket` is refused, see config.cc.)
   return settings.sentinels > 0 || (settings.starts_empty && settings.unixsocket.empty());
 }
 

@@ -16,8 +16,8 @@ namespace {
 TEST(OutputGateTest, LetsPassWhatStandsBeforeTheFirstBarrier) {
   OutputGate gate;
   EXPECT_EQ(gate.SendableBytes(7), 7u);
-  gate.AddHold(3, {.owner = 1, .until_ms = 20}, 10);
-  gate.AddHold(5, {.owner = 2, .until_ms = 15}, 10);
+  gate.AddHold(3, {.rule_id = 1, .until_ms = 20}, 10);
+  gate.AddHold(5, {.rule_id = 2, .until_ms = 15}, 10);
   EXPECT_EQ(gate.SendableBytes(7), 3u);
   EXPECT_EQ(gate.SendableBytes(2), 2u);
   gate.NoteSent(2);
@@ -44,8 +44,8 @@ TEST(OutputGateTest, AnEndNeverOpens) {
 
 TEST(OutputGateTest, ATrickleBeginsWhenNothingStandsBeforeIt) {
   OutputGate gate;
-  gate.AddHold(0, {.owner = 1, .until_ms = 1000}, 0);
-  gate.AddTrickle(4, {.owner = 2, .bytes = 10, .per_second = 100}, 0);
+  gate.AddHold(0, {.rule_id = 1, .until_ms = 1000}, 0);
+  gate.AddTrickle(4, {.rule_id = 2, .bytes = 10, .per_second = 100}, 0);
   gate.Advance(1000);
   EXPECT_EQ(gate.SendableBytes(20), 4u);
   EXPECT_EQ(gate.NextDueMs(), 1010);
@@ -57,10 +57,10 @@ TEST(OutputGateTest, ATrickleBeginsWhenNothingStandsBeforeIt) {
 
 TEST(OutputGateTest, HugeTricklesOverflowNothing) {
   OutputGate gate;
-  gate.AddTrickle(0, {.owner = 1, .bytes = size_t{1} << 40, .per_second = 1}, 0);
+  gate.AddTrickle(0, {.rule_id = 1, .bytes = size_t{1} << 40, .per_second = 1}, 0);
   gate.Advance(INT64_MAX / 2);
   EXPECT_TRUE(gate.IsOpen());
-  gate.AddTrickle(0, {.owner = 1, .bytes = size_t{1} << 40, .per_second = 1'000'000'000}, 5);
+  gate.AddTrickle(0, {.rule_id = 1, .bytes = size_t{1} << 40, .per_second = 1'000'000'000}, 5);
   gate.Advance(1005);
   EXPECT_EQ(gate.SendableBytes(size_t{1} << 40), 1'000'000'000u);
 }
@@ -91,10 +91,10 @@ TEST(OutputGateTest, RandomBarriersLetEveryBytePassInTime) {
       int64_t from_ms = earliest.empty() ? 0 : earliest.back();
       if (random.Below(3) == 0) {
         const int64_t until_ms = now_ms + static_cast<int64_t>(random.Below(100));
-        gate.AddHold(waiting, {.owner = 1, .until_ms = until_ms}, now_ms);
+        gate.AddHold(waiting, {.rule_id = 1, .until_ms = until_ms}, now_ms);
         from_ms = std::max(from_ms, until_ms);
       } else if (bytes != 0 && random.Below(3) == 0) {
-        gate.AddTrickle(waiting, {.owner = 1, .bytes = bytes, .per_second = 1000}, now_ms);
+        gate.AddTrickle(waiting, {.rule_id = 1, .bytes = bytes, .per_second = 1000}, now_ms);
       }
       earliest.resize(total += bytes, from_ms);
       waiting += bytes;
