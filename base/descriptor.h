@@ -24,6 +24,6 @@ class Descriptor {  // owns a file descriptor, and closes it when destroyed
 };
 
 // Returns the first line of a file, at most 1 KB and without the line end.
-std::optional<std::string> FirstLineOf(const char* path);  // first line of a file, up to 1 KB; nullopt: cannot read it
+std::optional<std::string> FirstLineOf(const char* path);  // first line of a file, up to 1 KB; nullopt: unreadable
 
 }  // namespace respite

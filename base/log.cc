@@ -326,11 +326,11 @@ bool Logger::LogDroppedLines() {
 // Writes a line. Returns false if it was lost. A line of which only the first bytes were written counts as lost; the
 // next line then starts with a newline, so that the two do not run together.
 bool Logger::Put(std::string line) {
-  const bool was_torn = torn_.exchange(false, std::memory_order_relaxed);
-  if (was_torn) line.insert(0, 1, '\n');
+  const bool was_cut = is_last_line_cut_.exchange(false, std::memory_order_relaxed);
+  if (was_cut) line.insert(0, 1, '\n');
   const Outcome outcome = Write(line);
-  if (outcome == Outcome::kTorn || (outcome == Outcome::kLost && was_torn)) {
-    torn_.store(true, std::memory_order_relaxed);
+  if (outcome == Outcome::kTorn || (outcome == Outcome::kLost && was_cut)) {
+    is_last_line_cut_.store(true, std::memory_order_relaxed);
   }
   return outcome == Outcome::kWritten;
 }

@@ -117,10 +117,10 @@ class Logger {  // writes the server's log, to a file or standard output
   std::string path_;
   bool syslog_enabled_ = false;  // true: lines also go to syslog
 
-  // dropped_lines_ and torn_ are atomic and have no lock. A child that is forked while another thread holds a lock
-  // would wait forever for it.
-  std::atomic<uint64_t> dropped_lines_{0};  // lines that could not be written since the last report of lost lines
-  std::atomic<bool> torn_{false};           // the last line was cut and lacks its newline
+  // dropped_lines_ and is_last_line_cut_ are atomic and have no lock. A child that is forked while another thread holds
+  // a lock would wait forever for it.
+  std::atomic<uint64_t> dropped_lines_{0};     // lines that could not be written since the last report of lost lines
+  std::atomic<bool> is_last_line_cut_{false};  // true: the last line was cut, so its newline is missing
   // The quarter of an hour and the UTC offset are packed into one word; see UtcOffsetSeconds.
   std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // the UTC offset, and the quarter of an hour for which it holds
 };

@@ -47,7 +47,7 @@ class IdSource {  // generates random run IDs, replication IDs and passwords
   std::string Hex(size_t digits);
 
  private:
-  std::optional<Random> seeded_random_;  // makes the digits; nullopt: they come from the kernel
+  std::optional<Random> seeded_random_;  // makes the digits; nullopt: the kernel does
 };
 
 }  // namespace respite

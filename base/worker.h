@@ -38,8 +38,8 @@ class Worker {  // a thread that handles queued items one after the other
   std::mutex mutex_;                // protects queue_ and stop_
   std::condition_variable wake_;
   std::deque<Item> queue_;  // items that the thread has not taken yet
-  bool stop_ = false;
-  std::thread thread_;  // the thread that handles items; not joinable before EnsureThread
+  bool stop_ = false;       // true: the thread must end
+  std::thread thread_;      // the thread that handles items; not joinable before EnsureThread
 };
 
 template <class Item>

@@ -38,7 +38,7 @@ struct ChunkBlock {  // the header of a list chunk's memory block; the elements 
   uint8_t width;                // number of symbols of each text, if all texts have the same number
   uint8_t prefix;               // bytes of the prefix that all texts share (form kTexts)
   bool has_lengths;             // false: all texts have the same length, so the block has no length bytes
-  bool may_have_long_elements;  // form kOpen: an element of more than 253 bytes was added; it may be gone again
+  bool may_have_long_elements;  // form kOpen: an element of more than 253 bytes was added; perhaps removed since
   bool is_shortest;             // true: Seal() found no shorter form for this open block, unchanged since then
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }

@@ -250,7 +250,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
             (static_cast<uint32_t>(form) << kFormShift);
   }
-  void WriteValue(const StringContent& content);  // writes the value into the entry, where it must fit
+  void WriteValue(const StringContent& content);  // writes the value into the entry, which must have room for it
   void FreeBlobOrObject();                        // frees the Blob or object that the value points to, if any
 
   uint32_t sizes_ = 0;  // key size (12 bits) and inline size (20); kWideMarker: both are in WideSizes

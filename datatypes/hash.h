@@ -83,7 +83,7 @@ class Hash : public Collection {
   bool Remove(Bytes field);  // removes a field; false: there is no such field
   // Sets or replaces the deadline of a field; kNoDeadline removes it. Returns false if there is no such field. Cost:
   // O(log n), O(n) when packed.
-  bool SetDeadline(Bytes field, int64_t deadline_ms);  // in Unix ms; kNoDeadline removes the deadline; false: no field
+  bool SetDeadline(Bytes field, int64_t deadline_ms);  // Unix ms, or kNoDeadline; false: there is no such field
 
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one. Cost: O(1).
   int64_t NextDeadline() const;    // the earliest deadline of any field in Unix ms, or kNoDeadline

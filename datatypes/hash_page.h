@@ -147,7 +147,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
   }
   // Stores the slot in its home bucket or in one of the `reach` buckets after it. Returns false if none of these has
   // room.
-  bool Put(const Slot& slot, const HashTrace& trace, int reach) const {  // stores it near its home; false: no room
+  bool Put(const Slot& slot, const HashTrace& trace, int reach) const {  // stores the slot; false: no room near home
     const int home = HomeBucketAt(trace.Position());
     int at = home;
     for (int probe = 0; probe <= reach && probe < BucketCount(); ++probe, at = Next(at)) {

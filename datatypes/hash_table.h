@@ -103,7 +103,7 @@ class HashTable final : public Object {  // the value of a large hash: fields by
   int64_t DeadlineOf(const HashField& field) const;  // the field's deadline in Unix ms, or kNoDeadline
   // Sets or replaces the deadline of a field; kNoDeadline removes it. Returns false if there is no such field. Cost:
   // O(log n).
-  bool SetDeadline(Bytes name, int64_t deadline_ms);  // in Unix ms; kNoDeadline removes the deadline; false: no field
+  bool SetDeadline(Bytes name, int64_t deadline_ms);  // Unix ms, or kNoDeadline; false: there is no such field
 
   size_t TimedCount() const { return heap_ ? heap_->size() : 0; }  // number of fields with a deadline
   // Returns the earliest deadline of all fields, or kNoDeadline if no field has one.

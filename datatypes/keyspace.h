@@ -33,13 +33,13 @@ class HiddenSlots {  // hash slots that this node is importing; clients do not s
   }
   void Clear() { sets_.clear(); }  // makes the slots of all imports visible
 
-  bool IsEmpty() const { return sets_.empty(); }  // true: no slot is hidden
+  bool IsEmpty() const { return sets_.empty(); }  // true: no slot is being imported
   const Sets& All() const { return sets_; }
   // Cost of Has and HasKey: O(sets); there is rarely more than one set.
   bool Has(int slot) const {
     return std::any_of(sets_.begin(), sets_.end(), [slot](const auto& one) { return one.second.Has(slot); });
   }
-  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // true: the slot of the key is hidden
+  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // true: in a slot being imported
 
  private:
   Sets sets_;
@@ -64,7 +64,7 @@ class Keyspace {  // all keys of a server, in numbered databases
   const HiddenSlots& hidden() const { return hidden_; }  // the slots being imported, whose keys clients do not see
   // Returns the number of keys of a database that are not in hidden slots. Cost: O(1), or O(hidden slots) if there are
   // any.
-  size_t VisibleKeyCount(int index) const;  // number of keys of a database that are not in hidden slots
+  size_t VisibleKeyCount(int index) const;  // number of keys of a database, without slots being imported
   // Returns true if no database has keys. Cost: O(databases).
   bool IsEmpty() const {  // true: all databases are without keys
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
@@ -97,7 +97,7 @@ class Keyspace {  // all keys of a server, in numbered databases
   std::vector<Database> databases_;  // the databases by number
 };
 
-inline size_t Keyspace::VisibleKeyCount(int index) const {  // keys of a database outside hidden slots
+inline size_t Keyspace::VisibleKeyCount(int index) const {  // keys of a database, without slots being imported
   const Database& database = (*this)[index];
   if (hidden_.IsEmpty() || database.by_slot() == nullptr) return database.Size();
   size_t visible = database.Size();

@@ -45,13 +45,13 @@ class List : public Collection {
   void Pop(ListEnd end);
   // Removes the element at the end `from` and pushes it at the end `to`, which may be the same. Requires: the list is
   // not empty.
-  void Rotate(ListEnd from, ListEnd to);  // pops an element at one end, and pushes it at the other or the same
+  void Rotate(ListEnd from, ListEnd to);  // pops an element at one end, and pushes it at end `to`
 
   // Inserts `element` before or after the first element equal to `pivot`. Returns false if no element equals `pivot`.
   // Cost: O(n).
-  bool Insert(Bytes pivot, ListSide side, Bytes element);  // inserts beside the first `pivot`; false: no `pivot`
+  bool Insert(Bytes pivot, ListSide side, Bytes element);  // inserts beside the first `pivot`; false: none found
   // Replaces the element at `index`. Returns false if there is no such index.
-  bool Replace(size_t index, Bytes element);  // replaces the element at `index`; false: no such index
+  bool Replace(size_t index, Bytes element);  // replaces the element at `index`; false: out of range
   // Erases `count` elements from `index` on. Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.

@@ -49,7 +49,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   // The place before or after one member. Only members are compared, so all items must have the same score; otherwise
   // the result is unspecified.
   struct LexBound {  // a bound of a search: before or after a member, if all scores are equal
-    Bytes member;    // the member before or after which the bound is; it may be missing
+    Bytes member;    // the bound is before or after this member, which need not exist
     Side side;
   };
 
@@ -152,7 +152,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       members[index] = item.member;
     }
     template <class Visit>
-    static void ForEachArray(Leaf& to, Leaf& from, Visit&& visit) {  // visits each array of `to` with that of `from`
+    static void ForEachArray(Leaf& to, Leaf& from, Visit&& visit) {  // visits matching arrays of `to` and `from`
       visit(to.scores, from.scores);
       visit(to.members, from.members);
     }
@@ -173,7 +173,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       members[index] = item.member;
     }
     template <class Visit>
-    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {  // visits each array of `to` with that of `from`
+    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {  // visits matching arrays of `to` and `from`
       visit(to.counts, from.counts);
       visit(to.scores, from.scores);
       visit(to.members, from.members);

@@ -85,7 +85,7 @@ class Set : public Collection {
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
-  void TryConvertToIntset();  // converts a set of integers to an intset, unless they are too many
+  void TryConvertToIntset();  // converts a set of integers to an intset, unless there are too many for an intset
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -97,7 +97,7 @@ class Set : public Collection {
 
   bool AddInteger(int64_t value);                                 // adds to an intset; false: exists already
   bool AddToListpack(const EncodedElement& element, Bytes text);  // adds to a listpack; false: exists already
-  bool RemoveFromListpack(const EncodedElement& element);         // removes from a listpack; false: no such member
+  bool RemoveFromListpack(const EncodedElement& element);         // removes from a listpack; false: was no member
   void ConvertToTable();                                          // makes a packed set a MemberTable
   // Converts an intset to a listpack before the text `text` is added. Returns false if the limits forbid a listpack.
   bool TryConvertToListpack(Bytes text);  // converts an intset, before `text` is added; false: too large

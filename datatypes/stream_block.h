@@ -50,7 +50,7 @@ class StreamBlock {  // a run of about a hundred neighbouring entries, as in one
  public:
   // The capacity of a block, from stream-node-max-bytes and stream-node-max-entries; 0: no limit.
   struct Limits {          // how full a block may become; 0: no limit
-    uint64_t max_bytes;    // maximum size, measured as that of a Redis listpack
+    uint64_t max_bytes;    // maximum size of a block, computed as if it were a Redis listpack
     uint64_t max_entries;  // maximum number of entries, live or deleted
   };
   enum class EntryState : uint8_t { kLive, kDeleted };

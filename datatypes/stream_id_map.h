@@ -66,7 +66,7 @@ class StreamIdMap {  // an ordered map (B+-tree) whose keys are stream IDs
     friend class StreamIdMap;
     Cursor(Leaf* leaf, uint32_t index) : leaf_(leaf), index_(index) {}
 
-    Leaf* leaf_ = nullptr;  // only At changes it
+    Leaf* leaf_ = nullptr;  // leaf of the current item; null: past either end
     uint32_t index_ = 0;    // index of the current item on its leaf
   };
 

@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ValueSlot final : public PackedStore {  // where one collection is stored; its entry may move when edited
+class ValueSlot final : public PackedStore {  // where one collection is stored; an edit may move the entry
  public:
   ValueSlot() = default;
   // Makes a ValueSlot that is only for reading.

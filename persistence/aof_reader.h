@@ -109,12 +109,12 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   const size_t chunk_;              // bytes per read of the file
   std::unique_ptr<char[]> buffer_;  // holds the part of the file that is being parsed
   size_t capacity_ = 0;             // allocated bytes of buffer_
-  size_t begin_ = 0;                // where in buffer_ the next record begins, or its annotations
+  size_t begin_ = 0;                // where in buffer_ the next record begins, with its annotations
   size_t filled_ = 0;               // number of bytes of buffer_ that were read from the file
   bool at_end_ = false;             // true: all bytes of the file have been read
   uint64_t file_offset_;            // how many bytes of the file have been read
   uint64_t offset_;                 // where in the file the last returned record ends
-  IoError error_ = kNoError;        // why the last read of the file failed; kNoError: it did not
+  IoError error_ = kNoError;        // why the last read of the file failed; kNoError: no read failed
 
   std::vector<FetchedArgument> fetched_arguments_;  // large arguments of the next record, each in its own Blob
   uint64_t fetched_bytes_ = 0;                      // bytes of the file that fetched_arguments_ took, and buffer_ lacks

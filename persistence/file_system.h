@@ -58,8 +58,8 @@ class FileTask {  // work on files, for FileSystem::RunInBackground
   virtual ~FileTask() = default;
 
   // Once IsPending returns false, the caller may read the results of Run.
-  bool IsPending() const { return pending_.load(std::memory_order_acquire); }  // true: the task is queued or runs
-  void Await() const { pending_.wait(true, std::memory_order_acquire); }       // blocks until the task has ended
+  bool IsPending() const { return is_pending_.load(std::memory_order_acquire); }  // true: the task is queued or runs
+  void Await() const { is_pending_.wait(true, std::memory_order_acquire); }       // blocks until the task has ended
 
  protected:
   virtual void Run() = 0;  // does the work, usually on another thread
@@ -67,7 +67,7 @@ class FileTask {  // work on files, for FileSystem::RunInBackground
  private:
   friend class FileSystem;
 
-  std::atomic<bool> pending_{false};  // true: the task is queued or runs
+  std::atomic<bool> is_pending_{false};  // true: the task is queued or runs
 };
 
 class FileSystem {  // operations on files; an interface, so that tests can make them fail
@@ -98,21 +98,21 @@ class FileSystem {  // operations on files; an interface, so that tests can make
 
   // Runs tasks on another thread, one after the other. This default implementation instead runs a task immediately, on
   // the caller's thread. Requires: the task is not queued and does not run.
-  virtual void RunInBackground(FileTask& task) {  // runs the task on another thread; by default at once, on this one
+  virtual void RunInBackground(FileTask& task) {  // runs the task on another thread; by default on this thread
     MarkPending(task);
     RunPending(task);
   }
 
  protected:
   static void MarkPending(FileTask& task) {  // marks a task as queued
-    task.pending_.store(true, std::memory_order_relaxed);
+    task.is_pending_.store(true, std::memory_order_relaxed);
   }
   // Runs a task and marks it as ended. Does not touch the task after the notification, because the owner may free the
-  // task once pending_ is false.
+  // task once is_pending_ is false.
   static void RunPending(FileTask& task) {  // runs a task, and marks it as ended
     task.Run();
-    task.pending_.store(false, std::memory_order_release);
-    task.pending_.notify_all();
+    task.is_pending_.store(false, std::memory_order_release);
+    task.is_pending_.notify_all();
   }
 };
 
@@ -124,11 +124,11 @@ class SystemFiles final : public FileSystem {  // the file system of the operati
   IoError Remove(const std::string& path) override;                         // deletes a file's name
   IoError MakeDirectory(const std::string& path) override;                  // creates a directory, unless it exists
   IoError SyncDirectory(const std::string& path) override;  // makes renames and removals in the directory durable
-  Result<std::vector<std::string>, IoError> List(const std::string& path) override;  // the names in it, unordered
+  Result<std::vector<std::string>, IoError> List(const std::string& path) override;  // names of its files
   Kind KindOf(const std::string& path) override;  // whether the path is absent, a file or a directory
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;  // against other Respite processes
   // Runs the task on a thread that the first task starts. If the system cannot create a thread, tasks run immediately.
-  void RunInBackground(FileTask& task) override;  // runs the task on one other thread; on this one if there can be none
+  void RunInBackground(FileTask& task) override;  // runs the task on one other thread, or here if none can be created
   // Makes the thread of RunInBackground call `prologue` first. Must be called before the first RunInBackground.
   void SetThreadPrologue(std::function<void()> prologue) {  // the thread calls `prologue` first
     worker_.SetThreadPrologue(std::move(prologue));

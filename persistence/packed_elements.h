@@ -44,7 +44,7 @@ class ListpackReader {  // reads an untrusted listpack element by element
   size_t Left() const { return static_cast<size_t>(end_ - at_); }  // number of unread bytes
   // Returns the next element. Fails if there is none.
   PackedElement Next();     // reads the next element; sets Failed if there is none
-  bool IsComplete() const;  // true: all elements were read, and they are as many as the header says
+  bool IsComplete() const;  // true: all elements were read, and their number equals the header's
 
  private:
   const char* at_ = nullptr;   // the next unread byte

@@ -76,7 +76,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   explicit RdbInput(RdbSupply& supply) : supply_(&supply) {}
 
   bool Failed() const { return failed_; }   // true: a read failed, or Fail was called; later reads return zero or empty
-  bool RanOut() const { return ran_out_; }  // true: a read failed since the input has too few bytes
+  bool RanOut() const { return ran_out_; }  // true: a read failed because the input has too few bytes
   uint64_t MissingBytes() const { return missing_; }  // after RanOut: at least this many bytes are missing
   IoError SupplyError() const {                       // why the supply could not deliver bytes; kNoError: no I/O error
     return supply_ == nullptr ? kNoError : supply_->error();
@@ -132,7 +132,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   uint64_t LengthAfterFirstByte(uint8_t first_byte);  // reads the rest of a length of several bytes
   RdbText TextAfterFirstByte(uint8_t first_byte);     // reads the rest of a text
   RdbText CompressedText();                           // reads and decompresses an LZF text
-  bool FetchMore(uint64_t bytes);                     // gets input until rest_ has `bytes` bytes; false: cannot
+  bool FetchMore(uint64_t bytes);                     // gets input until rest_ has `bytes` bytes; false: too few bytes
   void RecordMissingBytes(uint64_t missing);          // sets ran_out_ and missing_, unless they are set already
   void FreeTextsAndPieces();                          // frees decoded texts, and all pieces of input but the current
 
@@ -144,7 +144,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   RdbScratch scratch_;                    // holds texts that had to be decompressed
   bool has_nothing_to_free_ = true;       // true: there are no decoded texts and no old pieces
   bool failed_ = false;                   // true: a read failed, or Fail was called
-  bool ran_out_ = false;                  // true: a read failed since the input has too few bytes
+  bool ran_out_ = false;                  // true: a read failed because the input has too few bytes
   uint64_t missing_ = 0;                  // after ran_out_: at least this many bytes are missing
 };
 

@@ -78,7 +78,7 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
   void MakeRoom(size_t bytes);            // sends the buffer to the drain, or enlarges the buffer
   void WriteLongBytes(Bytes bytes);       // writes bytes that bypass the buffer if there is a drain
   bool TryShortInteger(int64_t integer);  // writes an integer of up to 4 bytes; false: too large
-  bool TryCompressed(Bytes text);         // writes a text with LZF; false: not written, saves too little
+  bool TryCompressed(Bytes text);         // writes a text compressed with LZF; false: saves too little, wrote nothing
 
   RdbCompression compression_;            // whether long texts are compressed (rdbcompression)
   RdbDialect dialect_ = RdbDialect::k72;  // k70: Redis 7.0 must be able to read the output

@@ -98,7 +98,7 @@ struct RdbFailure {  // why and where reading an RDB failed
     kChecksum,
   };
   Kind kind;                                      // what kind of failure it is
-  std::string text;                               // Redis' log text, if it has one
+  std::string text;                               // text for the log, as Redis words it; empty: none
   uint64_t offset;                                // where in the file the error was found
   Step step = Step::kHead;                        // which part of the RDB was being read
   std::optional<uint8_t> type = std::nullopt;     // RDB type of the value, for steps kKey, kValue

@@ -55,7 +55,7 @@ class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput,
   std::vector<Piece> used_;                          // earlier pieces, which texts may refer to, until FreeOldPieces
   const char* unchecked_ = nullptr;                  // where in piece_ the bytes begin that are not in checksum_ yet
   uint64_t checksum_ = 0;                            // CRC-64 of the bytes before unchecked_
-  IoError error_ = kNoError;                         // why the last read of the file failed; kNoError: it did not
+  IoError error_ = kNoError;                         // why the last read of the file failed; kNoError: no read failed
 };
 
 }  // namespace respite

@@ -54,7 +54,7 @@ class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which is for 
 
   // Returns the minimum number of bytes that follow a part for each unit of its `value`: for each byte of a text, or
   // for each element. Returns 0 if nothing follows parts of this kind.
-  static size_t BytesPerUnit(char kind) {  // what follows a part at least: bytes per unit of its `value`
+  static size_t BytesPerUnit(char kind) {  // minimum bytes after a part, per byte or element that it announces
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kMinPartBytes;
     return kind == '%' || kind == '|' ? 2 * kMinPartBytes : 0;
@@ -66,7 +66,7 @@ class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which is for 
   }
 
   Bytes rest_;
-  bool failed_ = false;  // true: malformed, as a part was missing or cut
+  bool failed_ = false;  // true: the bytes are malformed: a part was missing or cut
 };
 
 }  // namespace respite

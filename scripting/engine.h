@@ -97,7 +97,7 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
  private:
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
   // While a WatchedPhase exists, the engine runs or loads a script that can be ended.
-  class WatchedPhase;  // while it exists, a script runs or a library is loaded, and can be ended
+  class WatchedPhase;  // exists while a script runs or a library is loaded, so that either can be ended
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
   static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile
@@ -137,7 +137,7 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // CollectGarbage does nothing while fewer bytes are used
   bool is_memory_limited_ = false;                           // true: memory_limit_ applies, as Lua can catch the error
   Phase phase_ = Phase::kIdle;          // what runs now: kRun a script or function, kLoad a library, kIdle nothing
-  const char* stop_reason_ = nullptr;   // the error with which the running script was ended; null: it was not
+  const char* stop_reason_ = nullptr;   // the error with which the running script was ended; null: it was not ended
   size_t memory_limit_ = kMemoryLimit;  // bytes that the Lua state may allocate
   int64_t load_until_ms_ = 0;           // when loading a library must end (real time, host_.MonotonicMs())
   bool collector_runs_ = false;         // true: StartCollector was called for the running script

@@ -79,7 +79,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   struct Contents {  // all libraries, together with the Lua state that has their compiled code
     explicit Contents(const HashKey& key) : loaded(key) {}
 
-    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null: no library needed it yet
+    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null: not made yet, because there was no library
     Collection loaded;                     // the loaded libraries
   };
   enum class OnExisting : uint8_t { kRefuse, kReplace };
@@ -138,7 +138,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   }
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs a library's code, and adds it
                                           OnExisting on_existing);
-  std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs its code; returns the error
+  std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs the library; returns the error
   Result<Done> Join(Collection added, RestorePolicy policy);  // adds libraries to the loaded ones, as FUNCTION RESTORE
   void Release(const FunctionLibrary& library);               // frees the compiled code of a library
   void Release(const Collection& collection);                 // frees the compiled code of these libraries

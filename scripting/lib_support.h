@@ -96,8 +96,8 @@ class PrintedNumber {  // a number as Lua prints it, by printf's "%.14g"
  private:
   static constexpr size_t kLongest = 32;  // bytes of the longest printed number
 
-  bool PrintInteger(double number, int precision);  // prints a whole number; false: it has a fraction, or is too large
-  bool PrintShort(double number, int precision);    // prints a number of few digits; false: it has many
+  bool PrintInteger(double number, int precision);  // prints a whole number; false: has a fraction, or is too large
+  bool PrintShort(double number, int precision);    // prints a number with few digits; false: has many digits
 
   char text_[kLongest];
   size_t size_ = 0;

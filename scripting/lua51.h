@@ -47,7 +47,7 @@ class AdaptedSource {  // source text of Lua 5.1, rewritten so that Lua 5.4 read
 
  private:
   LuaBuffer text_;             // the changed text; empty: no change was necessary
-  LuaBuffer with_arg_tables_;  // text_ with the table `arg` added to functions that use it; empty: none do
+  LuaBuffer with_arg_tables_;  // text_ with the table `arg` added to functions that use it; empty: no function does
   Bytes view_;                 // the text for the compiler
 };
 

@@ -35,7 +35,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
 
   struct Capture {      // what a part of the pattern in brackets has matched
     const char* start;  // where in the text the capture begins
-    ptrdiff_t size;     // its length, or kUnfinished or kPosition
+    ptrdiff_t size;     // length of the captured text, or kUnfinished or kPosition
   };
 
   const char* Match(const char* at, const char* item);  // matches the pattern from `item` on; returns the end, or null

@@ -32,7 +32,7 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
   struct Contents {  // all scripts, together with the Lua state that has their compiled code
     explicit Contents(const HashKey& key) : by_sha(0, Hash{key}), by_text(0, Hash{key}) {}
 
-    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null: no script needed it yet
+    std::unique_ptr<ScriptEngine> engine;  // the Lua state; null: not made yet, because there was no script
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;  // all scripts, by SHA-1
     std::unordered_map<std::string_view, const Script*, Hash> by_text;           // all scripts, by text
     const Script* last = nullptr;  // the script found last, because most requests repeat it

@@ -66,7 +66,7 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   int instructions_;                          // how many Lua instructions are between two calls of the hook
   ScriptWatch* outer_ = nullptr;              // the watch of the script inside which this script runs; null: none
   std::atomic<lua_State*> running_{nullptr};  // the Lua thread (coroutine) that runs; null: no script does
-  std::atomic<uint64_t> runs_{0};             // number of scripts begun
+  std::atomic<uint64_t> runs_{0};             // number of scripts that have started
   std::atomic<bool> has_hook_run_{false};     // true: the hook was called since the last tick
   std::atomic<bool> is_check_due_{false};     // true: the timer has ticked since RearmHook
   uint64_t seen_runs_ = 0;                    // runs_ at the last tick; if equal, the same script still runs

@@ -159,7 +159,7 @@ constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the num
           .first_key = 1};
 }
 // Declares keys that follow their number, each with its values: `step` arguments per key, as in `numkeys key value …`.
-constexpr KeySpec CountedKeyGroups(int index, int step, int flags) {  // argv[index] keys follow it, with their values
+constexpr KeySpec CountedKeyGroups(int index, int step, int flags) {  // argv[index]: key count; keys and values follow
   KeySpec spec = CountedKeys(index, flags);
   spec.step = static_cast<int16_t>(step);
   return spec;
@@ -241,7 +241,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   VersionMark deprecated_since = {};            // version that deprecated the command; empty: not deprecated
   std::string_view replaced_by = {};            // what to use instead of this deprecated command, for COMMAND DOCS
   std::string_view history = {};                // changes by version, for COMMAND DOCS: "6.2.0: text|7.0.0: text"
-  int arity = 0;                                // Redis' arity, if it differs from the syntax; 0: it does not
+  int arity = 0;                                // Redis' arity, if it differs from the syntax; 0: no difference
   FormerArity former_arity = {};                // the arity in older versions of Redis, if a version changed the arity
   bool syscmd = false;                          // true: COMMAND DOCS shows the doc flag `syscmd`
   TransactionRole transaction = TransactionRole::kQueued;  // behaviour inside MULTI: is queued, runs immediately …
@@ -262,7 +262,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
 using CommandHandler = void (*)(Call&);
 
 struct CommandCard {                  // one command or subcommand, as a row of a command table
-  const CommandSpec* spec = nullptr;  // what the card declares
+  const CommandSpec* spec = nullptr;  // the declaration of the command
   CommandHandler run = nullptr;       // null for a container, which only has subcommands
   std::string_view container = {};    // container of a subcommand ("CLIENT" for CLIENT|LIST); may be in another family
   int arity = 0;                      // as in Redis: negative means "at least"

@@ -20,10 +20,10 @@ struct DirectiveDefault {  // a directive whose default in one version differs f
   std::string_view value;  // the default, as a line of redis.conf writes it
 };
 
-struct FlagChange {          // how the flags of a command in one version differ from those on its card
+struct FlagChange {          // how a command's flags in one version differ from its CommandSpec
   std::string_view command;  // full name, such as "get" or "client|list"
-  uint32_t added = 0;        // CommandFlag bits that the card lacks
-  uint32_t removed = 0;      // CommandFlag bits that only the card has
+  uint32_t added = 0;        // CommandFlag bits that the CommandSpec lacks
+  uint32_t removed = 0;      // CommandFlag bits that only the CommandSpec has
 };
 
 // The formats, texts and behaviours that differ between versions. The defaults of the members are those of Redis 7.2.
@@ -140,7 +140,7 @@ struct Dialect {                                    // a version of Redis or Val
   std::optional<ServerVersion> version = {};        // the emulated version; nullopt: features of all versions
   DialectTraits traits = {};                        // formats, error texts and behaviours of the version
   std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from that of Redis 7.2
-  std::span<const FlagChange> flags = {};           // commands whose flags differ from their cards
+  std::span<const FlagChange> flags = {};           // commands whose flags differ from their CommandSpec
 
   bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation, has all features
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation

@@ -81,7 +81,7 @@ uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the onl
 KeyList KeysOfSet(std::span<const Bytes> argv);       // the key of SET, which the option GET also reads
 KeyList KeysOfDelEx(std::span<const Bytes> argv);     // the key of DELEX; with a condition, it is also read
 KeyList KeysOfBitField(std::span<const Bytes> argv);  // the key of BITFIELD, only read if all operations are GET
-KeyList KeysOfSort(std::span<const Bytes> argv);      // the keys of SORT: the source, and that of the last option STORE
+KeyList KeysOfSort(std::span<const Bytes> argv);      // the keys of SORT: the source, and the target of the last STORE
 KeyList KeysOfSortRo(std::span<const Bytes> argv);    // the keys of SORT_RO: only the first argument
 KeyList KeysOfMigrate(std::span<const Bytes> argv);   // the keys of MIGRATE: one, or those after the option KEYS
 

@@ -48,8 +48,8 @@ inline constexpr ServerVersion kDefaultVersion = {ServerFamily::kRedis, kValkeyB
 class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0.0,valkey:9.0.0"
  public:
   constexpr VersionMark() = default;
-  constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: cards and rows write marks as texts
-  constexpr VersionMark(const char* text) : text_(text) {}       // NOLINT: cards and rows write marks as texts
+  constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: declarations write versions as texts
+  constexpr VersionMark(const char* text) : text_(text) {}       // NOLINT: declarations write versions as texts
 
   // All functions below, except IsWellFormed and LengthIn, require a well-formed text.
   constexpr bool IsWellFormed() const;                      // whether the text is empty or a valid mark

@@ -18,7 +18,7 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
                                                                .type = awaited.type,
                                                                .loss = awaited.loss,
                                                                .answer = awaited.answer,
-                                                               .for_disk = awaited.for_disk,
+                                                               .waits_for_disk = awaited.waits_for_disk,
                                                                .can_be_unblocked = awaited.can_be_unblocked,
                                                                .places = {},
                                                                .deletion_queue_places = {}});
@@ -36,7 +36,7 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
       blocked->deletion_queue_places.push_back(deletion_queues_.Add(session.db, key, blocked.get()));
     }
   }
-  if (blocked->for_disk) ids_waiting_for_disk_.insert(session.id);
+  if (blocked->waits_for_disk) ids_waiting_for_disk_.insert(session.id);
   if (blocked->deadline_ms != BlockedClient::kNoDeadline) deadlines_.insert({blocked->deadline_ms, session.id});
   session.blocked_client = std::move(blocked);
 }
@@ -47,7 +47,7 @@ std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
   for (const auto& place : blocked->places) lines_.Remove(place);
   for (const auto& place : blocked->deletion_queue_places) deletion_queues_.Remove(place);
   deadlines_.erase({blocked->deadline_ms, session.id});
-  if (blocked->for_disk) ids_waiting_for_disk_.erase(session.id);
+  if (blocked->waits_for_disk) ids_waiting_for_disk_.erase(session.id);
   return blocked;
 }
 
@@ -89,8 +89,8 @@ std::string BlockedClients::NextDueText() const {
 }
 
 void BlockedClients::MarkReady(int db, Bytes key, Line& line) {
-  if (line.marked) return;
-  line.marked = true;
+  if (line.is_ready) return;
+  line.is_ready = true;
   ready_keys_.push_back({db, std::string(key)});
 }
 
@@ -114,7 +114,7 @@ void BlockedClients::RunAllReadyRequests() {
 void BlockedClients::RunRequestsOfKey(const KeyName& name) {
   Line* line = lines_.Find(name.db, name.key);
   if (line == nullptr) return;
-  line->marked = false;
+  line->is_ready = false;
   size_t left = line->members.size();  // sessions that block again are appended and not visited again
   // A request may close any session of this queue, which removes that session from the queue. No request removes the
   // walker, because it is a member without a session. So the walker stays valid as a cursor.

@@ -53,7 +53,7 @@ class KeyEventListener {  // interface of a part of the server that gets all key
   virtual void OnSwap(int db, int other_db) = 0;  // called after SWAPDB has swapped two databases
 };
 
-struct KeyEventListeners {              // who gets each key event, besides clients; none: an event costs one branch
+struct KeyEventListeners {              // the parts of the server that get each key event, if attached
   LateBound<KeyEventListener> journal;  // the request journal, which TEST JOURNAL turns on
   LateBound<KeyEventListener> lint;     // the checks of clients' requests, which TEST LINT turns on
 

@@ -33,7 +33,7 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   void SetReplyFault(Session& session, ReplyFault fault);  // chooses the fault for the reply of the running request
   // If the running request has a fault, holds back the part of its reply that is written so far. Called for a request
   // that is not finished and continues in a later Turn.
-  void HoldPartialReply(Session& session, size_t reply_start);  // holds the begun reply until it is complete
+  void HoldPartialReply(Session& session, size_t reply_start);  // holds an incomplete reply until it is complete
   // Applies the fault that SetReplyFault has set, now that the reply is complete. Requires: session.fault_state exists.
   void ApplyPendingFault(Session& session, size_t reply_start);  // holds, slows, cuts or replaces the complete reply
 

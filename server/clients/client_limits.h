@@ -47,7 +47,7 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   bool EnforceHandshakeTimeout(Session& session);  // closes a client whose TLS handshake takes too long; true: closed
   bool EnforceIdleTimeout(Session& session, int64_t now_ms);  // closes the session if it is idle too long; true: closed
   void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // grows or shrinks the emulated size (CLIENT LIST)
-  bool IsOverInputLimit(Session& session) const;  // compares its input with the limits; updates unauthenticated_bytes
+  bool IsOverInputLimit(Session& session) const;  // true: input too long; updates unauthenticated_bytes
   bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // compares with both limits; notes when soft began
 
   const Parts parts_;  // the objects that the constructor got

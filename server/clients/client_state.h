@@ -130,7 +130,7 @@ struct ClientClusterState {  // a client's settings for cluster commands: ASKING
 
 struct TrackingOptions {  // CLIENT TRACKING's options: which keys to track, and which client to tell
   enum class Mode : uint8_t {
-    kAll,        // every key that it reads
+    kAll,        // every key that the client reads
     kOptIn,      // the keys of commands after CLIENT CACHING YES
     kOptOut,     // all keys except those of commands after CLIENT CACHING NO
     kBroadcast,  // every key with one of the prefixes, read or not
@@ -138,7 +138,7 @@ struct TrackingOptions {  // CLIENT TRACKING's options: which keys to track, and
 
   Mode mode = Mode::kAll;      // which keys are tracked
   bool no_loop = false;        // option NOLOOP: the client's own changes cause no invalidations
-  uint64_t redirect = 0;       // option REDIRECT: id of the client that gets the invalidations; 0: this one
+  uint64_t redirect = 0;       // option REDIRECT: id of the client that gets the invalidations; 0: this client
   bool redirect_lost = false;  // true: the client that `redirect` names has disconnected
   bool caching_given = false;  // true: CLIENT CACHING was sent, and concerns the next command
   std::set<std::string, std::less<>> prefixes = {};  // option PREFIX for kBroadcast; "" means all keys
@@ -154,7 +154,7 @@ struct FieldSets {  // HIMPORT's lists of field names, which belong to the conne
   std::map<std::string, std::vector<std::string>, std::less<>> by_name;
   size_t name_bytes = 0;  // bytes of all names, with an estimate of their overhead
 
-  static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // its part of name_bytes
+  static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // bytes of one list
     size_t bytes = sizeof(fields) + 2 * sizeof(std::string) + 4 * sizeof(void*) + name.size();
     for (const std::string& field : fields) bytes += sizeof(std::string) + field.size();
     return bytes;

@@ -15,9 +15,9 @@ Session& Clients::Create(int64_t now_ms) {
 
 void Clients::Remove(Session& session) {
   SetUnauthenticatedBytes(session, 0);
-  if (session.queue_flags.paused_) std::erase(paused_, &session);
-  if (session.queue_flags.unblocked_) std::erase(unblocked_, &session);
-  if (session.queue_flags.to_flush_) {  // the test avoids O(n²) when thousands of clients disconnect together
+  if (session.queue_flags.is_in_pause_queue_) std::erase(paused_, &session);
+  if (session.queue_flags.is_in_unblocked_queue_) std::erase(unblocked_, &session);
+  if (session.queue_flags.is_in_flush_queue_) {  // the test avoids O(n²) when thousands of clients disconnect together
     std::erase(sessions_to_flush_, &session);
     std::erase(with_messages_, &session);
   }
@@ -56,7 +56,7 @@ void Clients::FlushQueued(const Pace& pace) {
 void Clients::Flush(size_t place, size_t max_bytes) {
   Session* session = flushing_sessions_[place];
   if (session == nullptr) return;
-  session->queue_flags.to_flush_ = false;
+  session->queue_flags.is_in_flush_queue_ = false;
   if (!session->closing) session->transport->Flush(max_bytes);
   if (measure_ != nullptr && flushing_sessions_[place] != nullptr) measure_(*session);
 }
@@ -65,30 +65,30 @@ void Clients::Close(Session& session) {
   if (session.closing) return;
   session.closing = true;
   on_close_(session);
-  if (std::exchange(session.queue_flags.paused_, false)) std::erase(paused_, &session);
+  if (std::exchange(session.queue_flags.is_in_pause_queue_, false)) std::erase(paused_, &session);
   if (session.transport != nullptr) session.transport->Close();
 }
 
 void Clients::AddPaused(Session& session) {
-  if (session.queue_flags.paused_) return;
-  session.queue_flags.paused_ = true;
+  if (session.queue_flags.is_in_pause_queue_) return;
+  session.queue_flags.is_in_pause_queue_ = true;
   paused_.push_back(&session);
 }
 
 std::vector<Session*> Clients::TakePaused() {
-  for (Session* session : paused_) session->queue_flags.paused_ = false;
+  for (Session* session : paused_) session->queue_flags.is_in_pause_queue_ = false;
   return std::exchange(paused_, {});
 }
 
 void Clients::QueueUnblocked(Session& session) {
   if (session.id == 0) return;  // has no client: its owner runs its requests, and may free it
   QueueMessages(session);
-  if (std::exchange(session.queue_flags.unblocked_, true)) return;
+  if (std::exchange(session.queue_flags.is_in_unblocked_queue_, true)) return;
   unblocked_.push_back(&session);
 }
 
 std::vector<Session*> Clients::TakeUnblocked() {
-  for (Session* session : unblocked_) session->queue_flags.unblocked_ = false;
+  for (Session* session : unblocked_) session->queue_flags.is_in_unblocked_queue_ = false;
   return std::exchange(unblocked_, {});
 }
 

@@ -29,7 +29,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   }
   void Remove(Session& session);  // frees a closed session
 
-  Session* Find(uint64_t id) const;                  // the session with this id; null: there is none, or it is closing
+  Session* Find(uint64_t id) const;                  // the session with this id; null: none, or it is closing
   size_t Count() const { return sessions_.size(); }  // number of sessions, also closing ones
   uint64_t NextId() const { return next_id_; }       // id that the next new client will get
   // Calls visit(Session&) for all sessions in order of their ids. `visit` may close sessions, but not remove them.
@@ -48,16 +48,16 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   void VisitNext(size_t count, Visit&& visit);  // calls visit for `count` sessions: those after the last visited one
 
   void QueueFlush(Session& session) {  // FlushQueued will send the session's replies when the Turn ends
-    if (session.queue_flags.to_flush_ || session.transport == nullptr) return;
-    session.queue_flags.to_flush_ = true;
+    if (session.queue_flags.is_in_flush_queue_ || session.transport == nullptr) return;
+    session.queue_flags.is_in_flush_queue_ = true;
     sessions_to_flush_.push_back(&session);
   }
   // Adds the session to those whose output contains messages to send. FlushQueued sends the replies of other sessions
   // first, so that their clients can send the next request meanwhile.
   void QueueMessages(Session& session) {  // FlushQueued will send the session's messages when the Turn ends
     CountMessage();
-    if (session.queue_flags.to_flush_ || session.transport == nullptr) return;
-    session.queue_flags.to_flush_ = true;
+    if (session.queue_flags.is_in_flush_queue_ || session.transport == nullptr) return;
+    session.queue_flags.is_in_flush_queue_ = true;
     with_messages_.push_back(&session);
   }
   // Sends queued output at the end of a Turn. Each session with replies gets an equal share of the Turn's bytes.
@@ -66,7 +66,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   void FlushQueued(const Pace& pace);  // sends the output of queued sessions, when a Turn ends
   bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued had no time to send all messages
   bool HasUnsentMessagesFor(const Session& session) const {        // the last FlushQueued left this session's output
-    return has_unsent_messages_ && session.queue_flags.to_flush_;
+    return has_unsent_messages_ && session.queue_flags.is_in_flush_queue_;
   }
   uint64_t MessageCount() const { return message_count_; }  // how often CountMessage was called
   void CountMessage() { ++message_count_; }                 // call it when a message is published or queued

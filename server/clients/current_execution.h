@@ -52,7 +52,7 @@ class PushSender {  // sends pub/sub messages and invalidations to clients, whic
   explicit PushSender(Parts parts) : parts_(parts) {}
 
   // Sends a message to the session. If the session is running a command, the message waits until after its reply.
-  void Push(Session& session, Bytes message);  // sends it now, or after the reply of the running command
+  void Push(Session& session, Bytes message);  // sends `message` now, or after the reply of the running command
 
  private:
   const Parts parts_;  // the objects that the constructor got

@@ -27,7 +27,7 @@ class KeyQueues {  // for each key a queue of members, first in, first out
  public:
   struct Line {                 // the queue of one key
     std::list<Member> members;  // the queue's members in order of arrival; never empty
-    bool marked = false;        // set by BlockedClients while ready_keys_ contains the key
+    bool is_ready = false;      // true: BlockedClients has the key in ready_keys_
   };
   class Place {  // the position of a member in a queue; valid until the member is removed
    public:
@@ -52,7 +52,7 @@ class KeyQueues {  // for each key a queue of members, first in, first out
   Place Add(int db, Bytes key, Member member);
   // Swaps the member at `place` with the next one, and returns that next one, or null if there is none. So a member can
   // serve as a cursor that steps along the queue while others are added and removed. Cost: O(1).
-  Member* StepOverNext(const Place& place) {  // swaps with the next one, which it returns; null: none
+  Member* StepOverNext(const Place& place) {  // swaps the member with the next one, and returns that; null: none
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);
     if (next == members.end()) return nullptr;

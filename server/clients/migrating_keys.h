@@ -49,8 +49,8 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
 
   // ChangeDispatcher calls OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener describes these
   // events.
-  void OnChange(int db, Bytes key);    // the key has changed: WasChanged is true if it is being sent
-  void OnFlush(int db);                // the database loses all its keys: WasChanged is true for those
+  void OnChange(int db, Bytes key);    // the key has changed: if MIGRATE sends the key, notes it for WasChanged
+  void OnFlush(int db);                // all keys are lost: WasChanged becomes true for those being sent
   void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: as OnFlush for both
     OnFlush(db);
     OnFlush(other_db);

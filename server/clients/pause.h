@@ -52,12 +52,12 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
 
   std::string_view Reason() const;                // the active pause, for INFO: "client_pause" … "none"
   Scope scope() const { return scope_; }          // which commands CLIENT PAUSE pauses now
-  int64_t until_ms() const { return until_ms_; }  // clock time when CLIENT PAUSE ends; 0: it is off
+  int64_t until_ms() const { return until_ms_; }  // clock time when CLIENT PAUSE ends; 0: no pause
 
  private:
   Scope scope_ = Scope::kNone;  // which commands CLIENT PAUSE pauses now
   uint8_t pausing_owners_ = 0;  // the parts of the server that pause writes now, as Owner bits
-  int64_t until_ms_ = 0;        // clock time when CLIENT PAUSE ends; 0: it is off
+  int64_t until_ms_ = 0;        // clock time when CLIENT PAUSE ends; 0: no pause
 };
 
 // Decides whether expired or evicted keys may be removed now. They may not while clients or writes are paused, while

@@ -32,7 +32,7 @@ struct Replica {  // what a primary knows about one of its replicas
   bool speaks_psync = false;            // the replica has sent PSYNC, not SYNC, so it acknowledges
   bool wants_rdb_only = false;          // REPLCONF rdb-only: the replica wants a snapshot, but no stream
   bool wants_functions_only = false;    // REPLCONF rdb-filter-only functions: wants a snapshot without keys
-  std::string version;                  // Redis version that the replica has announced; empty: one before 7.2
+  std::string version;                  // Redis version that the replica has announced; empty: a version before 7.2
 
   int64_t acked_offset = 0;       // replication offset up to which the replica has applied the stream
   bool has_data = false;          // the replica has loaded its snapshot or resynchronised; before, WAIT ignores it

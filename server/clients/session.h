@@ -46,9 +46,9 @@ class QueueFlags {  // whether the session is in each of the queues of Clients
  private:
   friend class Clients;
 
-  bool to_flush_ = false;   // in the queue for sending: has output to send at the end of the Turn
-  bool paused_ = false;     // in the queue of CLIENT PAUSE: the request waits for its end
-  bool unblocked_ = false;  // in the queue of clients whose wait has ended
+  bool is_in_flush_queue_ = false;      // true: has output to send at the end of the turn
+  bool is_in_pause_queue_ = false;      // true: the request waits for the end of CLIENT PAUSE
+  bool is_in_unblocked_queue_ = false;  // true: the client's wait has ended
 };
 
 struct Session {  // the server's state of one client
@@ -109,7 +109,7 @@ struct Session {  // the server's state of one client
   bool IsDelayed() const {  // TEST FAULT delays the session's request
     return fault_state != nullptr && fault_state->is_request_delayed;
   }
-  bool InTransaction() const { return transaction != nullptr && transaction->Open(); }  // true: between MULTI and EXEC
+  bool InTransaction() const { return transaction != nullptr && transaction->IsOpen(); }  // true: after MULTI
   Transaction& EnsureTransaction() {  // returns the transaction, and creates it if there is none
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
     return *transaction;

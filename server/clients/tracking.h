@@ -77,7 +77,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   };
   // For each key, the sorted ids of the clients that have read it. Some of these clients may have disconnected.
   using Readers = std::unordered_map<std::string, std::vector<uint64_t>, KeyHash, std::equal_to<>>;
-  struct Prefix {                           // one prefix of broadcast mode, and who wants its keys
+  struct Prefix {                           // one prefix of broadcast mode, and the clients that track it
     std::map<uint64_t, Session*> sessions;  // clients that track keys with this prefix, by id
     // The keys with this prefix that were changed in this Turn, each with the id of the client that changed it last; 0
     // means no client.
@@ -94,7 +94,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
 
   const Parts parts_;                                    // the objects that the constructor got
   Readers readers_;                                      // for each key the ids of the clients that have read it
-  std::map<std::string, Prefix, std::less<>> prefixes_;  // prefixes of broadcast mode, and who wants them
+  std::map<std::string, Prefix, std::less<>> prefixes_;  // prefixes of broadcast mode, and the clients that track them
   std::map<size_t, size_t> prefix_lengths_;              // how many prefixes have each length
   bool has_changes_ = false;                             // true: Broadcast has invalidations to send
   size_t tracking_client_count_ = 0;                     // number of clients with tracking on

@@ -27,7 +27,7 @@ Transaction::Block& Transaction::Room() {
 
 void Transaction::End() {
   constexpr size_t kKeptBytes = 4096;  // memory kept for the next transaction
-  open_ = has_refused_command_ = has_watched_key_changed_ = false;
+  is_open_ = has_refused_command_ = has_watched_key_changed_ = false;
   flags_ = 0;
   if (QueueBytes() > kKeptBytes) blocks_ = {};
   for (Block& block : blocks_) {  // at most one

@@ -24,8 +24,8 @@ struct WatchList;
 struct Progress {  // progress of a request that runs in several Turns
   enum class Stage : uint8_t {
     kNew,
-    kAgain,  // paused by CLIENT PAUSE, or blocked: passes the gates again
-    kBegun,  // partly done (Call::ContinueInNextTurn): does not pass the gates again
+    kAgain,  // paused by CLIENT PAUSE, or blocked: is checked again (Gates)
+    kBegun,  // partly done (Call::ContinueInNextTurn): is not checked again
   };
   Stage stage = Stage::kNew;    // whether the request must pass the checks before a command (Gates)
   int64_t spent_us = 0;         // how long the parts that are done have run
@@ -44,14 +44,14 @@ struct BlockCondition {  // what a blocking command waits for, and what happens 
   // Whether the request also runs again when one of its keys was deleted or changed its type. kTold: it does.
   enum class Loss : uint8_t { kIgnored, kTold };
 
-  std::span<const Bytes> keys = {};   // a change of one of these keys ends the wait; empty: it waits for none
+  std::span<const Bytes> keys = {};   // a change of one of these keys ends the wait; empty: no key
   ValueType type = ValueType::kList;  // only keys of this type end the wait
   int64_t timeout_ms = 0;             // how long the client waits; 0: no timeout
   Loss loss = Loss::kIgnored;         // kTold: deletion or another type of a key ends the wait too
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // reply after the timeout
-  bool for_disk = false;                // WAITAOF: each fsync of the AOF runs the request again
+  bool waits_for_disk = false;          // WAITAOF: each fsync of the AOF runs the request again
   bool can_be_unblocked = true;         // true: CLIENT UNBLOCK may end the wait
-  std::vector<std::string> words = {};  // arguments of the request that runs later; empty: those of now
+  std::vector<std::string> words = {};  // arguments of the request that runs later; empty: the present arguments
 };
 
 struct BlockedClient {                               // a blocked session, and the request that runs when the wait ends
@@ -63,7 +63,7 @@ struct BlockedClient {                               // a blocked session, and t
   ValueType type;                                        // only keys of this type end the wait
   BlockCondition::Loss loss;                             // kTold: deletion or another type of a key ends the wait too
   BlockCondition::Answer answer;                         // writes the reply after the timeout
-  bool for_disk;                                         // WAITAOF: each fsync of the AOF runs the request again
+  bool waits_for_disk;                                   // WAITAOF: each fsync of the AOF runs the request again
   bool can_be_unblocked;                                 // true: CLIENT UNBLOCK may end the wait
   int64_t deadline_ms = kNoDeadline;                     // clock time when the wait times out
   std::vector<KeyQueues<BlockedClient*>::Place> places;  // places in the queues of its keys
@@ -93,10 +93,10 @@ struct WatchList {                             // the keys that one session watc
 // the Transaction, which later transactions of the session reuse.
 class Transaction {  // a session's commands since MULTI, and its WATCHed keys
  public:
-  bool Open() const { return open_; }                              // true: between MULTI and EXEC
-  void Begin() { open_ = true; }                                   // MULTI: opens the transaction
+  bool IsOpen() const { return is_open_; }                         // true: between MULTI and EXEC
+  void Begin() { is_open_ = true; }                                // MULTI: opens the transaction
   bool HasRefusedCommand() const { return has_refused_command_; }  // true: EXEC will fail, as a command was refused
-  void NoteRefusedCommand() { has_refused_command_ = open_; }      // a command was refused: after MULTI, EXEC will fail
+  void NoteRefusedCommand() { has_refused_command_ = is_open_; }   // a command was refused: after MULTI, EXEC will fail
   bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // true: EXEC will run no commands
   void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }        // EXEC will run no commands
   void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }     // UNWATCH: changes until now do not matter
@@ -141,7 +141,7 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
     return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes());
   }
 
-  bool open_ = false;                     // true: after MULTI
+  bool is_open_ = false;                  // true: between MULTI and EXEC
   bool has_refused_command_ = false;      // true: EXEC will fail, because a command was refused
   bool has_watched_key_changed_ = false;  // true: EXEC will run no commands, because a watched key has changed
   uint32_t flags_ = 0;                    // CommandFlag bits of all queued commands

@@ -18,7 +18,7 @@ class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC 
 
   bool IsEmpty() const { return lines_.IsEmpty(); }  // true: no key is watched
   // Makes the session watch the key, if it does not yet. Cost: O(log n) for n keys that the session watches.
-  void Watch(Session& session, Bytes key, int64_t now_ms);  // no effect if it already watches the key
+  void Watch(Session& session, Bytes key, int64_t now_ms);  // no effect if `session` already watches the key
   // Unwatches all keys of the session, for UNWATCH and at the end of a transaction or session. If there are many keys,
   // their memory is freed later, by FreeDroppedKeys. Cost: O(databases).
   void Forget(Session& session);       // unwatches all keys of the session
@@ -31,7 +31,7 @@ class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC 
   void OnChange(int db, Bytes key);  // the key has changed: EXEC will fail if the key is watched
   // Makes stale each transaction that watches a key of `db`, if the key existed at WATCH. Cost: O(sessions that watch
   // such keys), regardless of the number of keys.
-  void OnFlush(int db);  // the database loses all its keys: EXEC will fail if one was watched
+  void OnFlush(int db);  // all keys are lost: EXEC of clients that watch one of them will fail
   // Makes stale each transaction that watches a key of one of the databases, if the key exists in at least one of them.
   // If the key was absent or expired both before and after the swap, the transaction stays valid.
   void OnSwap(int db, int other_db, int64_t now_ms);  // SWAPDB was run: EXEC will fail if a watched key changed

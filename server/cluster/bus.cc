@@ -131,7 +131,7 @@ void Bus::OnPacket(BusLink& link, Bytes bytes) {
   ++received_[type];
   if (static_cast<int>(type) != filter.type) return user_.OnPacket(link, packet.value());
   core_.log.Warning("Dropping packet that matches debug drop filter");
-  if (filter.closes) link.OnEnded("closed by DEBUG");
+  if (filter.closes_link) link.OnEnded("closed by DEBUG");
 }
 
 void Bus::OnClosed(BusLink& link, const std::string& reason) {

@@ -68,9 +68,9 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   // Visits the links of known nodes, in both directions.
   void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // visits the links to and from known nodes
 
-  struct Filter {         // which received packets are dropped, for tests (set by DEBUG)
-    int type = -1;        // the PacketType that is dropped; -1: none
-    bool closes = false;  // true: a dropped packet also closes its link
+  struct Filter {              // which received packets are dropped, for tests (set by DEBUG)
+    int type = -1;             // the PacketType that is dropped; -1: none
+    bool closes_link = false;  // true: a dropped packet also closes its link
   };
   Filter filter;  // which received packets are dropped; set by DEBUG
 

@@ -44,8 +44,8 @@ enum NodeFlag : uint16_t {
   kNodePfail = 4,  // PFAIL: this node does not reach it
   kNodeFail = 8,   // FAIL: a majority of the primaries does not reach it
   kNodeMyself = 16,
-  kNodeHandshake = 32,    // it has not answered yet, so its id is a random placeholder
-  kNodeNoAddress = 64,    // its address is not known
+  kNodeHandshake = 32,    // the node has not answered yet, so its id is a random placeholder
+  kNodeNoAddress = 64,    // the node's address is not known
   kNodeMeet = 128,        // the first packet to it must be a MEET
   kNodeMigrateTo = 256,   // this primary must have a replica, so another one's replica may move to it
   kNodeNoFailover = 512,  // this replica must not replace its primary

@@ -71,7 +71,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
   void Reset(ResetMode mode);  // CLUSTER RESET: forgets all nodes and slots; kHard also changes the id
-  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH: takes a new epoch; false: not needed
+  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: has the largest already
   void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
   int CountFailureReports(ClusterNode& node) {      // how many primaries have recently reported `node` as down
     return failure_detector_.CountReports(node);

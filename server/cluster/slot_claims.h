@@ -22,7 +22,7 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // handles the sender's claim to its slots
   void ApplyUpdate(const UpdateBody& update);  // handles UPDATE: another node owns slots that this node has claimed
 
-  bool BumpEpoch();  // takes a new largest epoch without an election; false: not needed
+  bool BumpEpoch();  // takes a new largest epoch without an election; false: has it already
 
  private:
   void AssignClaimedSlots(ClusterNode& claimant,  // gives `claimant` those claimed slots that it wins with `epoch`

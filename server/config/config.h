@@ -120,7 +120,7 @@ class Config {  // the values of all directives of a running server, and their c
   // the values.
   std::vector<Change> ResolveChanges(const NamesAndValues& pairs, SetContext context) const;  // finds each directive
   // Throws Refusal if the directive is immutable, protected, or not settable while data is loading.
-  void RefuseUnlessSettable(const Directive& directive,  // throws a Refusal if CONFIG SET may not set it now
+  void RefuseUnlessSettable(const Directive& directive,  // throws a Refusal if CONFIG SET may not change it
                             const std::string& given_name, SetContext context) const;
   // Assigns the new values to `next`. Returns those changes that change the value of their directive, or whose
   // directive has the flag kVolatile.
@@ -128,7 +128,7 @@ class Config {  // the values of all directives of a running server, and their c
                                 Settings& next);
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;   // the hooks to call, each once
   void RunHooks(const std::vector<DueHook>& due, const Settings& previous);  // calls the hooks; throws if one fails
-  void RestoreFolder(const Settings& previous) const;  // makes previous.dir the server's folder again, if it is not
+  void RestoreFolder(const Settings& previous) const;                // changes the server's folder back to previous.dir
   void SetDefault(std::string_view name, const std::string& value);  // sets the value, unless the directive was set
   void AddOwnHooks();                                                // registers the hooks of Config itself
   void SetDefaultSavePoints();            // sets Redis' default save points, unless `save` was set

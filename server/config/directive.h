@@ -36,16 +36,16 @@ enum class SupportLevel : uint8_t {
 // Flags of a directive. They are bits, which may be combined.
 namespace directive_flags {
 inline constexpr uint32_t kNoFlags = 0;
-inline constexpr uint32_t kImmutable = 1U << 0;      // settable only at startup
-inline constexpr uint32_t kProtected = 1U << 1;      // CONFIG SET needs enable-protected-configs
-inline constexpr uint32_t kSensitive = 1U << 2;      // not shown in logs, SLOWLOG and MONITOR
-inline constexpr uint32_t kHidden = 1U << 3;         // CONFIG GET shows it only for its full name, not for a pattern
-inline constexpr uint32_t kDebug = 1U << 4;          // printed in crash reports
+inline constexpr uint32_t kImmutable = 1U << 0;  // settable only at startup
+inline constexpr uint32_t kProtected = 1U << 1;  // CONFIG SET needs enable-protected-configs
+inline constexpr uint32_t kSensitive = 1U << 2;  // not shown in logs, SLOWLOG and MONITOR
+inline constexpr uint32_t kHidden = 1U << 3;     // CONFIG GET shows the value only for the full name, not for patterns
+inline constexpr uint32_t kDebug = 1U << 4;      // printed in crash reports
 inline constexpr uint32_t kMultiArgument = 1U << 5;  // takes any number of words; a single quoted word is split again
 inline constexpr uint32_t kDenyLoading = 1U << 6;    // CONFIG SET is refused while a dataset is loading
 inline constexpr uint32_t kVolatile =
     1U << 7;  // setting the same value again counts as a change, since files may be new
-inline constexpr uint32_t kUnlisted = 1U << 8;  // kHidden also in the versions that have it
+inline constexpr uint32_t kUnlisted = 1U << 8;  // kHidden also in versions that have the directive
 }  // namespace directive_flags
 
 enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal };
@@ -123,7 +123,7 @@ struct Directive {        // one row in the table of directives
   std::string_view PortableName() const;  // name in Redis 7.2, for files that other versions may read
   // Returns whether patterns of CONFIG GET must not match the directive. kHidden hides it, unless a version that has
   // the directive is emulated. kUnlisted hides it always.
-  bool IsHidden(const Dialect& dialect) const;  // true: patterns of CONFIG GET do not match it
+  bool IsHidden(const Dialect& dialect) const;  // true: patterns of CONFIG GET do not match the directive
 };
 
 // Parses the words and stores the value in `settings`. Returns nullopt on success, or why the value is refused. After a

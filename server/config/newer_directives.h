@@ -14,7 +14,7 @@ namespace respite {
 
 struct NewerDirective {                            // a directive of later versions, which this server does not have
   std::string_view name;                           // name of the directive
-  std::string_view found_in;                       // versions that have it, for messages: "Redis 8.6"
+  std::string_view found_in;                       // versions that have the directive, for messages: "Redis 8.6"
   std::optional<std::string_view> harmless_value;  // with only this value the line is ignored; nullopt: with any
 
   // Returns whether a line with this directive can be ignored. `words` are the words after its name.

@@ -166,7 +166,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return entry;
   }
   template <class EntryType>
-  static EntryType* CheckString(EntryType* entry) {  // throws WRONGTYPE unless it is a string
+  static EntryType* CheckString(EntryType* entry) {  // throws WRONGTYPE unless the entry is a string
     return CheckType(entry, ValueType::kString);
   }
   // Creates an empty collection. A type without a packed form (Stream) begins as an object.

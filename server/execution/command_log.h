@@ -28,7 +28,7 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
     CallObservers& observers;                   // attached observers, told of each command
   };
   struct Subject {                       // what one log records: slow commands, large requests or large replies
-    std::string_view name;               // its name in COMMANDLOG
+    std::string_view name;               // name of the log in COMMANDLOG
     int64_t Settings::*from;             // the directive slowlog-log-slower-than, or the like
     int64_t Settings::*max_records;      // value of the directive slowlog-max-len, or commandlog-…-max-len
     CallLimits (*limits)(int64_t from);  // converts the directive's value to limits for the observer

@@ -139,11 +139,11 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void AdvanceUnitWallTime();  // sets the time of TIME (UnitWallUs) to the current time
 
  private:
-  Outcome ExecuteForClient(Request& request);  // checks the limits and gates, and runs a client's request
+  Outcome ExecuteForClient(Request& request);  // makes all checks, then runs a client's request
   // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. CLIENT PAUSE
   // also delays such a request.
   Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
-  Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that has passed the gates
+  Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that has passed all checks
   Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked
 
   void EnforceLimits(Session& session);                     // enforces maxmemory, maxmemory-clients and the like

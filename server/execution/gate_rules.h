@@ -31,7 +31,7 @@ enum class Gate : uint8_t {
   kBusyScript,       // a slow script
   kFollower,         // clients in MONITOR mode and replicas may not access keys
 };
-inline constexpr size_t kGates = 18;  // number of gates
+inline constexpr size_t kGates = 18;  // number of gates (checks before a command runs)
 
 // How a command reaches its handler. kClient also covers clients without a connection: Sentinels, replayed recordings
 // and tests in the same process. The queued commands of EXEC and the commands of a script have their own paths.
@@ -54,13 +54,13 @@ struct GateRule {  // whether one check (gate) is made for requests of one path 
     kAsksItself,  // the path checks it, with its own error text
     kSkips,
   };
-  Answer answer = Answer::kUndecided;  // whether the gate is checked, and by which code
-  std::string_view why = {};           // kSkips: why the gate is not checked
+  Answer answer = Answer::kUndecided;  // whether the check is made, and by which code
+  std::string_view why = {};           // kSkips: why the check is not made
 };
 
 namespace gate_rules {
 
-struct Row {  // the rules of one gate
+struct Row {  // the rules of one check (gate)
   Gate gate;
   std::array<GateRule, kRequestPaths> rules;  // one rule for each RequestPath
 };
@@ -110,7 +110,7 @@ inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kFollower, {{kAsk, kAsk, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kCallerAsked, kCallerAsked}}},
 }};
 
-constexpr bool IsDecided(const GateRule& rule) {  // true: the gate is checked, or skipped for a stated reason
+constexpr bool IsDecided(const GateRule& rule) {  // true: the check is made, or skipped for a stated reason
   return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
 }
 constexpr bool IsComplete() {  // whether each gate in kTable has a rule for each path
@@ -131,7 +131,7 @@ constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // looks up the
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
 // Returns whether the gate is checked on this path, by Gates::Pass or by the path itself.
-constexpr bool Applies(Gate gate, RequestPath path) {  // whether requests of this path must pass the gate
+constexpr bool Applies(Gate gate, RequestPath path) {  // whether this check (gate) is made for requests of this path
   return RuleOf(gate, path).answer != GateRule::Answer::kSkips;
 }
 

@@ -87,7 +87,7 @@ class Gates {  // the checks that may refuse a command before it runs
   template <RequestPath kPath, Gate kGate, GateMember kMember>
   void CheckGate(const Request& request) const;  // calls kMember if gate_rules.h says that kPath checks kGate here
   template <RequestPath kPath>
-  void PassOn(const Request& request) const;                 // checks all gates for requests of kPath, in order
+  void PassOn(const Request& request) const;                 // makes the checks for requests of kPath, in order
   void CheckContent(const Request& request) const;           // throws unless streams and files may contain the command
   void CheckArity(const Request& request) const;             // throws if the number of arguments does not fit
   void CheckArityInStream(const Request& request) const;     // as CheckArity; the newest version's arity fits, too

@@ -109,13 +109,13 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins
   void End();
   void ReplaceScriptSession();  // makes a new session_, because a script may have changed the old one
-  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // whether to check a gate
+  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // whether to make a check
   void CheckDeclaredFlags(const Request& request) const;  // throws if the script's flags (#!lua) forbid running it now
-  void CheckCommand(const Command* command, std::span<const Bytes> arguments);    // throws if the script may not run it
-  void CheckMayBeCalled(const Command& command) const;                            // throws if scripts may not call it
-  void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if the user may not run it
+  void CheckCommand(const Command* command, std::span<const Bytes> arguments);  // throws if not allowed in this script
+  void CheckMayBeCalled(const Command& command) const;  // throws if scripts may not call `command`
+  void CheckAcl(const Command& command, std::span<const Bytes> arguments) const;  // throws if ACL rules forbid this
   void CheckWrite(const Command& command) const;                              // throws if the script may not write now
-  void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have its keys
+  void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have the keys
   void TrackReads(const Command& command, std::span<const Bytes> arguments);  // CLIENT TRACKING: notes read keys
   void ServeOthers();  // serves other clients while a script is slow
   Bytes ReplyBytes();  // reply of the last command, from the output of session_

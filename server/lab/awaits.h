@@ -69,7 +69,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   // met now.
   void BeginWait(const Session& session, const Command& command,  // blocks the client until the condition is met
                  Condition condition, int64_t timeout_ms);
-  std::optional<ConditionState> Take(const Session& session);  // how the wait has ended, told once; nullopt: it has not
+  std::optional<ConditionState> Take(const Session& session);  // how the wait ended, only once; nullopt: not yet
   // Called after each turn of the event loop. Cost: O(clients that wait), and the cost of their conditions.
   void CheckConditions();  // ends the waits whose condition is met or whose timeout has passed
   std::shared_ptr<const RequestCounter> SharedRequestCounter();  // the counter that all current waits share

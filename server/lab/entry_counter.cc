@@ -8,9 +8,9 @@ bool EntryCounter::CheckAgain(BlockedEntry& entry) {
   if (entry.seq < journal_.FirstSeq()) return true;
   const RequestEntry& now = journal_.At(entry.seq);
   const bool counts = filter_.Matches(now);
-  if (counts && !entry.counts) ++count_;
-  if (!counts && entry.counts) --count_;
-  entry.counts = counts;
+  if (counts && !entry.is_counted) ++count_;
+  if (!counts && entry.is_counted) --count_;
+  entry.is_counted = counts;
   return now.outcome != RequestEntry::Outcome::kBlocked;
 }
 

@@ -24,7 +24,7 @@ class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter,
  private:
   struct BlockedEntry {  // a journal entry that may match differently when its request is no longer blocked
     uint64_t seq;
-    bool counts;  // the entry was counted as matching
+    bool is_counted;  // true: count_ includes the entry, because it matched
   };
 
   bool CheckAgain(BlockedEntry& entry);  // counts an entry anew; true: its request is no longer blocked

@@ -59,7 +59,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
  public:
   static constexpr size_t kMaxHistoryBytes = size_t{8} << 20;  // maximum memory of all records
 
-  enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call on a lock; kMissed: it was held already
+  enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call on a lock; kMissed: was held already
 
   // Records a call of `client` that has ended: the lock that the call has acquired, and who ended the locks that the
   // call released. `at.next_seq` is the number of the call's journal entry.

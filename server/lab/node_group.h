@@ -22,7 +22,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
   enum class Role : uint8_t { kPrimary, kReplica, kSentinel };  // of a node
   struct Member {                                               // one node of the cluster
     std::string name;                                           // "node-1"
-    std::string id;  // cluster node ID; empty if it is in no cluster or is dead
+    std::string id;  // cluster node ID; empty: the node is in no cluster, or is dead
     int port;
     bool is_alive;  // the node runs; false: the node was killed
     Role role;

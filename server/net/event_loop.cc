@@ -48,9 +48,9 @@ EventLoop::~EventLoop() { closings_.ServeAll(); }
 asio::io_context& EventLoop::Context() { return asio_->context; }
 
 int EventLoop::Run() {
-  running_ = true;
+  has_started_ = true;
   EndTurn(0);  // tasks that were posted before the loop ran
-  while (!stopped_) {
+  while (!has_stopped_) {
     const int64_t started_us = HandleEvents();
     ServeQueues();
     EndTurn(pace_.NowUs() - started_us);
@@ -78,7 +78,7 @@ int64_t EventLoop::HandleEvents() {
 }
 
 void EventLoop::RunTasks() {
-  for (int left = kHandlersPerTurn; left > 0 && !due_.empty() && !stopped_; --left) {
+  for (int left = kHandlersPerTurn; left > 0 && !due_.empty() && !has_stopped_; --left) {
     const Task task = std::move(due_.front());
     due_.pop_front();
     if (task.participant != nullptr) MarkActive(*task.participant);
@@ -87,13 +87,13 @@ void EventLoop::RunTasks() {
 }
 
 void EventLoop::RunHandlers() {
-  for (int left = kHandlersPerTurn; left > 0 && !stopped_ && asio_->context.poll_one() != 0; --left) {
+  for (int left = kHandlersPerTurn; left > 0 && !has_stopped_ && asio_->context.poll_one() != 0; --left) {
   }
 }
 
 void EventLoop::Stop(int exit_code) {
   exit_code_ = exit_code;
-  stopped_ = true;
+  has_stopped_ = true;
 }
 
 void EventLoop::Post(Participant* participant, std::function<void()> task) {
@@ -137,14 +137,14 @@ bool EventLoop::ServeDuringLongTask() {
   spare_scratches_.pop_back();
   poller_.Serve();
   RunHandlers();
-  if (!running_) RunTasks();
+  if (!has_started_) RunTasks();
   ServeQueues();
   // Iterates by index, because the calls may add participants to the list.
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnDuringLongTask();
-  if (!running_) MakePostedDue();
+  if (!has_started_) MakePostedDue();
   spare_scratches_.push_back(std::exchange(scratch_, std::move(own)));
-  return !stopped_;
+  return !has_stopped_;
 }
 
 void EventLoop::ServeQueues() {

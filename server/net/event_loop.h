@@ -112,8 +112,8 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   int64_t handlers_ran_us_ = 0;       // when Asio's handlers last ran (real time, µs)
   std::vector<char> scratch_;         // the buffer into which all connections read
   std::vector<std::vector<char>> spare_scratches_;  // read buffers for nested calls of ServeDuringLongTask
-  bool running_ = false;                            // true: the first turn has begun
-  bool stopped_ = false;                            // true: Stop was called
+  bool has_started_ = false;                        // true: Run was called, so posted tasks wait for the end of a turn
+  bool has_stopped_ = false;                        // true: Stop was called
   int exit_code_ = 0;                               // what Run will return; set by Stop
 };
 

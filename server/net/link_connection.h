@@ -89,8 +89,8 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   void ShortenDelay(DelayedDirection& delayed, int64_t delay_ms,                // makes waiting bytes due earlier
                     void (LinkConnection::*serve)());
   bool MustPauseReading() const;  // true: so many received bytes are delayed that reading must stop
-  void SendDue();                 // sends those delayed bytes that are due
-  void DeliverDue();              // gives the user those delayed bytes that are due, then tells of the end, if any
+  void SendDue();                 // sends the delayed bytes that are due
+  void DeliverDue();              // gives the user the delayed bytes that are due, then reports the end of the link
   void Watch();                   // tells the poller which socket events are needed now
   void Unwatch();                 // tells the poller that no socket events are needed
   void HandlePeerEnd(const std::string& reason);  // the socket ended or failed: ends the link after delayed input

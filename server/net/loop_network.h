@@ -45,7 +45,7 @@ class LoopNetwork final : public Network {  // makes and accepts TCP connections
   const Settings& settings_;               // the directives for sockets and TLS, such as tcp-keepalive
   const Tls& tls_;                         // the keys for encrypted links
   ConditionsFor conditions_for_;           // tells which conditions to simulate for a link; null: none
-  std::optional<LocalNodeRoutes> routes_;  // replaces announced addresses of local nodes by their real ones
+  std::optional<LocalNodeRoutes> routes_;  // replaces announced addresses of local nodes by their real addresses
   std::vector<std::weak_ptr<LinkConnection>> outgoing_connections_;  // made by Connect; some may have ended
 };
 

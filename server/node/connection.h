@@ -40,7 +40,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   void MoveTo(NodeHost& other, MovingClient arrival);      // from now on `other` serves the client
   void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves to the server that replaced the old one
   // A client cannot move if, for example, it is a replica, or if TEST FAULT delays some of its output.
-  static Connection* FindMovable(const Session& session);   // the session's connection; null: it cannot move
+  static Connection* FindMovable(const Session& session);   // the session's connection; null: the client cannot move
   const NodeHost& host() const { return *host_; }           // the server that serves the client
   const Session& session() const { return *session_; }      // the client's state on that server
   std::weak_ptr<Connection> Self() const { return self_; }  // lets tasks see whether the connection still exists
@@ -80,7 +80,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   };
 
   NodeHost* host_;                          // the server that serves the client
-  std::unique_ptr<Origin> origin_;          // where the client came from; null: it has not moved
+  std::unique_ptr<Origin> origin_;          // where the client came from; null: the client has not moved
   Session* session_;                        // state of the client on *host_; valid while self_ is set
   ByteStream stream_;                       // the socket, with or without TLS
   int64_t opened_ms_;                       // when the socket was accepted (real time)

@@ -41,7 +41,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
   void CheckAwaits();         // replies to each TEST AWAIT whose condition is true now
 
   const Services& services_;             // all parts of the server
-  int64_t wake_at_ms_ = Timers::kNever;  // clock time when Wake will be called; kNever: it will not
+  int64_t wake_at_ms_ = Timers::kNever;  // clock time when Wake will be called; kNever: no call is planned
   uint64_t served_synced_bytes_ = 0;     // AofWriter::SyncedBytes when blocked WAITAOFs last ran again
   int64_t last_sample_us_ = 0;           // when SampleStats last ran (real time)
 };

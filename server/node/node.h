@@ -48,7 +48,7 @@ class Node {  // one server without its sockets: owns all its parts
  private:
   void RegisterHooks();  // connects the parts that call each other
 
-  const std::unique_ptr<MovableClock> movable_clock_;  // clock that TEST CLOCK can move; null: it cannot
+  const std::unique_ptr<MovableClock> movable_clock_;  // clock that TEST CLOCK can move; null: none
   DiskFaults disk_faults_;                             // the disk errors that TEST FAULT has requested
   FaultyDisk faulty_disk_;                             // access to the disk, with the errors of disk_faults_
   CommandTable commands_;                              // all commands of the server, with their statistics

@@ -44,7 +44,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
 
   // The functions of Host.
   void Stop(int exit_code) override;  // stops this Node: calls SetStopHandler's function
-  void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }  // runs it in another turn
+  void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }  // runs `task` in a later turn
   bool ServeDuringLongTask() override;         // serves clients during a slow script or load; false: stop
   void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake will run at this clock time
   void StartTurnAt(int64_t pace_us) override;  // a turn will start at this real time

@@ -22,7 +22,7 @@ struct MemoryReport {      // what the server uses memory for, in bytes
   size_t used_bytes = 0;             // memory that is allocated now
   size_t startup_bytes = 0;          // used_bytes just after the start
   size_t clients_bytes = 0;          // all memory of clients other than replicas, not only buffers
-  size_t replicas_bytes = 0;         // memory of replicas; memory that they share counts once
+  size_t replicas_bytes = 0;         // memory of replicas; memory that several share counts once
   size_t backlog_bytes = 0;          // memory of the replication backlog
   size_t aof_buffer_bytes = 0;       // commands that wait to be written to the append-only file
   size_t script_engine_bytes = 0;    // memory of the Lua interpreter of EVAL

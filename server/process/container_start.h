@@ -8,7 +8,7 @@ namespace respite {
 
 struct ContainerStart {                // what the entry point of a container image must run next
   std::vector<std::string> arguments;  // arguments of the program to run, with its name first
-  std::string error;                   // why the program cannot run; empty if it can
+  std::string error;                   // why the program cannot run; empty: the program can run
 };
 
 // If the arguments name a program other than those of Respite, replaces this process by that program. If they start the

@@ -168,8 +168,8 @@ class NodeServer {  // one Redis server of this process
   bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }  // true: this is a Sentinel
   void HandleRoleChange();      // tells the Owner that the role has changed
   void OnStop(int exit_code);   // called when the Node stops: tells the Owner, closes the listeners
-  void WatchSettings();         // registers hooks for ports, bind and maxclients, and WatchProcessSettings
-  void WatchProcessSettings();  // registers hooks for title, OOM score, watchdog and crash-log-enabled
+  void WatchSettings();         // makes CONFIG SET of ports, bind and maxclients take effect
+  void WatchProcessSettings();  // makes CONFIG SET of title, OOM score, watchdog, crash-log-enabled take effect
   std::optional<std::string> Reopen(Listener::Protocol protocol);  // listens on the changed port; returns the error
   std::optional<std::string> ReopenTls();  // listens with the changed TLS settings; returns the error
   Step Fail(const std::string& reason);    // logs the reason; returns kFailed

@@ -56,7 +56,7 @@ void FullSync::ProvideSnapshot(Session& session) {
 
 bool FullSync::JoinRunningSnapshot(Session& session) {
   const Contents contents = ContentsFor({&session});
-  if (!parts_.snapshots.IsRunning() || contents.functions_only || contents.for_70) return false;
+  if (!parts_.snapshots.IsRunning() || contents.has_functions_only || contents.is_for_redis_70) return false;
   const std::vector<Session*> others = ReplicasIn(Replica::State::kAwaitsEnd);
   if (others.empty()) return false;
   session.replica->sent_offset = others.front()->replica->sent_offset;
@@ -82,14 +82,14 @@ FullSync::Contents FullSync::ContentsFor(const std::vector<Session*>& waiting) {
     return version.empty() || version.starts_with("7.0") || version.starts_with("7.1");
   };
   const bool knows_psync = std::ranges::all_of(waiting, [](const Session* one) { return one->replica->speaks_psync; });
-  return {.functions_only = waiting.front()->replica->wants_functions_only,
-          .for_70 = knows_psync && std::ranges::any_of(waiting, is_older)};
+  return {.has_functions_only = waiting.front()->replica->wants_functions_only,
+          .is_for_redis_70 = knows_psync && std::ranges::any_of(waiting, is_older)};
 }
 
 bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
   const auto takes = [](const Session* session) { return session->replica->accepts_unknown_length; };
   const Contents contents = ContentsFor(waiting);
-  const bool must = contents.functions_only || contents.for_70;  // the dump file would have other contents
+  const bool must = contents.has_functions_only || contents.is_for_redis_70;  // the dump file would have other contents
   return std::ranges::all_of(waiting, takes) && (parts_.env.settings.repl_diskless_sync || must);
 }
 
@@ -199,9 +199,9 @@ void FullSync::StartThroughPipe(const std::vector<Session*>& waiting) {
 bool FullSync::WriteIntoPipe(ChildReporter& reporter, const std::string& mark, Contents contents) const {
   PipeFile file(reporter.OutputDescriptor());
   if (file.Write("$EOF:" + mark + "\r\n").error != kNoError) return false;
-  const RdbPurpose purpose = contents.functions_only ? RdbPurpose::kFunctions : RdbPurpose::kSnapshot;
+  const RdbPurpose purpose = contents.has_functions_only ? RdbPurpose::kFunctions : RdbPurpose::kSnapshot;
   RdbSaveOptions options = parts_.contents.Options();
-  if (contents.for_70) options.dialect = RdbDialect::k70;
+  if (contents.is_for_redis_70) options.dialect = RdbDialect::k70;
   const auto saved =
       WriteRdb(file, parts_.contents.Source(purpose), options, parts_.contents.ProgressCallback(&reporter));
   return saved && file.Write(mark).error == kNoError;

@@ -66,15 +66,15 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   // Returns the replicas that are being sent a snapshot from this source: from a file, or through the pipe. Both kinds
   // may exist at the same time.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are sent a snapshot from this source
-  bool JoinRunningSnapshot(Session& session);  // lets the replica wait for the running BGSAVE; false: it cannot
-  bool IsDue(const std::vector<Session*>& waiting) const;  // whether the snapshot for these replicas must begin now
-  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether their snapshot goes through a pipe
+  bool JoinRunningSnapshot(Session& session);                // waits for the running BGSAVE, if it fits; true: joined
+  bool IsDue(const std::vector<Session*>& waiting) const;    // whether the snapshot for these replicas must begin now
+  bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether to use a pipe instead of a file
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
   void StartThroughPipe(const std::vector<Session*>& waiting);       // forks a child, and sends on what it writes
-  struct Contents {               // what the snapshot for the waiting replicas contains
-    bool functions_only = false;  // only the functions of the server, no keys
-    bool for_70 = false;          // in the format of Redis 7.0
+  struct Contents {                   // what the snapshot for the waiting replicas contains
+    bool has_functions_only = false;  // true: only the functions of the server, no keys
+    bool is_for_redis_70 = false;     // true: in the format of Redis 7.0
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // what the snapshot for these replicas contains
   bool WriteIntoPipe(ChildReporter& reporter,  // in the child: writes the snapshot, then the mark
@@ -82,9 +82,9 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC and sets the state
   void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR to these replicas, then closes them
   void ForwardSnapshotBytes(Bytes bytes);                        // sends bytes from the pipe to the replicas
-  void HandlePipeEnd(bool is_whole);  // the child's data has ended: awaits ACK of its replicas; false: closes them
-  void ContinueReading();             // resumes the paused pipe if all its replicas have room for more
-  void SendFiles();                   // queues the next part of the snapshot file for each replica
+  void HandlePipeEnd(bool is_whole);          // end of the child's data: awaits ACK of the replicas, or closes them
+  void ContinueReading();                     // resumes the paused pipe if all its replicas have room for more
+  void SendFiles();                           // queues the next part of the snapshot file for each replica
   void CloseAfterSnapshot(Session& session);  // closes a replica that wanted only a snapshot, after its output
   void SendFile(Session& session);            // queues the next part of the snapshot file for one replica
   void OpenFile(Session& session);            // begins to send the finished snapshot file to one replica

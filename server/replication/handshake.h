@@ -60,7 +60,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   bool has_begun_ = false;  // NextRequest has returned the first request
   std::string id_;
   int64_t offset_ = -1;  // end of the primary's history; -1: not named yet
-  std::string failure_;  // why the handshake has failed; empty: it has not
+  std::string failure_;  // why the handshake has failed; empty: it has not failed
 };
 
 }  // namespace respite

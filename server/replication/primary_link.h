@@ -63,7 +63,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void EndTurn();                 // sends REPLCONF ACK, if ScheduleAck was called
   void ScheduleAck() { owes_ack_ = true; }  // makes EndTurn send REPLCONF ACK
 
-  State state() const { return state_; }  // whether it connects, synchronises, or runs the stream
+  State state() const { return state_; }  // whether the link connects, synchronises, or runs the stream
   struct Figures {                        // figures of the link, for INFO and ROLE
     int64_t last_io_s;                    // how many seconds ago the primary last sent something; -1: the link is down
     int64_t transfer_total;               // bytes of the snapshot that is being received; -1: unknown
@@ -109,7 +109,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void TakeSnapshot(Bytes& bytes);                            // loads or stores snapshot bytes, and removes them
   void LoadSnapshot();               // makes the received snapshot the data of this server, then runs the stream
   void SendKeepAliveWhileLoading();  // sends an empty line to the primary during a long load
-  void BecomeLinked(int db);         // creates the session that runs the stream; `db` is selected at its start
+  void BecomeLinked(int db);         // creates the session that runs the stream, in database `db` at first
   // --- The stream
   void TakeStream(Bytes bytes);  // runs commands of the primary that have arrived
   void Feed(Bytes bytes);
@@ -127,7 +127,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   const Parts parts_;           // the arguments of the constructor
   Pump pump_;                   // runs the requests of the stream
   respite::User user_;          // the user of the stream; has all permissions
-  State state_ = State::kNone;  // whether it connects, synchronises, or runs the stream
+  State state_ = State::kNone;  // whether the link connects, synchronises, or runs the stream
   Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;  // whether PSYNC may ask to continue
   std::unique_ptr<Link> link_;                                         // to the primary; null: not connected
   std::optional<Handshake> handshake_;                                 // set only during the handshake
@@ -144,7 +144,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::string last_error_;                    // why the link is down; empty: it is up
   std::string failed_command_;                // the command of the primary that failed here; empty: none
   bool runs_stream_ = false;                  // a command of the stream is running
-  std::string lost_reason_;                   // why the connection was lost while runs_stream_; empty: it was not
+  std::string lost_reason_;                   // why the connection was lost while runs_stream_; empty: it was not lost
 
   Session* session_ = nullptr;            // the session that runs the stream; null: not linked
   std::vector<char> scratch_;             // target of reads, kept to reuse its memory

@@ -36,14 +36,14 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   // --- The list of replicas
 
-  void Attach(Session& session);  // makes the session a replica, not online yet. Requires: it is not one
+  void Attach(Session& session);  // makes the session a replica, not online yet. Requires: it is no replica
   bool Forget(Session& session);  // forgets a session that closes; true: it was a replica
   const std::vector<Session*>& All() const { return all_; }
   bool IsEmpty() const { return all_.empty(); }       // no replica is connected
   void CloseAll();                                    // disconnects all replicas
   void CloseAllAfterOutput();                         // disconnects all, but first sends online ones the stream so far
   static std::string NameOf(const Session& session);  // IP and port for the log and INFO: "127.0.0.1:6380"
-  static std::string HostOf(const Session& session);  // announced IP of the replica, or that of its socket
+  static std::string HostOf(const Session& session);  // announced IP of the replica, or the IP of its socket
   static Bytes StateNameOf(const Replica& replica);   // the state as in INFO: "online", "wait_bgsave" …
 
   // --- The stream

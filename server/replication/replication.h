@@ -67,7 +67,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
 
   void Tick();                    // does the periodic work; called by the timer
   void EndTurn();                 // sends the stream to replicas; called at the end of each event loop turn
-  void Forget(Session& session);  // called for each session that closes: forgets it if it is a replica
+  void Forget(Session& session);  // for each session that closes: forgets a replica
 
   Replicas& replicas() { return replicas_; }                   // the replicas of this server
   const Replicas& replicas() const { return replicas_; }       // the replicas of this server
@@ -92,7 +92,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   ReplicationStream stream_;               // the commands that replicas apply
   Replicas replicas_;                      // the replicas of this server
   FullSync full_sync_;                     // snapshots for replicas that cannot continue from the backlog
-  PrimaryLink primary_link_;               // connection to the primary; idle while this server is one
+  PrimaryLink primary_link_;               // connection to the primary; idle while this server is a primary
   DivergenceWatch divergence_watch_;       // detects that a command of the primary failed on this replica
   LocalKeys local_keys_;                   // keys with deadlines that clients have set on this replica
   Failover failover_;                      // FAILOVER on this server, as the primary

@@ -28,17 +28,17 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   ReplicationStream(const ReplicationStream&) = delete;
   ReplicationStream& operator=(const ReplicationStream&) = delete;
 
-  void Begin();                                        // from now on, keeps a backlog; does nothing if it exists
-  void End();                                          // drops the backlog
-  bool HasBacklog() const { return has_backlog_; }     // a backlog exists
+  void Begin();                                     // from now on, keeps a backlog; does nothing if there is a backlog
+  void End();                                       // drops the backlog
+  bool HasBacklog() const { return has_backlog_; }  // a backlog exists
   const Backlog& backlog() const { return backlog_; }  // the last part of the stream
   void Trim(int64_t bytes, int64_t needed_from) {
     backlog_limit_ = bytes;
     backlog_.Trim(bytes, needed_from);
   }
 
-  void SetSource(Source source) { source_ = source; }  // whose commands the stream contains
-  Source source() const { return source_; }            // whose commands the stream contains
+  void SetSource(Source source) { source_ = source; }  // commands of this server, or of its primary
+  Source source() const { return source_; }            // commands of this server, or of its primary
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
   void Restart();  // empties the backlog, which then continues at the history offset
@@ -62,8 +62,8 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
  private:
   void AppendText(Bytes first, std::span<const Bytes> others);  // adds encoded requests; the history offset grows
 
-  Dataset& data_;                      // its history offset advances with the stream
-  Source source_ = Source::kOwn;       // whose commands the stream contains
+  Dataset& data_;                      // its `history.offset` grows with the stream
+  Source source_ = Source::kOwn;       // commands of this server, or of its primary
   bool has_backlog_ = false;           // a backlog exists
   int selected_db_ = -1;               // the database that the stream has selected so far; -1: none yet
   SharedLog log_;                      // owns the bytes of the stream

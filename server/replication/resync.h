@@ -35,12 +35,12 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   // arrived.
   Status Take(Bytes& bytes);
   size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one turn
-  bool Install();  // makes the snapshot the server's data; false: it failed. Requires: Take returned kWhole
+  bool Install();  // makes the snapshot the server's data; false: failed. Requires: Take returned kWhole
   void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
   bool HasDroppedOldData() const { return has_dropped_old_data_; }  // true: the old data and history are gone
-  const std::string& failure() const override;                      // why it failed; empty if the link broke
-  const SnapshotReceiver& receiver() const { return receiver_; }    // extracts the snapshot; knows how much has arrived
+  const std::string& failure() const override;  // why the synchronisation failed; empty: the link broke
+  const SnapshotReceiver& receiver() const { return receiver_; }  // extracts the snapshot; knows how much has arrived
 
  private:
   bool Write(Bytes bytes) override;  // checks the header of the snapshot, then passes all bytes on; false: failed

@@ -46,7 +46,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   uint64_t ReadBytes() const { return read_; }                   // bytes of the snapshot received so far
   // Returns why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither
   // happened.
-  const std::string& failure() const { return failure_; }  // why receiving has failed; empty: it has not
+  const std::string& failure() const { return failure_; }  // why receiving has failed; empty: it has not failed
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
@@ -68,7 +68,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   std::string tail_;                  // with a mark: the last bytes, not written yet because they may be the mark
   std::optional<uint64_t> total_;     // size of the snapshot in bytes; empty: unknown
   uint64_t read_ = 0;                 // bytes of the snapshot received so far
-  std::string failure_;               // why receiving has failed; empty: it has not
+  std::string failure_;               // why receiving has failed; empty: it has not failed
 };
 
 }  // namespace respite

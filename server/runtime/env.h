@@ -23,7 +23,7 @@ class Network;
 class Pace;
 
 struct Env {                          // what every part of a server may use: settings, clock, log, timers …
-  Config& config;                     // the directives, and CONFIG SET with its hooks
+  Config& config;                     // the directives, and what CONFIG SET calls after a change
   const Settings& settings;           // the values of all directives
   const Dialect& dialect;             // the Redis or Valkey version that `emulate` names
   CommandTable& commands;             // all commands of the server, with their statistics
@@ -42,7 +42,7 @@ struct Env {                          // what every part of a server may use: se
 
 struct Runtime {             // owns the parts of an Env that are made for one server
   struct Parts {             // the objects that Runtime uses; its constructor gets them
-    Config& config;          // the directives, and CONFIG SET with its hooks
+    Config& config;          // the directives, and what CONFIG SET calls after a change
     CommandTable& commands;  // all commands of the server, with their statistics
     const Clock& clock;      // time that clients see, and TEST CLOCK can move
     const Pace& pace;        // real time, which TEST CLOCK cannot move

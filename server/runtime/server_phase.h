@@ -16,7 +16,7 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
  public:
   enum class Load : uint8_t {
     kNone,
-    kInTurn,     // in one Turn; clients are served in the middle of it
+    kInTurn,     // in one turn, which is interrupted to serve clients
     kOverTurns,  // piece by piece
     kAsync,      // piece by piece; clients see the old data until the end
   };

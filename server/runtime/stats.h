@@ -64,7 +64,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t query_limit_disconnections = 0;   // clients closed because of client-query-buffer-limit
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
   uint64_t eviction_exceeded_us = 0;         // how long memory was above maxmemory, without the present period
-  int64_t eviction_exceeded_since_us = 0;    // when memory exceeded maxmemory (real time); 0: it does not
+  int64_t eviction_exceeded_since_us = 0;    // when memory exceeded maxmemory (real time); 0: memory is below the limit
   std::array<uint64_t, 4> acl_denials{};     // refused commands, keys, channels and logins (AclLogEntry::Reason)
   uint64_t payload_sanitizations = 0;        // number of values in RESTORE that were fully checked
   uint64_t reply_buffer_shrinks = 0;         // how often Redis would have shrunk a client's reply buffer

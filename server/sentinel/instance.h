@@ -91,7 +91,7 @@ struct WatchedReplica final : ServerInstance {  // a replica of a watched primar
       : ServerInstance(InstanceKind::kReplica, std::move(its_name), std::move(its_address), its_primary, now_ms) {}
 
   int priority = 100;        // replica-priority; 0: must not be promoted
-  bool is_announced = true;  // replica-announced in INFO; false: hidden from clients
+  bool is_announced = true;  // replica-announced in INFO; false: SENTINEL REPLICAS omits the replica
   uint64_t offset = 0;       // replication offset in the last reply to INFO
   bool is_promoted = false;  // the failover under way has chosen this replica for promotion
   Reconfiguration reconfiguration = Reconfiguration::kNone;  // in a failover: progress towards the new primary
@@ -159,7 +159,7 @@ struct Primary final : ServerInstance {  // a watched primary
   uint64_t config_epoch = 0;              // epoch of the failover that has set this primary's address
   std::string leader;                     // id of the Sentinel for which this Sentinel has last voted
   uint64_t leader_epoch = 0;              // epoch of the vote in `leader`
-  bool is_failing_over = false;           // this Sentinel has begun a failover (perhaps it is not elected yet)
+  bool is_failing_over = false;           // true: this Sentinel runs a failover, or waits to be elected for it
   bool is_failover_forced = false;        // an operator has started the failover, so no votes are needed
   uint64_t failover_epoch = 0;            // the epoch in which votes for the failover count
   FailoverState failover_state = FailoverState::kNone;  // the current step of the failover

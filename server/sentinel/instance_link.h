@@ -81,8 +81,8 @@ struct InstanceLink {  // the connections to one instance, and when they were la
     return (HasCommandConnection() ? commands->PendingCount() : 0) + (HasHelloConnection() ? hello->PendingCount() : 0);
   }
   void Close();                        // closes both connections
-  void CloseCommandConnection();       // closes the connection for commands; it is made again later
-  void CloseHelloConnection();         // closes the connection for hello messages; it is made again later
+  void CloseCommandConnection();       // closes the connection for commands; a later tick opens a new one
+  void CloseHelloConnection();         // closes the connection for hello messages; a later tick opens a new one
   void Forget(const Instance& owner);  // drops the reply handlers of requests of this owner
   void Restart(int64_t now_ms);        // closes the connections, and returns to the state of a new link
 

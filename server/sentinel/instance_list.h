@@ -26,7 +26,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
                                   const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  bool RemoveDownSentinelIfFull(Primary& primary);  // if full, removes the Sentinel down longest; false: none is down
+  bool RemoveDownSentinelIfFull(Primary& primary);  // removes a down Sentinel if the list is full; false: still full
 
   // These functions find an instance by its address, and return null if there is none. Cost: O(n); FindReplicaAt takes
   // O(log n) if the replica has this address as its name.
@@ -57,7 +57,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if known
   void ShareLink(PeerSentinel& sentinel);  // uses the link that another primary has to this Sentinel
   template <class Instances>
-  bool RemoveLongestDownIfFull(Instances& instances,  // if full, removes the one down longest; false: none is down
+  bool RemoveLongestDownIfFull(Instances& instances,  // if full, removes the instance down longest; false: still full
                                size_t max_count) const;
 
   const SentinelCore core_;

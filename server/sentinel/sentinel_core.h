@@ -50,7 +50,7 @@ struct SentinelCore {  // what all parts of a Sentinel share
   // script; SentinelEvents does that.
   void Say(LogLevel level, const char* event, const std::string& text) const;
 
-  bool Save() const;  // writes the state to the configuration file; false: it failed, which is logged
+  bool Save() const;  // writes the state to the configuration file; false: failed, and the reason is logged
   // Saves the state with the next tick, at most once a second. This suffices for changes that this Sentinel would learn
   // again after a crash.
   void SaveSoon() const { state.wants_save = true; }  // the next tick saves the state to the file

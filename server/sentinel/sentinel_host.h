@@ -24,7 +24,7 @@ class SentinelHost {  // interface to the server around a Sentinel: clients, fil
   virtual ~SentinelHost() = default;
 
   // Sends the message to clients of this server that have subscribed to the channel.
-  virtual void Publish(Bytes channel, Bytes message) = 0;  // sends it to clients subscribed to the channel
+  virtual void Publish(Bytes channel, Bytes message) = 0;  // sends `message` to clients subscribed to the channel
   // Writes the configuration file: `lines`, which replace its old Sentinel lines, and the directives of the server.
   // When Save returns, the new file is on disk. A crash leaves either the old or the new file. Returns nullopt, or the
   // reason why it failed.
@@ -45,7 +45,7 @@ class SentinelHost {  // interface to the server around a Sentinel: clients, fil
   // Starts a program. Returns the process id; fails with errno.
   virtual Result<int64_t, int> StartProgram(  // starts a program; returns the process id, or fails with errno
       const std::vector<std::string>& path_and_arguments) = 0;
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended since the last call; nothing: none
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // a newly ended program; nullopt: none
   virtual void KillProgram(int64_t process_id) = 0;          // kills a program that StartProgram has started
 
   virtual void Crash() = 0;  // ends this process immediately, as if it had crashed
@@ -58,7 +58,7 @@ class ProgramStarter {  // starts programs of the operator next to the server; t
   virtual Result<int64_t, int> Start(  // starts a program; returns the process id, or fails with errno
       const std::vector<std::string>& path_and_arguments) = 0;
   // Returns a program that has ended since the last call, or nullopt.
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // one that has ended since the last call; nothing: none
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // a newly ended program; nullopt: none
   virtual void Kill(int64_t process_id) = 0;
 };
 

@@ -17,7 +17,7 @@ class ServerSentinelHost final : public SentinelHost {  // gives a Sentinel acce
  public:
   ServerSentinelHost(const Services& services, ProgramStarter& programs) : services_(services), programs_(programs) {}
 
-  void Publish(Bytes channel, Bytes message) override;  // sends it to clients subscribed to the channel
+  void Publish(Bytes channel, Bytes message) override;  // sends `message` to clients subscribed to the channel
   std::optional<std::string> Save(const std::vector<SentinelLine>& lines) override;
   std::optional<std::string> LookUp(const std::string& name) override;  // IP address; nothing: not found
   int64_t WallMs() const override;                                      // Unix time in milliseconds

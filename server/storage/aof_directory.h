@@ -49,7 +49,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   // Replaces the manifest on the disk by `next`. After kFailed the disk may have the old or the new manifest, so keep
   // the files of both manifests until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory
   // was called.
-  Step Commit(AofManifest next);  // writes a new manifest to the disk; kFailed: either one may be there
+  Step Commit(AofManifest next);  // writes a new manifest to the disk; kFailed: the old or the new one is there
   // Remembers files of a manifest whose Commit has failed. The next successful Commit removes those of them that its
   // manifest does not name.
   void RemoveAfterNextCommit(std::vector<std::string> names);  // for files of a failed Commit
@@ -75,7 +75,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size in bytes, or why it cannot be read
 
  private:
-  class Removal;  // a file whose content another thread is removing
+  class Removal;  // a removed file, whose disk space another thread is freeing
 
   std::optional<AofManifest> ReadManifest() const;  // an empty manifest if there is no file; nullopt: invalid
   bool ShouldTakeOldFile() const;               // true: the single file of Redis before version 7 must be moved here

@@ -44,7 +44,7 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
     const std::string& name;                      // name of the file without a folder
     File& file;                                   // the open file
     uint64_t bytes;                               // size of the file in bytes
-    Place place;                                  // whether it is the last file; only that one may be incomplete
+    Place place;                                  // whether this is the last file, which alone may be incomplete
   };
   struct Group {                    // the commands of a transaction, from its MULTI until its EXEC is read
     uint64_t offset;                // position of the MULTI in the file

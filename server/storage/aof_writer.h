@@ -30,7 +30,7 @@ namespace respite {
 
 class AofWriter {  // writes propagated commands to the append-only file, and syncs it
  public:
-  struct Parts {               // what AofWriter uses; must outlive it
+  struct Parts {               // the objects that AofWriter uses; must live longer than AofWriter
     FileSystem& files;         // access to the disk, with background syncs
     const Settings& settings;  // values of the directives
     const Clock& clock;        // time that clients see, and TEST CLOCK can move
@@ -62,7 +62,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each Turn. Cost: a
   // few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // at a Turn's end: writes the buffer, and syncs if appendfsync says so
-  IoError SyncNow();                         // syncs the file now, and waits for it; returns the error
+  IoError SyncNow();                         // syncs the file, and waits until that has ended; returns the error
 
   bool MustStop() const { return must_stop_; }  // true: appendfsync is `always` and the disk failed: send no replies
   // Returns the error of the last write or sync, or nullopt if both succeeded. Called for every write command. Cost:

@@ -72,17 +72,17 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
 
   // Simulates a crash of the machine: the file keeps only the part that `policy` guarantees, and nothing is appended
   // from now on. Requires: the server allows TEST.
-  IoError SimulateCrash(AppendFsync policy);  // TEST: loses what a machine crash would lose; turns it off
+  IoError SimulateCrash(AppendFsync policy);  // TEST: loses what a machine crash would lose; turns the AOF off
 
   // --- Changes while the server runs
 
   Step TurnOn();  // CONFIG SET appendonly yes: starts the first rewrite
   // Turns the append-only file on again after the server itself turned it off, for example for a synchronisation. If
   // this fails, Cron retries it, because no client learns of the failure.
-  void TurnBackOn();  // TurnOn, which Cron retries if it fails
+  void TurnBackOn();  // turns the AOF on again; Cron retries a failure
   void TurnOff();     // CONFIG SET appendonly no; kills a rewrite
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
-  RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or notes that Cron must start it
+  RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one
   // Starts rewrites that are scheduled or due, and retries TurnBackOn after a failure. Called by the timer.
   void Cron();  // the timer's work: starts rewrites that are due, retries TurnBackOn
 
@@ -123,7 +123,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   RewriteStart StartRewrite();  // forks the child of a rewrite now
   bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes the data to `path`
   void HandleRewriteEnd(const ChildEnd& end);                        // called when the child of a rewrite has ended
-  void HandleOutcome(const ChildEnd& end);  // makes the child's file the new base, or removes it if it failed
+  void HandleOutcome(const ChildEnd& end);  // makes the child's file the new base; after a failure, removes the file
   void DropTemporaryIncremental();          // kAwaitsBase: removes the file of commands since the fork
   Step InstallNewBase();                    // makes the child's file the base in the manifest
   Step RenameInto(const std::string& from, const std::string& to,  // renames a file; `what` names it in the log
@@ -138,7 +138,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   State state_ = State::kOff;             // off, on, or on without a complete base
   bool is_rewrite_scheduled_ = false;     // true: Cron starts a rewrite as soon as it may
   bool must_turn_back_on_ = false;        // true: TurnBackOn has failed, and Cron retries it
-  uint64_t closed_bytes_ = 0;             // size of all files except the one that is open for appending
+  uint64_t closed_bytes_ = 0;             // size of all files except the incremental that is open for appending
   uint64_t base_bytes_ = 0;               // size of all files after the last rewrite, or of the loaded base
   int64_t rewrite_started_ms_ = 0;        // when the last rewrite began (real time)
   int64_t last_rewrite_s_ = -1;           // how long the last rewrite took, in s; -1: none yet

@@ -44,7 +44,7 @@ class ChildReporter {  // interface by which a child tells the server about its 
 class PipeFile final : public File {  // the pipe into which a child writes its output; only Write works
  public:
   // Does not own the descriptor: the caller closes it.
-  explicit PipeFile(int descriptor) : descriptor_(descriptor) {}  // does not close it
+  explicit PipeFile(int descriptor) : descriptor_(descriptor) {}  // does not close the descriptor
 
   IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }  // waits until all is written
   IoProgress ReadAt(uint64_t, std::span<char>) override { return {0, ESPIPE}; }  // always fails

@@ -21,9 +21,9 @@ enum class LoadOutcome : uint8_t {
 };
 
 struct RdbLoadResult {       // how the loading of an RDB has ended
-  LoadOutcome outcome;       // whether it was loaded, was absent, failed, or had to stop
+  LoadOutcome outcome;       // whether the file was loaded, was missing, was bad, or loading had to stop
   uint64_t offset;           // position in the file after the RDB
-  std::string failure = {};  // why it failed, if `outcome` is kFailed
+  std::string failure = {};  // why loading failed, if `outcome` is kFailed
 };
 
 // Loads the RDB that begins at `offset` in `file`. `name` is for the log. Requires: loading().IsActive(). After a

@@ -58,7 +58,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   // also waits until a running script ends, so that the data does not contain half of its effects.
   void HandleSignal(int signal);  // stops the server as shutdown-on-sigterm or -sigint says
   void Continue();                // the timer's work: continues a shutdown that waits, if it may
-  bool Abort();                   // SHUTDOWN ABORT: gives up a shutdown that waits; false: none waits
+  bool Abort();                   // SHUTDOWN ABORT: gives up a shutdown that waits; false: no shutdown waits
   // Sets a function that is called when a shutdown that waited, or a shutdown by signal, is given up.
   void SetCancellationHandler(std::function<void()> handler) {  // called when a shutdown that waited is given up
     on_cancelled_ = std::move(handler);
@@ -73,7 +73,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   void SetReplicasToWaitFor(ReplicasToWaitFor* replicas) {  // null: waits for none
     replicas_to_wait_for_ = replicas;
   }
-  void AddWaitingClient(const Session& session) {  // a client that waits in SHUTDOWN, and gets an error if it fails
+  void AddWaitingClient(const Session& session) {  // `session` gets an error if the shutdown fails
     waiting_client_ids_.push_back(session.id);
   }
   // Returns how many milliseconds are left for replicas to receive the whole stream, or nullopt if no shutdown waits

@@ -236,7 +236,7 @@ void Snapshots::NoteOutcome(const ChildEnd& end) {
 void Snapshots::HandleFlushAll() {
   if (parts_.loading.IsActive()) return;  // the FLUSHALL comes from the append-only file
   if (IsRunning() || parts_.child_processes.Does(ChildWork::kTransfer)) parts_.child_processes.Kill();
-  save_due_ = !parts_.env.settings.save.empty() && IsWorthSaving();
+  is_save_due_ = !parts_.env.settings.save.empty() && IsWorthSaving();
 }
 
 Snapshots::Cancelled Snapshots::Cancel() {
@@ -248,7 +248,7 @@ Snapshots::Cancelled Snapshots::Cancel() {
 }
 
 void Snapshots::SaveFlushed() {
-  save_due_ = false;
+  is_save_due_ = false;
   if (!IsRunning()) Save();
 }
 

@@ -70,7 +70,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // save points, the empty data set is saved at the end of the Turn, when the transaction with the FLUSHALL has ended.
   void HandleFlushAll();  // FLUSHALL: kills a child that saves; with save points, EndTurn saves again
   void EndTurn() {        // at the end of a Turn: saves, if there was a FLUSHALL
-    if (save_due_) SaveFlushed();
+    if (is_save_due_) SaveFlushed();
   }
 
   bool MustRefuseWrites() const;  // true: the last save failed, so writes get MISCONF
@@ -103,7 +103,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes the file; false: failed
   // Locks the RDB file `path` for this server. Returns false if another running server has locked it, so that it must
   // not be written. Returns true also if the file does not exist yet.
-  bool Lock(const std::string& path);  // locks this RDB file; false: another server has locked it
+  bool Lock(const std::string& path);  // locks this RDB file; false: another server holds the lock
   std::string DumpPath() const;        // full path of `dbfilename`
   void NoteSaved(uint64_t changes, const std::string& path);  // a save of so many changes to `path` has succeeded
   void HandleChildEnd(const ChildEnd& end);                   // called when the child of a background save has ended
@@ -121,7 +121,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   std::string background_folder_;          // folder in which the last background save began
   std::string background_name_;            // file name of the last background save
   bool is_save_scheduled_ = false;         // true: Cron starts a background save when no child runs
-  bool save_due_ = false;                  // true: EndTurn must save, because of a FLUSHALL
+  bool is_save_due_ = false;               // true: EndTurn must save, because of a FLUSHALL
   Outcome last_outcome_ = Outcome::kDone;  // how the last background save ended; a SAVE sets kDone
   uint64_t changes_before_ = 0;            // changes since the last save, when the running save began
   int64_t last_save_wall_s_;               // Unix time of the last successful save, or of the start

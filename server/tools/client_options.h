@@ -14,7 +14,7 @@ namespace respite {
 
 // On the command line, the options stand before the command.
 struct ClientOptions {                        // the command line of respite-cli
-  std::map<std::string, std::string> values;  // options and their values; an option without value has itself
+  std::map<std::string, std::string> values;  // options and their values; without a value, the option itself
   ReplyStyle style;                           // how replies are printed
   bool shows_pushes = false;                  // true: RESP3 push messages are printed
   bool speaks_resp3 = false;                  // option -3: sends HELLO 3

@@ -11,7 +11,7 @@ namespace respite {
 
 void CatchInterrupts();  // from now on Ctrl-C sets a flag instead of ending the process
 bool WasInterrupted();   // true: Ctrl-C was pressed since the last TakeInterrupt
-bool TakeInterrupt();    // true: Ctrl-C was pressed; forgets it
+bool TakeInterrupt();    // true: Ctrl-C was pressed since the last call
 
 // While an InterruptibleSocket exists, Ctrl-C shuts its socket down, so that a blocked read returns.
 class InterruptibleSocket {  // while it exists, Ctrl-C shuts the socket down
@@ -22,7 +22,7 @@ class InterruptibleSocket {  // while it exists, Ctrl-C shuts the socket down
   ~InterruptibleSocket();
 };
 
-bool IsSecretCommand(const std::vector<std::string>& words);  // true: may contain a password, so do not store it
+bool IsSecretCommand(const std::vector<std::string>& words);  // true: may contain a password, so the history omits it
 
 // Returns the path of the history file. The environment names it in RESPITECLI_HISTFILE or REDISCLI_HISTFILE; the
 // default is ~/.respitecli_history. An empty path means no history.

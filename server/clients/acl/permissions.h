@@ -40,9 +40,9 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // Returns whether the session's user may run this request. If not, counts the refusal and adds it to the ACL log,
   // with the description of `client`. If a script runs, `session` is the script's session and `client` the client that
   // runs the script. Cost: one load for users that may do everything.
-  AclVerdict Check(const Session& session, AclRequest& request,  // may the user run it? Logs a refusal of `client`
+  AclVerdict Check(const Session& session, AclRequest& request,  // may the user run this? Logs a refusal of `client`
                    AclLogEntry::Context context, const Session& client);
-  AclVerdict Check(const Session& session, AclRequest& request,  // may the session's user run it? Logs a refusal
+  AclVerdict Check(const Session& session, AclRequest& request,  // may the session's user run this? Logs a refusal
                    AclLogEntry::Context context) {
     return Check(session, request, context, session);
   }
@@ -69,7 +69,7 @@ class Permissions {  // checks whether users may run requests, and adds refusals
 
  private:
   void Note(AclLogEntry entry, const Session& client);  // counts a refusal or failed login, and adds it to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // closes it, but `running` only after its reply
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // `running` is closed only after its reply
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -65,7 +65,7 @@ class User {  // an ACL user: its name, passwords and permissions
   bool skips_payload_checks_ = false;  // the flag skip-sanitize-payload; without effect in this server
   bool is_unlimited_ = false;          // every command, key and channel is allowed by the root selector
   std::vector<Digest> passwords_;      // SHA-256 hashes of the passwords
-  std::vector<Selector> selectors_;    // its sets of permissions; the root selector is first
+  std::vector<Selector> selectors_;    // the user's sets of permissions; the root selector is first
 };
 
 // The result of MergeSelectorArguments, which joins the arguments of each selector to one rule. ACL SETUSER accepts a

@@ -84,7 +84,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   struct Import {  // an import of slots that is under way
     std::shared_ptr<SlotJob> job;
     Session* session;          // the session of the source
-    std::string trouble = {};  // why the import has failed; empty: it has not
+    std::string trouble = {};  // why the import has failed; empty: it has not failed
     int64_t heard_ms = 0;      // when the source last sent a request (real time)
     int64_t complete_ms = -1;  // when the source had sent everything (real time); -1: not yet
   };

@@ -13,7 +13,7 @@ void DropClusterPackets(Call& call) {
 
 void CloseLinkOnDrop(Call& call) {
   const bool closes = Args::Integer(call.args[2]) != 0;
-  if (Cluster* cluster = call.services.cluster.cluster()) cluster->bus().filter.closes = closes;
+  if (Cluster* cluster = call.services.cluster.cluster()) cluster->bus().filter.closes_link = closes;
   call.reply.Ok();
 }
 

@@ -32,7 +32,7 @@ struct LMPopOptions {  // the arguments of LMPOP, and of BLMPOP after its timeou
   size_t count = 1;  // COUNT: maximum number of elements to pop
 };
 LMPopOptions ParseLMPopOptions(Args& args);                  // parses the arguments of LMPOP from `numkeys` on
-bool PopFromFirst(Call& call, const LMPopOptions& options);  // pops from the first list that exists; false: none does
+bool PopFromFirst(Call& call, const LMPopOptions& options);  // pops from the first list that exists; false: none exists
 
 // Moves an element from one end of `source` to an end of the list at `target_key`, and replies with it. Requires: the
 // source list exists.

@@ -32,6 +32,6 @@ struct ZMPopOptions {  // the arguments of ZMPOP, and of BZMPOP after its timeou
   size_t count = 1;  // COUNT: maximum number of members to pop
 };
 ZMPopOptions ParseZMPopOptions(Args& args);                  // parses the arguments of ZMPOP from `numkeys` on
-bool PopFromFirst(Call& call, const ZMPopOptions& options);  // pops from the first key that exists; false: no key does
+bool PopFromFirst(Call& call, const ZMPopOptions& options);  // pops from the first key that exists; false: none exists
 
 }  // namespace respite

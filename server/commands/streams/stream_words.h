@@ -37,7 +37,7 @@ void WriteEntry(Reply& reply, const StreamLog::Walk& entry);  // writes an entry
 // Writes an array of the entries from one ID to another. Writes at most `most` entries, or all of them if `most` is 0.
 void WriteEntries(Reply& reply, const StreamLog& log,  // writes an array of the entries between two IDs
                   const StreamId& from, const StreamId& to, uint64_t most, StreamLog::Order order);
-bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // writes the entry of this ID; false: none
+bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // writes the entry `id`; false: none
 
 struct GroupEdit {  // a consumer group that a command changes, with its stream
   Bytes key;

@@ -65,7 +65,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // < kMaxRules.
   void Add(FaultDefinition order);  // adds a rule; may throw a Refusal
   // Removes a rule. Requests that the rule delays continue.
-  bool Delete(Bytes name);  // deletes a rule; false: no such rule
+  bool Delete(Bytes name);  // deletes the rule `name`; false: no rule has this name
   void Clear();             // removes all rules, and releases the clients that rules delay
   // Sets the seed for the random choices of PERCENT. An equal seed gives equal choices.
   void Seed(uint64_t seed);  // sets the seed for PERCENT

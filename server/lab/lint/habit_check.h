@@ -21,7 +21,7 @@ class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, n
   struct WatchingClient {  // a client that watches keys (WATCH)
     LintClient client;     // the client, with its name and address
     std::string key;       // the first key that the client watches
-    uint64_t number;       // which request of the client the WATCH was, counted from its first one
+    uint64_t number;       // number of the WATCH among the client's requests
   };
 
   void CheckNoTtl(const LintRequest& request, LintRemarks& remarks);  // checks the rule no-ttl: keys without deadline

@@ -64,7 +64,7 @@ struct LintLimits {                          // the numbers and patterns with wh
 
 // Parses the value of a rule, and stores it in `limits`. Returns false if the value is not valid. Requires: the rule
 // takes a value.
-bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // parses the rule's value; false: not valid
+bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // sets the rule's limit; false: `value` is invalid
 // Returns the present value of a rule as text. Requires: the rule takes a value.
 std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the rule's present value, as text
 

@@ -37,7 +37,7 @@ class Recorder {  // writes all bytes that connections receive and send to a fil
   void End();
 
  private:
-  class Tap;  // receives the bytes of one connection
+  class Tap;  // a StreamTap: records the bytes of one connection
 
   void Add(uint64_t connection, RecordedEvent::Kind kind, Bytes bytes = {});
 

@@ -61,14 +61,14 @@ class Replay {  // sends the requests of a recording to another server, and comp
   using Kind = RecordedEvent::Kind;
 
   bool ClientsMoveClock() const;              // whether recorded clients move the server's clock themselves
-  bool TryReach(const RecordedEvent& event);  // true: perform it now. May move the clock, or give up on missing replies
+  bool TryReach(const RecordedEvent& event);  // true: perform `event` now. May move the clock, or give up on replies
   bool HasPendingReplies() const;             // true: a connection is not open yet, or awaits a reply or its end
   bool EndIfUnreachable();                    // if the server cannot be reached, ends the replay and returns true
   void GiveUpWaiting();                       // reports and closes the connections whose replies are missing
-  bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: not due yet
-  bool MoveClock(int64_t at_us);             // sets the server's clock to a recorded time; false: not yet, call again
-  void ConnectClock();                       // opens the connection for TEST CLOCK
-  void Perform(const RecordedEvent& event);  // connects, sends, registers an expected reply or end, or hangs up
+  bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: `event` is not due yet
+  bool MoveClock(int64_t at_us);                // sets the server's clock; false: waits for the server, call it again
+  void ConnectClock();                          // opens the connection for TEST CLOCK
+  void Perform(const RecordedEvent& event);     // connects, sends, registers an expected reply or end, or hangs up
   void ReportEarlyEnd(const ReplayPeer& peer);  // reports a connection that the server ended too early
   void Finish();                                // ends the replay: compares, counts and removes all connections
   void CompareAndRemove(uint64_t connection);   // compares the last replies, counts and removes the connection

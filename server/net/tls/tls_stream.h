@@ -44,7 +44,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
  private:
   enum class Waits : uint8_t { kForInput, kForWritability };
 
-  Transfer ClassifyResult(int result, Waits& waits);  // explains a call that moved nothing; notes what it waits for
+  Transfer ClassifyResult(int result, Waits& waits);  // why a call moved no bytes; sets `waits` if it must be repeated
 
   std::unique_ptr<Wire> wire_;                 // the socket as OpenSSL sees it (BIO)
   SslHandle connection_;                       // OpenSSL's object for the connection

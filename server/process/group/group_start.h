@@ -29,7 +29,7 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   // is already logged.
 
   // Gives each node its first nodes.conf. Requires: the nodes listen, and have ports for the bus.
-  std::optional<std::string> FormCluster();  // gives each node its nodes.conf; nullopt: done, else the error
+  std::optional<std::string> FormCluster();  // gives each node its nodes.conf; nullopt: done; otherwise the error
   // Makes the replicas follow their primaries, and writes the directives of the Sentinels. Requires: the nodes listen.
   std::optional<std::string> FormSentinelGroup();  // starts replicas, configures Sentinels; returns the error
 

@@ -31,7 +31,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
 
   // Called after a node has restarted. Connects the node with this group again, ends the delay that Lag has set, and
   // applies the cut of Partition to all nodes again.
-  void HandleServerRestarted(HostedServer& hosted);  // reconnects a restarted node; ends its lag
+  void HandleServerRestarted(HostedServer& hosted);  // reconnects a restarted node; ends the delay set by Lag
 
  private:
   struct Pending {  // a TEST CLUSTER task that has not ended

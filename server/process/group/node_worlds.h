@@ -36,9 +36,9 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   ~NodeWorlds() override;
 
   // The functions of Worlds.
-  bool Has(Bytes name) const override { return worlds_.contains(name); }       // a world has this name
-  std::optional<std::string> Create(Bytes name, const Order& order) override;  // creates a world; returns the error
-  void Drop(Bytes name) override;                                              // ends the world
+  bool Has(Bytes name) const override { return worlds_.contains(name); }       // true: an isolated server has this name
+  std::optional<std::string> Create(Bytes name, const Order& order) override;  // creates one; returns the error
+  void Drop(Bytes name) override;  // ends the isolated server with this name
   std::vector<Summary> List() const override;
   size_t Count() const override { return worlds_.size(); }   // number of isolated servers
   bool HaveClients() const override;                         // whether any isolated server has a client
@@ -47,7 +47,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool Enter(const Session& session, Entry entry) override;  // moves the client to another server; false: impossible
 
   // The function of Restarts. It can crash only isolated servers (worlds), not the main server.
-  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's server; false: it cannot
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // simulates a crash; false: impossible
 
   // The functions of NodeServer::Owner, for the isolated servers (worlds).
   void PrepareChild(const NodeServer& node, ChildWork work) override {  // called first in a new child process
@@ -79,7 +79,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     const NodeServer* server = nullptr;                // the replaced server; null: none
     bool has_data = false;                             // the new server continues with the data of `server`
   };
-  bool StartWorld(NodeServer& node, const ReplacedServer& before);  // starts an isolated server; false: failed, logged
+  bool StartWorld(NodeServer& node, const ReplacedServer& before);  // starts an isolated server; false: failed (logged)
   void Add(Bytes name, World world);
   void Restart(const std::string& name, Connection& connection,  // restarts an isolated server (TEST CRASH)
                const DataAfterCrash& remains);
@@ -91,7 +91,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
   const Parts parts_;                                 // arguments of the constructor
   OwnFolder nonexistent_folder_;                      // a folder that does not exist, for servers without files
-  const std::unique_ptr<Config> base_;                // copy of the configuration, from which worlds begin
+  const std::unique_ptr<Config> base_;                // copy of the configuration, with which isolated servers start
   std::map<std::string, World, std::less<>> worlds_;  // the isolated servers by name
   std::vector<World> dropped_worlds_;                 // isolated servers that the next loop iteration destroys
   bool has_idle_timer_ = false;                       // a timer that will call DropIdleWorlds is set

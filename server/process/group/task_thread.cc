@@ -13,7 +13,7 @@ TaskThread::TaskThread(const std::string& name) : thread_([this] { Run(); }) {
 TaskThread::~TaskThread() {
   {
     const std::lock_guard lock(mutex_);
-    ends_ = true;
+    must_end_ = true;
   }
   changed_.notify_all();
   thread_.join();
@@ -35,7 +35,7 @@ void TaskThread::AwaitTasks() {
 void TaskThread::Run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return ends_ || !tasks_.empty(); });
+    changed_.wait(lock, [this] { return must_end_ || !tasks_.empty(); });
     if (tasks_.empty()) return;
     const std::function<void()> task = std::move(tasks_.front());
     lock.unlock();

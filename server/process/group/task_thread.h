@@ -25,10 +25,10 @@ class TaskThread {  // a thread that runs tasks one after another
  private:
   void Run();
 
-  std::mutex mutex_;                         // must be locked to use tasks_ and ends_
-  std::condition_variable changed_;          // signals that tasks_ or ends_ has changed
+  std::mutex mutex_;                         // must be locked to use tasks_ and must_end_
+  std::condition_variable changed_;          // signals that tasks_ or must_end_ has changed
   std::deque<std::function<void()>> tasks_;  // tasks to run; the first one may be running
-  bool ends_ = false;                        // the thread must end after the last task
+  bool must_end_ = false;                    // true: the thread ends after the last task
   std::thread thread_;                       // runs the tasks
 };
 
