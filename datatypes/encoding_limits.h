@@ -17,6 +17,8 @@ struct EncodingLimits {                      // how large a packed collection ma
   int list_max_listpack_size = -2;           // -1 to -5: 4 to 64 KB per chunk; positive: elements per chunk
   uint64_t stream_node_max_bytes = 4096;     // a stream block has at most this many bytes; 0: no limit
   int64_t stream_node_max_entries = 100;     // a stream block has at most this many entries; 0: no limit
+  int64_t stream_idmp_duration = 100;        // a new stream remembers idempotent IDs for this many seconds
+  int64_t stream_idmp_maxsize = 100;         // a new stream remembers this many idempotent IDs per producer
 };
 
 }  // namespace respite

@@ -46,12 +46,14 @@ std::unique_ptr<Object> StreamLog::Clone() const {
   for (const auto& [name, group] : groups_) {
     copy->CreateGroup(name, group.last_id, group.entries_read)->CopyFrom(group);
   }
+  if (producers_ != nullptr) copy->producers_ = std::make_unique<StreamProducers>(*producers_);
   return copy;
 }
 
 size_t StreamLog::Size() const {
   size_t size = blocks_.Size();
   for (const auto& [name, group] : groups_) size += 1 + group.pending().Size();
+  if (producers_ != nullptr) size += producers_->producers().size();
   return size;
 }
 
@@ -64,6 +66,7 @@ size_t StreamLog::UsedBytes(size_t samples) const {
   if (seen > 0) block_bytes = block_bytes * blocks_.Size() / seen;
   size_t used = sizeof *this + blocks_.UsedBytes() + block_bytes;
   for (const auto& [name, group] : groups_) used += name.capacity() + group.UsedBytes();
+  if (producers_ != nullptr) used += producers_->UsedBytes();
   return used;
 }
 
@@ -187,6 +190,7 @@ bool StreamLog::MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& blo
 
 uint64_t StreamLog::Trim(const StreamTrim& trim) {
   if (trim.strategy == StreamTrim::Strategy::kNone) return 0;
+  if (trim.references != GroupReferences::kKeep) return TrimWithReferences(trim);
   const bool by_length = trim.strategy == StreamTrim::Strategy::kMaxLength;
   uint64_t removed = 0;
   while (!blocks_.IsEmpty() && !(by_length && length_ <= trim.max_length)) {
@@ -210,14 +214,34 @@ uint64_t StreamLog::Trim(const StreamTrim& trim) {
 uint64_t StreamLog::TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block) {
   uint64_t removed = 0;
   for (StreamBlock::Cursor at(block, block_id); at.IsValid(); at.Next()) {
-    const bool stop =
-        trim.strategy == StreamTrim::Strategy::kMaxLength ? length_ <= trim.max_length : at.Get().id >= trim.min_id;
-    if (stop) break;
+    if (EndsAt(trim, at.Get().id)) break;
     if (at.Get().state == StreamBlock::EntryState::kDeleted) continue;
+    if (trim.references == GroupReferences::kMustBeReleased && IsReferenced(at.Get().id)) continue;
+    if (trim.references == GroupReferences::kDelete) DropReferences(at.Get().id);
     block.MarkDeleted(at.Get());
     --length_;
     ++removed;
   }
+  return removed;
+}
+
+uint64_t StreamLog::TrimWithReferences(const StreamTrim& trim) {
+  uint64_t removed = 0;
+  for (auto at = blocks_.First(); !at.AtEnd() && !EndsAt(trim, at.Id());) {
+    const StreamId id = at.Id();
+    StreamBlock* block = at.Get();
+    if (trim.limit != 0 && removed + block->LiveCount() > trim.limit) break;
+    removed += TrimInsideBlock(trim, id, *block);
+    if (block->LiveCount() > 0) {
+      at.Next();
+      continue;
+    }
+    DropBlock(id, block);
+    at = blocks_.AtOrAfter(id);
+  }
+  if (removed == 0) return 0;
+  UpdateFirstId();
+  UpdateLastLiveId();
   return removed;
 }
 
@@ -255,6 +279,16 @@ bool StreamLog::DestroyGroup(Bytes name) {
   if (found == groups_.end()) return false;
   groups_.erase(found);
   return true;
+}
+
+bool StreamLog::IsReferenced(const StreamId& id) const {
+  return std::ranges::any_of(groups_, [&](const auto& item) { return item.second.IsUnreadOrPending(id); });
+}
+
+bool StreamLog::DropReferences(const StreamId& id) {
+  bool was_pending = false;
+  for (auto& [name, group] : groups_) was_pending |= group.RemovePending(id);
+  return was_pending;
 }
 
 // Returns true if XDEL removed an entry (left a tombstone, as Redis says) at or after `id` and at or after the first

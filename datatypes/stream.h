@@ -37,9 +37,17 @@
 #include "datatypes/stream_group.h"
 #include "datatypes/stream_id.h"
 #include "datatypes/stream_id_map.h"
+#include "datatypes/stream_producers.h"
 #include "datatypes/value_slot.h"
 
 namespace respite {
+
+// What happens to the references of consumer groups to an entry that is deleted.
+enum class GroupReferences : uint8_t {
+  kKeep,            // KEEPREF: the entry stays pending
+  kDelete,          // DELREF: the entry is no longer pending in any group
+  kMustBeReleased,  // ACKED: the entry is deleted only if all groups have read and acknowledged it
+};
 
 // Describes which of the oldest entries XTRIM and XADD remove.
 struct StreamTrim {  // which old entries to remove: the options of XTRIM, and MAXLEN and MINID of XADD
@@ -50,7 +58,8 @@ struct StreamTrim {  // which old entries to remove: the options of XTRIM, and M
   Precision precision = Precision::kExact;  // kWholeBlocks for the option `~`
   uint64_t max_length = 0;                  // for kMaxLength: how many of the newest entries stay
   StreamId min_id;                          // for kMinId: entries below this ID are removed
-  uint64_t limit = 0;                       // maximum number of removed entries; 0: no limit
+  uint64_t limit = 0;  // maximum number of removed entries; stops before a block that would exceed it; 0: no limit
+  GroupReferences references = GroupReferences::kKeep;  // as in Redis, kWholeBlocks has an effect only with kKeep
 };
 
 // How a version of Redis or Valkey counts the entries that a group has read, if entries were deleted.
@@ -145,7 +154,9 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // of two blocks).
   uint64_t CountRange(const StreamId& from,  // number of live entries from `from` to `to`, at most `max_count`
                       const StreamId& to, uint64_t max_count) const;
-  // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed + entries of one block).
+  // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed + entries of one block). With
+  // references other than kKeep, entries that stay because of a group add to the cost, and each costs O(groups * log
+  // n).
   uint64_t Trim(const StreamTrim& trim);
 
   // Sets the last ID. XSETID and the loading of files use this.
@@ -169,6 +180,11 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
                       int64_t entries_read) const;
   // Removes the group and its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);  // removes a group and its pending entries; false: there is no such group
+  // Returns true if a group has not read this entry yet, or has it pending. The entry need not exist. Cost: O(groups *
+  // log n).
+  bool IsReferenced(const StreamId& id) const;  // true: a group has not read or not acknowledged this entry
+  // Makes an entry no longer pending in any group. Returns false if it was not pending. Cost: O(groups * log n).
+  bool DropReferences(const StreamId& id);  // removes the entry from all groups; false: it was not pending
   // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
   // last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
@@ -180,6 +196,17 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // Returns the number of entries that the group has not read yet, or nullopt if deletions made it unknown.
   std::optional<int64_t> LagOf(const StreamGroup& group,  // how many entries the group has not read; nullopt: unknown
                                ReadCounting counting = ReadCounting::kRedis72) const;
+
+  const StreamProducers* producers() const { return producers_.get(); }  // for XADD … IDMP; null: never used
+  // Returns the idempotent production of this stream. Creates it with the default limits if the stream has none.
+  StreamProducers& OpenProducers() {  // creates it if the stream has none
+    if (producers_ == nullptr) producers_ = std::make_unique<StreamProducers>();
+    return *producers_;
+  }
+
+  void TakeProducers(StreamProducers&& producers) {  // sets the idempotent production, for loading files
+    producers_ = std::make_unique<StreamProducers>(std::move(producers));
+  }
 
   // LoadBlock and LoadEntry restore blocks from a file, including deleted entries. They return false if the ID of a
   // block or of a live entry is too low, which makes the stream unusable. FinishLoading finds the first and the last
@@ -204,23 +231,28 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   void BeginBlock(const StreamId& id, StreamBlock* block);  // adds `block` as the last block
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes a block from blocks_, and frees it
   bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` removes all entries
+  bool EndsAt(const StreamTrim& trim, const StreamId& id) const {  // true: `trim` removes nothing from `id` on
+    return trim.strategy == StreamTrim::Strategy::kMaxLength ? length_ <= trim.max_length : id >= trim.min_id;
+  }
   uint64_t TrimInsideBlock(const StreamTrim& trim,  // removes entries of one block; returns how many
                            const StreamId& block_id, StreamBlock& block);
-  void UpdateFirstId();                       // finds the first live entry again, and sets first_id_
-  void UpdateLastLiveId();                    // finds the last live entry again, and sets last_live_id_
+  uint64_t TrimWithReferences(const StreamTrim& trim);  // does Trim for references other than kKeep
+  void UpdateFirstId();                                 // finds the first live entry again, and sets first_id_
+  void UpdateLastLiveId();                              // finds the last live entry again, and sets last_live_id_
   bool HasTombstonesFrom(const StreamId& id,  // true: XDEL deleted entries at or after `id` that `counting` regards
                          ReadCounting counting) const;
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact
                         ReadCounting counting) const;
 
-  Blocks blocks_;               // the blocks by the ID of their first entry
-  uint64_t length_ = 0;         // number of live entries
-  uint64_t entries_added_ = 0;  // how many entries were ever added, unless XSETID set another number
-  StreamId first_id_;           // ID of the first live entry; 0-0: none
-  StreamId last_id_;            // ID of the newest entry ever added, unless XSETID set another
-  StreamId last_live_id_;       // ID of the last live entry; 0-0: none
-  StreamId max_deleted_id_;     // the greatest ID that XDEL has removed, unless XSETID set another
-  Groups groups_;               // the consumer groups by name
+  Blocks blocks_;                               // the blocks by the ID of their first entry
+  uint64_t length_ = 0;                         // number of live entries
+  uint64_t entries_added_ = 0;                  // how many entries were ever added, unless XSETID set another number
+  StreamId first_id_;                           // ID of the first live entry; 0-0: none
+  StreamId last_id_;                            // ID of the newest entry ever added, unless XSETID set another
+  StreamId last_live_id_;                       // ID of the last live entry; 0-0: none
+  StreamId max_deleted_id_;                     // the greatest ID that XDEL has removed, unless XSETID set another
+  Groups groups_;                               // the consumer groups by name
+  std::unique_ptr<StreamProducers> producers_;  // state of XADD … IDMP; null: it was never used
 };
 
 class Stream : public Collection {  // gives access to the stream of one key

@@ -1,10 +1,12 @@
 // StreamGroup: a consumer group of a stream. It stores how far the group has read, and which entries were delivered to
 // a consumer and not acknowledged yet (pending).
 //
-//   group.pending     ID -> PendingEntry{consumer, time, deliveries}    in order of IDs
-//   consumer.pending  ID                                                the IDs that are pending for this consumer
+//   group.pending        ID -> PendingEntry{consumer, time, deliveries}    in order of IDs
+//   group.by_delivery    ID                                                in order of delivery times, once it is used
+//   consumer.pending     ID                                                the IDs that are pending for this consumer
 //
-// A pending entry may already be deleted from the stream. A consumer keeps its address while it exists.
+// A pending entry may already be deleted from the stream. A consumer keeps its address while it exists. XNACK releases
+// an entry: it stays pending, but for no consumer.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +14,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "base/bytes.h"
@@ -31,19 +34,44 @@ struct StreamConsumer {                        // one consumer of a consumer gro
 };
 
 struct PendingEntry {  // an entry that was delivered to a consumer and not acknowledged yet
-  // Returns the time since the last delivery, or 0 if the clock was set back since then. Requires: now_ms >= 0.
+  // Returns the time since the last delivery, or 0 if the clock was set back since then. A released entry is idle
+  // forever. Requires: now_ms >= 0.
   int64_t IdleMs(int64_t now_ms) const {  // how many ms ago the entry was delivered last
+    if (IsReleased()) return std::numeric_limits<int64_t>::max();
     return std::max<int64_t>(now_ms - delivered_ms, 0);
   }
+  bool IsReleased() const { return consumer == nullptr; }  // XNACK released the entry; no consumer owns it
+  Bytes ConsumerName() const { return IsReleased() ? Bytes() : Bytes(*consumer->name); }  // empty: it is released
 
   // Returns a copy of this entry in which the number of deliveries is higher by one.
   PendingEntry WithOneMoreDelivery() const {  // a copy whose `deliveries` is higher by one
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
   }
 
-  StreamConsumer* consumer;  // the consumer that received or claimed the entry last
+  StreamConsumer* consumer;  // the consumer that received or claimed the entry last; null: XNACK released it
   int64_t delivered_ms;      // when the entry was last delivered (Unix ms, not negative); XCLAIM can set it
   uint64_t deliveries;       // number of deliveries, at most INT64_MAX; XCLAIM can set it
+};
+
+// The pending entries of a group in the order of their deliveries: first the released ones, then the others from the
+// longest idle one on. Entries of one millisecond have the order in which they were delivered.
+class DeliveryOrder {  // pending entries by delivery time
+ public:
+  using Cursor = StreamIdMap<StreamId>::Cursor;
+
+  void Put(const StreamId& id, const PendingEntry& entry);  // adds an entry, or moves it to its new place
+  void Remove(const StreamId& id);                          // removes an entry; requires: Put has added it
+  Cursor First() const { return ids_.First(); }             // Get() of the cursor is the ID of the entry
+  // Returns a cursor at the first entry that is idle for less than this time at `now_ms`.
+  Cursor FirstIdleFor(int64_t below_ms, int64_t now_ms) const;  // the first entry that is idle for less than below_ms
+  static int64_t DeliveredMs(const Cursor& at) { return static_cast<int64_t>(at.Id().ms) - 1; }  // -1: it is released
+  size_t Size() const { return ids_.Size(); }
+  size_t UsedBytes() const { return sizeof *this + ids_.UsedBytes() + places_.UsedBytes(); }
+
+ private:
+  StreamIdMap<StreamId> ids_;     // {delivery time + 1, serial number} -> ID of the entry; the time is 0 if released
+  StreamIdMap<StreamId> places_;  // ID of the entry -> its key in ids_
+  uint64_t next_serial_ = 0;
 };
 
 class StreamGroup {  // a consumer group: how far it has read, and its pending entries
@@ -79,6 +107,16 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts another delivery to the same consumer
   // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
   bool RemovePending(const StreamId& id);  // XACK: acknowledges an entry; false: it was not pending
+  // Makes an entry pending for no consumer, with this number of deliveries. It may be pending already. Cost: O(log n),
+  // and O(n) for the first call.
+  void Release(const StreamId& id, uint64_t deliveries);    // XNACK: makes the entry pending for no consumer
+  size_t ReleasedCount() const { return released_count_; }  // number of pending entries without a consumer
+  bool IsUnreadOrPending(const StreamId& id) const {        // true: the group still refers to an entry of this ID
+    return id > last_id || pending_.Find(id) != nullptr;
+  }
+  // Returns the pending entries by delivery time. Cost: O(1), and O(n log n) for the first call.
+  const DeliveryOrder& ByDelivery();  // builds the order if it was not used before
+  const DeliveryOrder* KnownDeliveryOrder() const { return by_delivery_.get(); }  // null: it was not used before
 
   size_t UsedBytes() const;   // memory of the group in bytes
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
@@ -88,8 +126,10 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   // Copies the consumers and pending entries of `other`. Requires: this group is new, so it has none.
   void CopyFrom(const StreamGroup& other);  // copies consumers and pending entries; requires: this group has none
 
-  Pending pending_;      // the pending entries of all consumers, by ID
-  Consumers consumers_;  // the consumers of this group by name
+  Pending pending_;                             // the pending entries of all consumers, by ID
+  Consumers consumers_;                         // the consumers of this group by name
+  size_t released_count_ = 0;                   // number of pending entries without a consumer
+  std::unique_ptr<DeliveryOrder> by_delivery_;  // null until ByDelivery or Release is called
 };
 
 }  // namespace respite

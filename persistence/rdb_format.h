@@ -119,6 +119,7 @@ enum class Type : uint8_t {
   kTimedHashListpackDraft = 23,
   kTimedHash = 24,
   kTimedHashListpack = 25,
+  kStreamListpacks4 = 26,
 };
 
 // Opcodes. In a file, an opcode or the type of a key comes first in each item.
@@ -152,12 +153,14 @@ inline constexpr size_t kValkeyVersionDigits = 3;
 inline constexpr uint16_t kValkeyVersion = 80;
 
 // Versions of the format. Redis 7.0 writes kVersionOf70, and Redis 7.2 writes kVersion. Redis 7.4 writes
-// kVersionOfTimedHashes, which this server writes only if hashes have field deadlines. The server reads versions up to
-// kNewestVersion. Files end with a checksum from kFirstWithChecksum on.
+// kVersionOfTimedHashes, which this server writes only if hashes have field deadlines. Redis 8.6 writes
+// kVersionOfProducers, which this server writes only in DUMP payloads of streams with idempotent production. The server
+// reads versions up to kNewestVersion. Files end with a checksum from kFirstWithChecksum on.
 inline constexpr uint16_t kVersionOf70 = 10;
 inline constexpr uint16_t kVersion = 11;
 inline constexpr uint16_t kVersionOfTimedHashes = 12;
-inline constexpr uint16_t kNewestVersion = 12;
+inline constexpr uint16_t kVersionOfProducers = 13;
+inline constexpr uint16_t kNewestVersion = 13;
 inline constexpr uint16_t kFirstWithChecksum = 5;
 
 // The first byte of a length that takes more than one byte.

@@ -71,12 +71,25 @@ void AppendBlock(ListpackMaker& maker, const StreamBlock& block, const StreamId&
   for (StreamBlock::Cursor at(block, id); at.IsValid(); at.Next()) AppendEntry(maker, block, id, at.Get());
 }
 
-void WriteConsumer(RdbOutput& out, Bytes name, const StreamConsumer& consumer) {
+// Entries that XNACK released have no consumer, which the format cannot express. They are written as entries of a
+// consumer with the empty name, delivered at the time 0. That consumer is also written if the group does not have it,
+// and then has kSeenNever.
+constexpr int64_t kSeenNever = 0;
+
+void WriteReleased(RdbOutput& out, const StreamGroup& group) {
+  for (auto at = group.pending().First(); !at.AtEnd(); at.Next()) {
+    if (at.Get().IsReleased()) WriteIdBytes(out, at.Id());
+  }
+}
+
+void WriteConsumer(RdbOutput& out, Bytes name, const StreamConsumer& consumer, const StreamGroup& group) {
+  const size_t released = name.empty() ? group.ReleasedCount() : 0;
   out.Text(name);
   out.Millis(consumer.seen_ms);
   if (out.dialect() == RdbDialect::k72) out.Millis(consumer.active_ms);
-  out.Length(consumer.pending.Size());
+  out.Length(consumer.pending.Size() + released);
   for (auto at = consumer.pending.First(); !at.AtEnd(); at.Next()) WriteIdBytes(out, at.Id());
+  if (released > 0) WriteReleased(out, group);
 }
 
 void WriteGroup(RdbOutput& out, Bytes name, const StreamGroup& group) {
@@ -89,8 +102,26 @@ void WriteGroup(RdbOutput& out, Bytes name, const StreamGroup& group) {
     out.Millis(at.Get().delivered_ms);
     out.Length(at.Get().deliveries);
   }
-  out.Length(group.consumers().size());
-  for (const auto& [consumer_name, consumer] : group.consumers()) WriteConsumer(out, consumer_name, consumer);
+  const bool has_stand_in = group.ReleasedCount() > 0 && group.FindConsumer("") == nullptr;
+  out.Length(group.consumers().size() + (has_stand_in ? 1 : 0));
+  if (has_stand_in) WriteConsumer(out, "", StreamConsumer(kSeenNever), group);
+  for (const auto& [consumer_name, consumer] : group.consumers()) WriteConsumer(out, consumer_name, consumer, group);
+}
+
+void WriteProducers(RdbOutput& out, const StreamProducers& producers) {
+  out.Length(static_cast<uint64_t>(producers.limits().duration_s));
+  out.Length(static_cast<uint64_t>(producers.limits().max_size));
+  out.Length(producers.producers().size());
+  for (const auto& [name, producer] : producers.producers()) {
+    out.Text(name);
+    out.Length(producer.in_order.size());
+    for (const auto& entry : producer.in_order) {
+      out.Text(entry->first);
+      WriteId(out, entry->second);
+    }
+  }
+  out.Length(producers.AddedCount());
+  out.Length(producers.DuplicateCount());
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -228,16 +259,23 @@ const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, De
   if (input.Failed()) return kBadGroup;
   if (group.FindConsumer(name.View()) != nullptr) return kRepeatedConsumer;
   StreamConsumer& consumer = group.CreateConsumer(name.View(), input.Millis());
-  consumer.active_ms = type == rdb::Type::kStreamListpacks3 ? input.Millis() : consumer.seen_ms;
+  const bool has_active_time = type == rdb::Type::kStreamListpacks3 || type == rdb::Type::kStreamListpacks4;
+  consumer.active_ms = has_active_time ? input.Millis() : consumer.seen_ms;
   if (consumer.seen_ms < 0 || consumer.active_ms < StreamConsumer::kNeverActive) return kBadGroup;
   for (uint64_t left = input.Count(kIdBytes); left > 0 && !input.Failed(); --left) {
     const StreamId id = ReadIdBytes(input);
     const Delivery* delivery = deliveries.Find(id);
     if (delivery == nullptr) return kBadGroup;  // not pending, or pending for another consumer
-    group.Assign(id, {&consumer, delivery->delivered_ms, delivery->deliveries});
+    if (name.View().empty() && delivery->delivered_ms == 0) {
+      group.Release(id, delivery->deliveries);
+    } else {
+      group.Assign(id, {&consumer, delivery->delivered_ms, delivery->deliveries});
+    }
     deliveries.Erase(id);
     input.Forget();
   }
+  const bool is_stand_in = name.View().empty() && consumer.seen_ms == kSeenNever && consumer.pending.IsEmpty();
+  if (is_stand_in && group.ReleasedCount() > 0) group.DeleteConsumer(consumer);
   return input.Failed() ? kBadGroup : nullptr;
 }
 
@@ -262,7 +300,47 @@ const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
   return !input.Failed() && deliveries.IsEmpty() ? nullptr : kBadGroup;
 }
 
+constexpr char kBadProducers[] = "the idempotent production of a stream is malformed";
+
+// Reads the entries of one producer. Returns null on success, otherwise the reason why they are invalid.
+const char* ReadProducer(RdbInput& input, StreamProducers& producers) {
+  const RdbText name = input.Text();
+  if (input.Failed() || name.View().empty()) return kBadProducers;
+  uint64_t left = input.Count(1 + 2);
+  if (left == 0 || left > static_cast<uint64_t>(producers.limits().max_size)) return kBadProducers;
+  for (; left > 0 && !input.Failed(); --left) {
+    const RdbText id = input.Text();
+    const StreamId entry = ReadId(input);
+    if (input.Failed() || id.View().empty()) return kBadProducers;
+    if (!producers.Load(name.View(), id.View(), entry)) return kBadProducers;
+    input.Forget();
+  }
+  return nullptr;
+}
+
+const char* ReadProducers(RdbInput& input, StreamLog& log) {
+  const uint64_t duration_s = input.Length();
+  const uint64_t max_size = input.Length();
+  if (duration_s < 1 || duration_s > IdempotencyLimits::kMaxDuration) return kBadProducers;
+  if (max_size < 1 || max_size > IdempotencyLimits::kMaxSize) return kBadProducers;
+  StreamProducers producers;
+  producers.SetLimits({static_cast<int64_t>(duration_s), static_cast<int64_t>(max_size)});
+  for (uint64_t left = input.Count(1 + 1 + 3); left > 0 && !input.Failed(); --left) {
+    if (const char* why = ReadProducer(input, producers)) return why;
+  }
+  const uint64_t added = ReadCount(input);
+  producers.SetCounts(added, ReadCount(input));
+  if (!input.Failed() && !producers.IsUnused()) log.TakeProducers(std::move(producers));
+  return nullptr;
+}
+
 }  // namespace
+
+rdb::Type RdbTypeOfStream(const Entry& entry, RdbDialect dialect) {
+  if (dialect == RdbDialect::k70) return rdb::Type::kStreamListpacks2;
+  const StreamProducers* producers = static_cast<const StreamLog&>(*entry.ObjectValue()).producers();
+  return producers == nullptr || producers->IsUnused() ? rdb::Type::kStreamListpacks3 : rdb::Type::kStreamListpacks4;
+}
 
 void WriteRdbStream(RdbOutput& out, const Entry& entry) {
   const StreamLog& log = static_cast<const StreamLog&>(*entry.ObjectValue());
@@ -282,6 +360,7 @@ void WriteRdbStream(RdbOutput& out, const Entry& entry) {
   out.Length(log.EntriesAdded());
   out.Length(log.groups().size());
   for (const auto& [name, group] : log.groups()) WriteGroup(out, name, group);
+  if (RdbTypeOfStream(entry, out.dialect()) == rdb::Type::kStreamListpacks4) WriteProducers(out, *log.producers());
 }
 
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
@@ -290,6 +369,9 @@ RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProp
   if (const char* why = ReadNumbers(input, type, *log)) return BadValue(why);
   for (uint64_t left = input.Count(1 + 2 + 1 + 1); left > 0 && !input.Failed(); --left) {
     if (const char* why = ReadGroup(input, type, *log)) return BadValue(why);
+  }
+  if (type == rdb::Type::kStreamListpacks4) {
+    if (const char* why = ReadProducers(input, *log)) return BadValue(why);
   }
   return MakeObjectEntry(target, ValueType::kStream, std::move(log));
 }

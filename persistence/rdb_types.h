@@ -52,11 +52,12 @@ RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type,  // reads a stream
                              const RdbEntryProperties& target);
 
 // WriteRdbList … WriteRdbStream write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
-void WriteRdbList(RdbOutput& out, const Entry& entry);       // writes the list without its type byte
-void WriteRdbSet(RdbOutput& out, const Entry& entry);        // writes the set without its type byte
-void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);  // writes the sorted set without its type byte
-void WriteRdbHash(RdbOutput& out, const Entry& entry);       // writes the hash without its type byte
-void WriteRdbStream(RdbOutput& out, const Entry& entry);     // writes the stream without its type byte
+void WriteRdbList(RdbOutput& out, const Entry& entry);              // writes the list without its type byte
+void WriteRdbSet(RdbOutput& out, const Entry& entry);               // writes the set without its type byte
+void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);         // writes the sorted set without its type byte
+void WriteRdbHash(RdbOutput& out, const Entry& entry);              // writes the hash without its type byte
+void WriteRdbStream(RdbOutput& out, const Entry& entry);            // writes the stream without its type byte
+rdb::Type RdbTypeOfStream(const Entry& entry, RdbDialect dialect);  // the type byte that belongs to WriteRdbStream
 
 inline Failure<RdbValueFault> BadValue(const char* why) {  // makes the error result for a malformed value
   return Failure(RdbValueFault{RdbValueFault::Kind::kBad, why});

@@ -49,6 +49,7 @@ RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbEntryProperties
     case Type::kStreamListpacks:
     case Type::kStreamListpacks2:
     case Type::kStreamListpacks3:
+    case Type::kStreamListpacks4:
       return ReadRdbStream(input, type, target);
   }
   return BadValue("unknown type of value");

@@ -35,7 +35,7 @@ rdb::Type TypeOf(const Entry& entry, RdbDialect dialect) {
     case ValueType::kHash:
       return HashType(entry);
     case ValueType::kStream:
-      return dialect == RdbDialect::k70 ? rdb::Type::kStreamListpacks2 : rdb::Type::kStreamListpacks3;
+      return RdbTypeOfStream(entry, dialect);
   }
   return rdb::Type::kString;
 }
@@ -71,6 +71,7 @@ void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry) {
 }
 
 uint16_t RdbVersionFor(const Entry& entry) {
+  if (TypeOf(entry, RdbDialect::k72) == rdb::Type::kStreamListpacks4) return rdb::kVersionOfProducers;
   return entry.HasFieldDeadlines() ? rdb::kVersionOfTimedHashes : rdb::kVersion;
 }
 

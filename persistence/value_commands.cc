@@ -155,6 +155,7 @@ class StreamCommands {
     // entries.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
+    if (log_.producers() != nullptr) WriteProducers(*log_.producers());
     if (gone_.empty()) return;
     TakeOutGone();
     WriteSetId(log_.EntriesAdded());
@@ -233,6 +234,7 @@ class StreamCommands {
     out_.Word("ENTRIESREAD");
     out_.Integer(group.entries_read);
     for (const auto& [consumer_name, consumer] : group.consumers()) WriteConsumer(name, group, consumer_name, consumer);
+    WriteReleased(name, group);
   }
 
   void WriteConsumer(Bytes group_name, const StreamGroup& group, Bytes name, const StreamConsumer& consumer) {
@@ -252,6 +254,38 @@ class StreamCommands {
       out_.Integer(static_cast<int64_t>(pending.deliveries));
       out_.Word("JUSTID");
       out_.Word("FORCE");
+    }
+  }
+
+  // Writes the released entries of a group, the first one that was released first.
+  void WriteReleased(Bytes group_name, const StreamGroup& group) {
+    if (group.ReleasedCount() == 0) return;
+    for (auto at = group.KnownDeliveryOrder()->First(); !at.AtEnd() && DeliveryOrder::DeliveredMs(at) < 0; at.Next()) {
+      out_.Begin(10);
+      for (Bytes word : {Bytes("XNACK"), key_, group_name, Bytes("FAIL"), Bytes("IDS"), Bytes("1")}) out_.Word(word);
+      Id(at.Get());
+      out_.Word("RETRYCOUNT");
+      out_.Integer(static_cast<int64_t>(group.FindPending(at.Get())->deliveries));
+      out_.Word("FORCE");
+    }
+  }
+
+  // Writes what the producers of the stream have added. As in Redis, entries that were deleted and the counters are
+  // lost.
+  void WriteProducers(const StreamProducers& producers) {
+    if (producers.IsUnused()) return;
+    out_.Begin(6);
+    for (Bytes word : {Bytes("XCFGSET"), key_, Bytes("IDMP-DURATION")}) out_.Word(word);
+    out_.Integer(producers.limits().duration_s);
+    out_.Word("IDMP-MAXSIZE");
+    out_.Integer(producers.limits().max_size);
+    for (const auto& [name, producer] : producers.producers()) {
+      for (const auto& entry : producer.in_order) {
+        if (!log_.Contains(entry->second)) continue;
+        out_.Begin(5);
+        for (Bytes word : {Bytes("XIDMPRECORD"), key_, Bytes(name), Bytes(entry->first)}) out_.Word(word);
+        Id(entry->second);
+      }
     }
   }
 

@@ -79,6 +79,8 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool counts_watching_clients = false;       // INFO has pubsub_clients, watching_clients, total_watched_keys
   bool streams_count_entries = true;          // XINFO has entries-added, entries-read, lag and similar fields
   bool consumers_have_active_time = true;     // XINFO CONSUMERS has `inactive`
+  bool streams_show_idempotency = false;      // XINFO STREAM has idmp-duration and similar fields for every stream
+  bool groups_show_released = false;          // XINFO STREAM … FULL has nacked-count for every group
   bool lag_counts_what_is_left = true;        // XINFO: the lag of a group before the first entry is the stream's length
   bool lag_considers_all_deletions = false;   // XINFO: deletions before the first entry, too, can make a lag unknown
   bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node

@@ -23,12 +23,13 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
                                                                .places = {},
                                                                .deletion_queue_places = {}});
   if (blocked->words.empty()) blocked->words.assign(arguments.begin(), arguments.end());
+  const int64_t now_ms = (parts_.current_execution.NowUs() + 999) / 1000;  // rounded up: no wait is too short
   if (kept_deadline_ms_) {
     blocked->deadline_ms = *kept_deadline_ms_;
   } else if (awaited.timeout_ms != 0) {
-    // Rounds up, so that no wait is shorter than requested.
-    blocked->deadline_ms = (parts_.current_execution.NowUs() + 999) / 1000 + awaited.timeout_ms;
+    blocked->deadline_ms = now_ms + awaited.timeout_ms;
   }
+  if (awaited.retry_ms != 0) blocked->retry_at_ms = now_ms + awaited.retry_ms;
   const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each key once
   for (Bytes key : keys) {
     blocked->places.push_back(lines_.Add(session.db, key, blocked.get()));
@@ -37,7 +38,7 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
     }
   }
   if (blocked->waits_for_disk) ids_waiting_for_disk_.insert(session.id);
-  if (blocked->deadline_ms != BlockedClient::kNoDeadline) deadlines_.insert({blocked->deadline_ms, session.id});
+  if (blocked->DueMs() != BlockedClient::kNoDeadline) deadlines_.insert({blocked->DueMs(), session.id});
   session.blocked_client = std::move(blocked);
 }
 
@@ -46,7 +47,7 @@ std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
   if (blocked == nullptr) return blocked;
   for (const auto& place : blocked->places) lines_.Remove(place);
   for (const auto& place : blocked->deletion_queue_places) deletion_queues_.Remove(place);
-  deadlines_.erase({blocked->deadline_ms, session.id});
+  deadlines_.erase({blocked->DueMs(), session.id});
   if (blocked->waits_for_disk) ids_waiting_for_disk_.erase(session.id);
   return blocked;
 }
@@ -79,8 +80,14 @@ void BlockedClients::RunDue(int64_t) {
   if (deadlines_.empty()) return;
   parts_.runner->ReadClocks();
   const int64_t now_ms = parts_.current_execution.NowMs();
-  for (int left = kMaxEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->at_ms <= now_ms; --left)
-    End(*parts_.clients.Find(deadlines_.begin()->client), UnblockReason::kTimeout);
+  for (int left = kMaxEndedPerTurn; left > 0 && !deadlines_.empty() && deadlines_.begin()->at_ms <= now_ms; --left) {
+    Session& session = *parts_.clients.Find(deadlines_.begin()->client);
+    if (session.blocked_client->deadline_ms <= now_ms) {
+      End(session, UnblockReason::kTimeout);
+    } else {
+      Rerun(session);
+    }
+  }
 }
 
 std::string BlockedClients::NextDueText() const {

@@ -82,8 +82,8 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   void RunRequestsWaitingForDisk();  // reruns blocked WAITAOFs; call it after an fsync or when the AOF is turned off
   bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // some WAITAOF is blocked
   bool HasReadyRequests() const { return !ready_keys_.empty(); }  // a key that a client waits for has changed
-  void RunDue(int64_t now_ms) override;                           // sends the replies of waits whose timeout has passed
-  int64_t NextDueMs() const override {                            // clock time of the next timeout, or kNever
+  void RunDue(int64_t now_ms) override;  // ends waits whose timeout has passed; runs due retries
+  int64_t NextDueMs() const override {   // clock time of the next timeout or retry, or kNever
     return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
   }
   std::string NextDueText() const override;  // what the next timeout is: "BLPOP of client 3 times out"
@@ -106,8 +106,8 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
 
  private:
   using Line = KeyQueues<BlockedClient*>::Line;
-  struct WaitDeadline {                                     // when the wait of one client times out
-    int64_t at_ms;                                          // clock time when the wait ends
+  struct WaitDeadline {                                     // when a wait times out, or a request runs again
+    int64_t at_ms;                                          // clock time
     uint64_t client;                                        // id of the client; equal deadlines end in the order of ids
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
@@ -125,7 +125,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   const Parts parts_;                          // the objects that the constructor got
   KeyQueues<BlockedClient*> lines_;            // blocked clients by the key that they wait for, in order of arrival
   KeyQueues<BlockedClient*> deletion_queues_;  // clients whose wait also ends when their key is deleted, by key
-  std::set<WaitDeadline> deadlines_;           // when waits time out, the soonest first
+  std::set<WaitDeadline> deadlines_;           // when waits time out or requests run again, the soonest first
   std::set<uint64_t> ids_waiting_for_disk_;    // ids of clients that wait for an fsync of the AOF (WAITAOF)
   std::vector<KeyName> ready_keys_;            // changed keys whose waiting clients must run again
   std::optional<int64_t> kept_deadline_ms_;  // clock time when the rerun request's wait times out; nullopt: none reruns

@@ -49,6 +49,7 @@ struct BlockCondition {  // what a blocking command waits for, and what happens 
   int64_t timeout_ms = 0;             // how long the client waits; 0: no timeout
   Loss loss = Loss::kIgnored;         // kTold: deletion or another type of a key ends the wait too
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // reply after the timeout
+  int64_t retry_ms = 0;                 // the request runs again after this time, if the client still waits; 0: not
   bool waits_for_disk = false;          // WAITAOF: each fsync of the AOF runs the request again
   bool can_be_unblocked = true;         // true: CLIENT UNBLOCK may end the wait
   std::vector<std::string> words = {};  // arguments of the request that runs later; empty: the present arguments
@@ -66,9 +67,11 @@ struct BlockedClient {                               // a blocked session, and t
   bool waits_for_disk;                                   // WAITAOF: each fsync of the AOF runs the request again
   bool can_be_unblocked;                                 // true: CLIENT UNBLOCK may end the wait
   int64_t deadline_ms = kNoDeadline;                     // clock time when the wait times out
+  int64_t retry_at_ms = kNoDeadline;                     // clock time when the request runs again
   std::vector<KeyQueues<BlockedClient*>::Place> places;  // places in the queues of its keys
   std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // places in deletion_queues_
 
+  int64_t DueMs() const { return std::min(deadline_ms, retry_at_ms); }  // when the timeout passes or a retry is due
   size_t HeldPlaceBytes() const {  // memory of `places` and deletion_queue_places in bytes
     constexpr size_t kNodeBytes = 4 * sizeof(void*);
     return (places.capacity() + deletion_queue_places.capacity()) *

@@ -34,6 +34,8 @@
   FAMILY(HashImportCommands) \
   FAMILY(GeoCommands) \
   FAMILY(StreamCommands) \
+  FAMILY(StreamDeleteCommands) \
+  FAMILY(StreamIdempotencyCommands) \
   FAMILY(StreamReadCommands) \
   FAMILY(StreamGroupCommands) \
   FAMILY(StreamClaimCommands) \

@@ -54,6 +54,8 @@ constexpr Directive kKeyspaceDirectives[] = {
     {"set-max-intset-entries", kEffective, Number<&Settings::set_max_intset_entries>(0, kMaxLong)},
     Since("7.2.0", {"set-max-listpack-entries", kEffective, Number<&Settings::set_max_listpack_entries>(0, kMaxLong)}),
     Since("7.2.0", {"set-max-listpack-value", kEffective, Number<&Settings::set_max_listpack_value>(0, kMaxLong)}),
+    Since("8.6.0", {"stream-idmp-duration", kEffective, Number<&Settings::stream_idmp_duration>(1, 86400)}),
+    Since("8.6.0", {"stream-idmp-maxsize", kEffective, Number<&Settings::stream_idmp_maxsize>(1, 10000)}),
     {"stream-node-max-bytes", kEffective, Memory<&Settings::stream_node_max_bytes>(0, kMaxLong)},
     {"stream-node-max-entries", kEffective, Number<&Settings::stream_node_max_entries>(0, kMaxLong)},
     RenamedIn("7.0.0",

@@ -47,10 +47,6 @@ constexpr std::array kNewerDirectives = {
     NewerDirective{"rdma-port", kInValkey, "0"},
     NewerDirective{"rdma-rx-size", kInValkey, kAnyValue},
     NewerDirective{"repl-mptcp", kInValkey, kAnyValue},
-    // The directives stream-idmp-… tune the option IDMP of XADD. This server refuses that option, so every value is
-    // harmless.
-    NewerDirective{"stream-idmp-duration", kInRedis, kAnyValue},
-    NewerDirective{"stream-idmp-maxsize", kInRedis, kAnyValue},
     NewerDirective{"tls-auth-clients-user", kInBothLater, "off"},
     NewerDirective{"tls-auto-reload-interval", kInValkey, "0"},
     NewerDirective{"vset-force-single-threaded-execution", kInRedis, kAnyValue},

@@ -280,7 +280,8 @@ TEST_F(ConfigCommandLineTest, DirectivesOfLaterVersions) {
                   "Valkey 9.1, which Respite does not have"));
   EXPECT_THAT(Error({"--rdma-port", "6380"}), testing::HasSubstr("'rdma-port' is a directive of Valkey 9.1, which"));
   EXPECT_THAT(Error({"-"}, "lookahead"), testing::HasSubstr("'lookahead' is a directive of Redis 8.6, which"));
-  const auto config = Load({"-"}, "Lookahead 16\ntls-auth-clients-user off\nrdma-bind \"\"\nstream-idmp-maxsize 7\n");
+  const auto config = Load(
+      {"-"}, "Lookahead 16\ntls-auth-clients-user off\nrdma-bind \"\"\nvset-force-single-threaded-execution yes\n");
   ASSERT_TRUE(config.ok()) << config.error().text;
   std::vector<std::string> notes;
   for (const ConfigNote& note : config.value()->TakeNotes()) notes.push_back(note.text);
@@ -291,7 +292,8 @@ TEST_F(ConfigCommandLineTest, DirectivesOfLaterVersions) {
                   "'tls-auth-clients-user' is a directive of Redis 8.6 and Valkey 9.1. Respite does not have it "
                   "and ignores it.",
                   "'rdma-bind' is a directive of Valkey 9.1. Respite does not have it and ignores it.",
-                  "'stream-idmp-maxsize' is a directive of Redis 8.6. Respite does not have it and ignores it."));
+                  "'vset-force-single-threaded-execution' is a directive of Redis 8.6. Respite does not have it and "
+                  "ignores it."));
 }
 
 TEST_F(ConfigCommandLineTest, SettingsWithoutEffectAreNamedOnce) {

@@ -1,4 +1,5 @@
-// XCLAIM and XAUTOCLAIM: transfer pending entries from one consumer of a group to another.
+// XCLAIM and XAUTOCLAIM: transfer pending entries from one consumer of a group to another. XNACK: releases pending
+// entries, so that no consumer owns them.
 //
 // The length of a reply is known only after the pending entries were changed. So each command first changes them, and
 // then writes the reply.
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "datatypes/stream.h"
@@ -25,6 +27,7 @@ constexpr char kStreamClaimIdle[] = "ERR Invalid IDLE option argument for XCLAIM
 constexpr char kStreamClaimTime[] = "ERR Invalid TIME option argument for XCLAIM";
 constexpr char kStreamClaimRetryCount[] = "ERR Invalid RETRYCOUNT option argument for XCLAIM";
 constexpr char kStreamAutoClaimMinIdle[] = "ERR Invalid min-idle-time argument for XAUTOCLAIM";
+constexpr char kStreamNackRetryCount[] = "ERR Invalid RETRYCOUNT option argument for XNACK";
 constexpr char kStreamAutoClaimCount[] = "ERR COUNT must be > 0";
 Refusal UnrecognizedXClaimOption(Bytes option) {
   return {"ERR Unrecognized XCLAIM option '" + ShownName(option) + "'"};
@@ -54,7 +57,11 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
 // Removes a pending entry whose stream entry was deleted, and propagates this. As in Redis, such a pending entry cannot
 // be claimed.
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
-  RecordPending(call, edit, id, entry);
+  if (entry.IsReleased()) {
+    call.effect.Replace("XACK", edit.key, edit.name, StreamIdText(id).View());  // XCLAIM needs a consumer
+  } else {
+    RecordPending(call, edit, id, entry);
+  }
   edit.group.RemovePending(id);
   edit.stream.CountChanges(1);
 }
@@ -271,7 +278,85 @@ struct XAutoClaim {
   }
 };
 
-constexpr auto kStreamClaimCommands = Family<XAutoClaim, XClaim>();
+// ---------------------------------------------------------------------------------------------------------------------
+
+// How XNACK changes the number of deliveries.
+enum class NackMode : uint8_t {
+  kSilent,  // one less: the delivery does not count
+  kFail,    // unchanged
+  kFatal    // the greatest number: no consumer should try again
+};
+
+struct NackOptions {
+  NackMode mode = NackMode::kFail;
+  std::span<const Bytes> ids;
+  std::optional<int64_t> deliveries;  // RETRYCOUNT: overrides the mode
+  bool force = false;                 // also releases entries that are not pending
+
+  uint64_t DeliveriesAfter(uint64_t before) const {
+    if (deliveries) return static_cast<uint64_t>(*deliveries);
+    if (mode == NackMode::kFatal) return std::numeric_limits<int64_t>::max();
+    return mode == NackMode::kSilent && before > 0 ? before - 1 : before;
+  }
+};
+
+NackMode TakeNackMode(Args& args) {
+  if (args.TakeToken("SILENT")) return NackMode::kSilent;
+  if (args.TakeToken("FAIL")) return NackMode::kFail;
+  if (args.TakeToken("FATAL")) return NackMode::kFatal;
+  throw Refusal{refusals::kSyntax};
+}
+
+NackOptions TakeNackOptions(Args& args) {
+  NackOptions options;
+  options.mode = TakeNackMode(args);
+  while (!args.AtEnd()) {
+    if (args.TakeTokenWith("IDS", 1)) {
+      options.ids = TakeCountedIds(args);
+    } else if (args.TakeTokenWith("RETRYCOUNT", 1)) {
+      options.deliveries = args.NextInteger(refusals::kStreamNackRetryCount);
+      if (*options.deliveries < 0) throw Refusal{refusals::kStreamNackRetryCount};
+    } else if (args.TakeToken("FORCE")) {
+      options.force = true;
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  if (options.ids.empty()) throw Refusal{refusals::kSyntax};
+  return options;
+}
+
+struct XNack {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "XNACK key group mode(SILENT|FAIL|FATAL) IDS ids{numids:integer id...} [RETRYCOUNT count:integer] [FORCE]",
+      .summary = "Releases pending entries of a group, so that any consumer can claim them immediately.",
+      .since = "8.8.0",
+      .complexity = "O(log N) for each of them, with N pending entries",
+      .group = CommandGroup::kStream,
+      .flags = kWrite | kFast,
+      .keys = {Key(1, kKeyRW | kKeyUpdate)}};
+
+  static void Run(Call& call) {
+    auto [key, name] = call.args.Take<Bytes, Bytes>();
+    const NackOptions options = TakeNackOptions(call.args);
+    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
+    StreamGroup& group = GroupToClaimFrom(stream, key, name);
+    uint64_t released = 0;
+    for (const StreamId& id : ParseStreamIds(options.ids)) {
+      const PendingEntry* known = group.FindPending(id);
+      if (known == nullptr && !(options.force && stream->Log().Contains(id))) continue;
+      group.Release(id, options.DeliveriesAfter(known == nullptr ? 0 : known->deliveries));
+      ++released;
+    }
+    call.reply.Integer(static_cast<int64_t>(released));
+    if (released == 0) return;
+    stream.CountChanges(released);
+    stream.Wake();  // clients blocked in XREADGROUP … CLAIM can claim the entries now
+  }
+};
+
+constexpr auto kStreamClaimCommands = Family<XAutoClaim, XClaim, XNack>();
 
 }  // namespace
 

@@ -24,6 +24,12 @@ constexpr char kStreamIdZero[] = "ERR The ID specified in XADD must be greater t
 constexpr char kStreamIdNotAbove[] = "ERR The ID specified in XADD is equal or smaller than the target stream top item";
 constexpr char kStreamExhausted[] = "ERR The stream has exhausted the last possible ID, unable to add more items";
 constexpr char kStreamEntryTooLarge[] = "ERR Elements are too large to be stored";
+constexpr char kStreamIdempotencyNeedsAutoId[] =
+    "ERR syntax error, IDMP/IDMPAUTO can be used only with auto-generated IDs";
+constexpr char kStreamIdempotencyTwice[] = "ERR syntax error, IDMP/IDMPAUTO specified multiple times";
+constexpr char kStreamProducerEmpty[] = "ERR syntax error, IDMP requires a non-empty producer ID";
+constexpr char kStreamAutoProducerEmpty[] = "ERR syntax error, IDMPAUTO requires a non-empty producer ID";
+constexpr char kStreamIdempotentIdEmpty[] = "ERR syntax error, IDMP requires a non-empty idempotent ID";
 constexpr char kStreamEntriesAdded[] = "ERR entries_added must be positive";
 constexpr char kStreamSetIdBelowGiven[] =
     "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id";
@@ -63,7 +69,7 @@ class TrimOptions {
       limit_ = args.NextInteger();
       if (*limit_ < 0) throw Refusal{refusals::kStreamTrimLimit};
     } else {
-      return false;
+      return TryTakeReferences(args, references_);
     }
     return true;
   }
@@ -76,6 +82,7 @@ class TrimOptions {
   // and have a LIMIT, which is ignored.
   StreamTrim Finish(Need need, const Call& call) {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
+    trim_.references = references_.value_or(GroupReferences::kKeep);
     if (limit_.value_or(0) != 0 && !IsGiven()) throw Refusal{refusals::kStreamLimitWithoutTrim};
     if (need == Need::kRequired && !IsGiven()) throw Refusal{refusals::kStreamNoTrim};
     if (call.unit.IsReplaying()) return trim_;
@@ -103,30 +110,40 @@ class TrimOptions {
 
   StreamTrim trim_;
   std::optional<int64_t> limit_;
+  std::optional<GroupReferences> references_;
 };
 
 // The arguments of MAXLEN or MINID with which a trim is propagated. They make the replica trim exactly, with the same
-// result as here.
+// result as here. With ACKED, any entry can be the first one that is left. But a replica that removes the oldest
+// acknowledged entries until the length is the same removes the same entries. So MINID ~ becomes MAXLEN.
 struct TrimWords {
   // Requires: the trim has a strategy (MAXLEN or MINID).
   TrimWords(const StreamTrim& trim, const StreamLog& log) {
-    const bool by_length = trim.strategy == Strategy::kMaxLength;
     const bool exact = trim.precision == Precision::kExact;
+    const bool keeps_referenced = trim.references == GroupReferences::kMustBeReleased;
+    const bool by_length = trim.strategy == Strategy::kMaxLength || (keeps_referenced && !exact);
     strategy = by_length ? "MAXLEN" : "MINID";
     threshold = by_length ? IntegerText::FromUnsigned(exact ? trim.max_length : log.Length()).Text()
                           : StreamIdText(exact ? trim.min_id : log.FirstStoredId()).Text();
+    if (trim.references == GroupReferences::kDelete) references = "DELREF";
+    if (keeps_referenced) references = "ACKED";
   }
 
-  static constexpr Bytes kOperator = "=";
+  void AppendTo(std::vector<Bytes>& effect) const {
+    effect.insert(effect.end(), {strategy, "=", threshold});
+    if (!references.empty()) effect.push_back(references);
+  }
+
   Bytes strategy;
   std::string threshold;
+  Bytes references;  // DELREF or ACKED; empty: KEEPREF, the default
 };
 
 struct XTrim {
   static constexpr CommandSpec spec = {
       .syntax =
           "XTRIM key trim{strategy(MAXLEN|MINID@6.2.0) [operator(equal='='|approximately='~')] threshold "
-          "[LIMIT count:integer@6.2.0]}",
+          "[LIMIT count:integer@6.2.0]} [condition(KEEPREF|DELREF|ACKED)@8.2.0]",
       .summary = "Removes the oldest entries of a stream.",
       .since = "5.0.0",
       .complexity = "O(N) with N entries removed; whole blocks at a time",
@@ -148,18 +165,56 @@ struct XTrim {
     if (removed == 0) return;
     stream.ReportChange("xtrim", removed);
     if (!call.effect.IsRecording()) return;
+    std::vector<Bytes> effect = {"XTRIM", key};
     const TrimWords words(trim, stream->Log());
-    call.effect.Replace("XTRIM", key, words.strategy, TrimWords::kOperator, words.threshold);
+    words.AppendTo(effect);
+    call.effect.Replace(effect);
   }
 };
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Adding
 
+// The options IDMP and IDMPAUTO of XADD.
+struct IdempotencyWords {
+  Bytes producer;  // empty: neither option was given
+  Bytes id;        // empty: IDMPAUTO
+  bool IsGiven() const { return !producer.empty(); }
+  bool TryTake(Args& args);                              // takes one of the options if it is the next argument
+  void AppendTo(std::vector<Bytes>& effect) const;       // appends the option as it was given
+  std::string IdOf(std::span<const Bytes> words) const;  // the idempotent ID of an entry with these fields and values
+};
+
+bool IdempotencyWords::TryTake(Args& args) {
+  const bool is_auto = args.TakeTokenWith("IDMPAUTO", 1);
+  if (!is_auto && !args.TakeTokenWith("IDMP", 2)) return false;
+  if (IsGiven()) throw Refusal{refusals::kStreamIdempotencyTwice};
+  producer = args.Next();
+  if (producer.empty()) throw Refusal{is_auto ? refusals::kStreamAutoProducerEmpty : refusals::kStreamProducerEmpty};
+  if (is_auto) return true;
+  id = args.Next();
+  if (id.empty()) throw Refusal{refusals::kStreamIdempotentIdEmpty};
+  return true;
+}
+
+void IdempotencyWords::AppendTo(std::vector<Bytes>& effect) const {
+  if (!IsGiven()) return;
+  if (id.empty()) {
+    effect.insert(effect.end(), {"IDMPAUTO", producer});
+  } else {
+    effect.insert(effect.end(), {"IDMP", producer, id});
+  }
+}
+
+std::string IdempotencyWords::IdOf(std::span<const Bytes> words) const {
+  return id.empty() ? IdempotentIdOf(words) : std::string(id);
+}
+
 struct XAddOptions {
   std::optional<ParsedStreamId> id;  // nullopt: `*`
   bool creates = true;
   StreamTrim trim;
+  IdempotencyWords idempotency;
 };
 
 XAddOptions TakeXAddOptions(Call& call) {
@@ -168,7 +223,7 @@ XAddOptions TakeXAddOptions(Call& call) {
   TrimOptions trim;
   for (bool has_id = false; !has_id && !args.AtEnd();) {
     if (args.TakeToken("*")) break;
-    if (trim.TryTake(args)) continue;
+    if (trim.TryTake(args) || options.idempotency.TryTake(args)) continue;
     if (args.TakeToken("NOMKSTREAM")) {
       options.creates = false;
       continue;
@@ -176,6 +231,9 @@ XAddOptions TakeXAddOptions(Call& call) {
     options.id = ParseStreamId(args.Next());
     if (!options.id) throw Refusal{refusals::kStreamId};
     has_id = true;
+  }
+  if (options.idempotency.IsGiven() && options.id && !call.unit.IsReplaying()) {
+    throw Refusal{refusals::kStreamIdempotencyNeedsAutoId};
   }
   options.trim = trim.Finish(TrimOptions::Need::kOptional, call);
   if (args.Left() < 2 || args.Left() % 2 == 1) throw refusals::WrongArity("xadd");
@@ -202,16 +260,17 @@ StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_m
 
 // Propagates an XADD with the ID of the new entry, as Redis does. If the XADD trims, the propagated command trims
 // exactly, with the same result as here.
-void RecordAdd(Call& call, Bytes key, const StreamTrim& trim, const StreamLog& log, const StreamId& id,
+void RecordAdd(Call& call, Bytes key, const XAddOptions& options, const StreamLog& log, const StreamId& id,
                std::span<const Bytes> words) {
-  constexpr size_t kMaxBefore = 6;
+  constexpr size_t kMaxBefore = 10;
   std::vector<Bytes> effect;
   effect.reserve(kMaxBefore + words.size());
   effect.insert(effect.end(), {"XADD", key});
+  options.idempotency.AppendTo(effect);
   std::optional<TrimWords> trimmed;
-  if (trim.strategy != Strategy::kNone) {
-    trimmed.emplace(trim, log);
-    effect.insert(effect.end(), {trimmed->strategy, TrimWords::kOperator, trimmed->threshold});
+  if (options.trim.strategy != Strategy::kNone) {
+    trimmed.emplace(options.trim, log);
+    trimmed->AppendTo(effect);
   }
   const StreamIdText id_text(id);
   effect.push_back(id_text.View());
@@ -222,7 +281,8 @@ void RecordAdd(Call& call, Bytes key, const StreamTrim& trim, const StreamLog& l
 struct XAdd {
   static constexpr CommandSpec spec = {
       .syntax =
-          "XADD key [NOMKSTREAM@6.2.0] [trim{strategy(MAXLEN|MINID@6.2.0) "
+          "XADD key [NOMKSTREAM@6.2.0] [condition(KEEPREF|DELREF|ACKED)@8.2.0] "
+          "[idmp(IDMPAUTO pid|IDMP idmp{pid iid})@8.6.0] [trim{strategy(MAXLEN|MINID@6.2.0) "
           "[operator(equal='='|approximately='~')] threshold [LIMIT count:integer@6.2.0]}] "
           "id-selector(auto-id='*'|id) data{field value}...",
       .summary = "Appends an entry to a stream; creates the stream if it does not exist.",
@@ -242,21 +302,43 @@ struct XAdd {
     if (bytes > kEntryMaxBytes) throw Refusal{refusals::kStreamEntryTooLarge};
 
     Edit<Stream> stream = options.creates ? call.db.OpenOrCreate<Stream>(key) : call.db.Open<Stream>(key);
-    stream ? Add(call, key, options, stream) : call.reply.Null();
+    if (!stream) return call.reply.Null();
+    if (!options.idempotency.IsGiven()) return Add(call, key, options, stream);
+    const std::string id = options.idempotency.IdOf(words);
+    if (ReplyToDuplicate(call, options, stream, id)) return;
+    Add(call, key, options, stream);
+    StreamLog& log = stream->Log();
+    log.OpenProducers().Add(options.idempotency.producer, id, log.LastId(), call.now_ms);
   }
 
  private:
+  // Replies with the ID of the entry that the producer has added before, if there is one. As in Redis, a duplicate is
+  // propagated as it is. So a replayed XADD with the ID `*` is a duplicate, even if this server has forgotten the
+  // entry.
+  static bool ReplyToDuplicate(Call& call, const XAddOptions& options, Edit<Stream>& stream, Bytes id) {
+    StreamProducers& producers = stream->Log().OpenProducers();
+    const bool is_recorded_duplicate = call.unit.IsReplaying() && !options.id;
+    const bool is_recorded_new = call.unit.IsReplaying() && options.id;
+    const StreamId* known = producers.Find(options.idempotency.producer, id, call.now_ms);
+    if (is_recorded_new || (known == nullptr && !is_recorded_duplicate)) return false;
+    producers.CountDuplicate();
+    stream.CountChanges(1);
+    known == nullptr ? call.reply.Null() : call.reply.Bulk(StreamIdText(*known));
+    return true;
+  }
+
   // Adds the entry. IdToAdd throws if the ID is not above the last ID. It cannot throw for a new stream and leave it
   // empty: the last ID is then 0-0, and the ID 0-0 was refused before.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();
+    PrepareIfNew(call, log);
     const StreamId id = IdToAdd(options, log, call.now_ms);
     const std::span<const Bytes> words = call.args.Rest();
     log.Add(id, words, stream->Limits());
     call.reply.Bulk(StreamIdText(id));
     stream.ReportChange("xadd");
     if (log.Trim(options.trim) > 0) stream.ReportChangeUncounted("xtrim");
-    if (call.effect.IsRecording()) RecordAdd(call, key, options.trim, log, id, words);
+    if (call.effect.IsRecording()) RecordAdd(call, key, options, log, id, words);
   }
 };
 

@@ -96,6 +96,7 @@ struct XGroupCreate {
     if (found.Exists() && found.Log().FindGroup(name) != nullptr) throw Refusal{refusals::kStreamGroupExists};
     const bool is_new = !found.Exists();
     Edit<Stream> stream = call.db.OpenOrCreate<Stream>(key);
+    PrepareIfNew(call, stream->Log());
     stream->Log().CreateGroup(name, id, options.entries_read);
     is_new ? stream.ReportChange("xgroup-create") : GroupChanged(stream, "xgroup-create");
     call.reply.Ok();
@@ -314,8 +315,8 @@ void WritePendingEntries(Call& call, const StreamGroup& group, const std::vector
     const PendingEntry& entry = *group.FindPending(id);
     call.reply.Array(4);
     call.reply.Bulk(StreamIdText(id));
-    call.reply.Bulk(*entry.consumer->name);
-    call.reply.Integer(entry.IdleMs(call.now_ms));
+    call.reply.Bulk(entry.ConsumerName());
+    call.reply.Integer(entry.IsReleased() ? kReleasedIdleMs : entry.IdleMs(call.now_ms));
     call.reply.Integer(static_cast<int64_t>(entry.deliveries));
   }
 }

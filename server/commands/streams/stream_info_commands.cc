@@ -106,6 +106,7 @@ struct XInfoGroups {
 struct Detail {
   uint64_t count;  // limit for entries and pending entries; 0: all
   const DialectTraits& traits;
+  int64_t now_ms;
 };
 
 // Returns how many items of the map to show: at most `count`, or all of them if `count` is 0.
@@ -121,7 +122,7 @@ void WriteGroupPending(Reply& reply, const StreamGroup& group, uint64_t count) {
   for (auto at = group.pending().First(); left > 0; at.Next(), --left) {
     reply.Array(4);
     reply.Bulk(StreamIdText(at.Id()));
-    reply.Bulk(*at.Get().consumer->name);
+    reply.Bulk(at.Get().ConsumerName());
     reply.Integer(at.Get().delivered_ms);
     reply.Integer(static_cast<int64_t>(at.Get().deliveries));
   }
@@ -149,7 +150,8 @@ void WriteConsumer(Reply& reply, const StreamGroup& group, const StreamConsumer&
 
 void WriteGroup(Reply& reply, const StreamLog& log, Bytes name, const StreamGroup& group, const Detail& detail) {
   const bool counts = detail.traits.streams_count_entries;
-  reply.Map(counts ? 7 : 5);
+  const bool shows_released = detail.traits.groups_show_released || group.ReleasedCount() > 0;
+  reply.Map((counts ? 7 : 5) + (shows_released ? 1 : 0));
   reply.Bulk("name");
   reply.Bulk(name);
   WriteId(reply, "last-delivered-id", group.last_id);
@@ -162,19 +164,41 @@ void WriteGroup(Reply& reply, const StreamLog& log, Bytes name, const StreamGrou
   reply.Bulk("consumers");
   reply.Array(group.consumers().size());
   for (const auto& [consumer_name, consumer] : group.consumers()) WriteConsumer(reply, group, consumer, detail);
+  if (shows_released) WriteCount(reply, "nacked-count", group.ReleasedCount());
 }
 
-size_t NumbersIn(const DialectTraits& traits) { return traits.streams_count_entries ? 7 : 4; }
+// Without emulation, only streams that use idempotent production show it, so that others look as in Redis 7.2.
+bool ShowsIdempotency(const StreamLog& log, const DialectTraits& traits) {
+  return traits.streams_show_idempotency || (log.producers() != nullptr && !log.producers()->IsUnused());
+}
 
-void WriteNumbers(Reply& reply, const StreamLog& log, const DialectTraits& traits) {
+void WriteIdempotency(Reply& reply, const StreamLog& log, int64_t now_ms) {
+  static const StreamProducers kUnused;
+  const StreamProducers& producers = log.producers() == nullptr ? kUnused : *log.producers();
+  const StreamProducers::Counts tracked = producers.CountTracked(now_ms);
+  WriteCount(reply, "idmp-duration", static_cast<uint64_t>(producers.limits().duration_s));
+  WriteCount(reply, "idmp-maxsize", static_cast<uint64_t>(producers.limits().max_size));
+  WriteCount(reply, "pids-tracked", tracked.producers);
+  WriteCount(reply, "iids-tracked", tracked.entries);
+  WriteCount(reply, "iids-added", producers.AddedCount());
+  WriteCount(reply, "iids-duplicates", producers.DuplicateCount());
+}
+
+size_t NumbersIn(const StreamLog& log, const DialectTraits& traits) {
+  return (traits.streams_count_entries ? 7 : 4) + (ShowsIdempotency(log, traits) ? 6 : 0);
+}
+
+void WriteNumbers(Reply& reply, const StreamLog& log, const DialectTraits& traits, int64_t now_ms) {
   WriteCount(reply, "length", log.Length());
   WriteCount(reply, "radix-tree-keys", log.blocks().Size());
   WriteCount(reply, "radix-tree-nodes", log.RadixTreeNodes());
   WriteId(reply, "last-generated-id", log.LastId());
-  if (!traits.streams_count_entries) return;
-  WriteId(reply, "max-deleted-entry-id", log.MaxDeletedId());
-  WriteCount(reply, "entries-added", log.EntriesAdded());
-  WriteId(reply, "recorded-first-entry-id", log.FirstId());
+  if (traits.streams_count_entries) {
+    WriteId(reply, "max-deleted-entry-id", log.MaxDeletedId());
+    WriteCount(reply, "entries-added", log.EntriesAdded());
+    WriteId(reply, "recorded-first-entry-id", log.FirstId());
+  }
+  if (ShowsIdempotency(log, traits)) WriteIdempotency(reply, log, now_ms);
 }
 
 void WriteEdgeEntry(Reply& reply, Bytes name, const StreamLog& log, const StreamId& id) {
@@ -182,17 +206,17 @@ void WriteEdgeEntry(Reply& reply, Bytes name, const StreamLog& log, const Stream
   if (log.Length() == 0 || !WriteEntryOf(reply, log, id)) reply.Null();
 }
 
-void WriteStreamSummary(Reply& reply, const StreamLog& log, const DialectTraits& traits) {
-  reply.Map(3 + NumbersIn(traits));
-  WriteNumbers(reply, log, traits);
+void WriteStreamSummary(Reply& reply, const StreamLog& log, const DialectTraits& traits, int64_t now_ms) {
+  reply.Map(3 + NumbersIn(log, traits));
+  WriteNumbers(reply, log, traits, now_ms);
   WriteCount(reply, "groups", log.groups().size());
   WriteEdgeEntry(reply, "first-entry", log, log.FirstId());
   WriteEdgeEntry(reply, "last-entry", log, log.LastLiveId());
 }
 
 void WriteStreamInFull(Reply& reply, const StreamLog& log, const Detail& detail) {
-  reply.Map(2 + NumbersIn(detail.traits));
-  WriteNumbers(reply, log, detail.traits);
+  reply.Map(2 + NumbersIn(log, detail.traits));
+  WriteNumbers(reply, log, detail.traits, detail.now_ms);
   reply.Bulk("entries");
   WriteEntries(reply, log, StreamId::Min(), StreamId::Max(), detail.count, StreamLog::Order::kForward);
   reply.Bulk("groups");
@@ -213,7 +237,7 @@ struct XInfoStream {
   static void Run(Call& call) {
     const Stream stream = StreamOf(call, call.args.Next());
     const DialectTraits& traits = call.services.env.dialect.traits;
-    if (call.args.AtEnd()) return WriteStreamSummary(call.reply, stream.Log(), traits);
+    if (call.args.AtEnd()) return WriteStreamSummary(call.reply, stream.Log(), traits, call.now_ms);
     constexpr int64_t kDefaultCount = 10;
     int64_t count = kDefaultCount;
     const size_t options = call.args.Left();
@@ -224,7 +248,7 @@ struct XInfoStream {
       count = call.args.NextInteger();
     }
     if (count < 0) count = kDefaultCount;
-    WriteStreamInFull(call.reply, stream.Log(), {static_cast<uint64_t>(count), traits});
+    WriteStreamInFull(call.reply, stream.Log(), {static_cast<uint64_t>(count), traits, call.now_ms});
   }
 };
 

@@ -31,6 +31,13 @@ constexpr char kStreamGroupOfXRead[] =
     "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.";
 constexpr char kStreamNoAckOfXRead[] =
     "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.";
+constexpr char kStreamClaimOfXRead[] =
+    "ERR The CLAIM option is only supported by XREADGROUP. You called XREAD instead.";
+constexpr char kStreamReadClaimNotInteger[] = "ERR min-idle-time is not an integer or out of range";
+constexpr char kStreamReadClaimNegative[] = "ERR min-idle-time must be a positive integer";
+constexpr char kStreamMaxCount[] = "ERR MAXCOUNT must be a positive integer";
+constexpr char kStreamMaxSize[] = "ERR MAXSIZE must be a positive integer";
+constexpr char kStreamMaxCountBelowCount[] = "ERR MAXCOUNT must be greater than or equal to COUNT";
 constexpr char kStreamGroupMissing[] = "ERR Missing GROUP option for XREADGROUP";
 constexpr char kStreamLastIdInGroup[] =
     "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by "
@@ -63,8 +70,36 @@ Refusal NoSuchGroupToRead(Bytes key, Bytes group) {
 
 namespace {
 
+// The entries that a request may still return from all its streams: the options MAXCOUNT and MAXSIZE.
+class ReadBudget {
+ public:
+  ReadBudget() = default;
+  ReadBudget(uint64_t max_count, uint64_t max_bytes) : count_left_(max_count), bytes_left_(max_bytes) {}
+
+  // Counts an entry whose reply has this many bytes. Returns false if the entry must not be returned. As in Redis, the
+  // first entry of a request may be larger than MAXSIZE.
+  bool TryTake(uint64_t bytes) {
+    if (count_left_ == 0 || (has_taken_ && bytes > bytes_left_)) return count_left_ = 0, false;
+    has_taken_ = true;
+    --count_left_;
+    bytes_left_ -= std::min(bytes, bytes_left_);
+    return true;
+  }
+  bool IsUsedUp() const { return count_left_ == 0; }
+  bool HasByteLimit() const { return bytes_left_ != kUnlimited; }
+
+ private:
+  static constexpr uint64_t kUnlimited = UINT64_MAX;
+  uint64_t count_left_ = kUnlimited;
+  uint64_t bytes_left_ = kUnlimited;
+  bool has_taken_ = false;
+};
+
 struct StreamReadOptions {
-  uint64_t count = 0;  // 0: all
+  uint64_t count = 0;                      // 0: all
+  int64_t max_count = 0;                   // MAXCOUNT; 0: not given
+  int64_t max_bytes = 0;                   // MAXSIZE; 0: not given
+  std::optional<int64_t> claimed_idle_ms;  // CLAIM: also delivers pending entries that are idle for this time
   std::optional<int64_t> block_ms;
   bool keeps_no_pending = false;  // NOACK
   Bytes group;
@@ -73,7 +108,37 @@ struct StreamReadOptions {
   std::span<const Bytes> keys;
   std::span<const Bytes> ids;
   size_t first_id_word = 0;  // index of the first ID in the request
+
+  ReadBudget Budget() const {
+    return ReadBudget(max_count == 0 ? UINT64_MAX : static_cast<uint64_t>(max_count),
+                      max_bytes == 0 ? UINT64_MAX : static_cast<uint64_t>(max_bytes));
+  }
+  bool HasBudget() const { return max_count != 0 || max_bytes != 0; }
 };
+
+int64_t TakePositive(Args& args, const char* refusal) {
+  const int64_t number = args.NextInteger(refusal);
+  if (number < 1) throw Refusal{refusal};
+  return number;
+}
+
+// Takes COUNT, MAXCOUNT, MAXSIZE or CLAIM. Returns false if the next argument is none of them.
+bool TryTakeReadLimit(Args& args, Reader reader, StreamReadOptions& options) {
+  if (args.TakeTokenWith("COUNT", 1)) {
+    options.count = static_cast<uint64_t>(std::max<int64_t>(args.NextInteger(), 0));
+  } else if (args.TakeTokenWith("MAXCOUNT", 1)) {
+    options.max_count = TakePositive(args, refusals::kStreamMaxCount);
+  } else if (args.TakeTokenWith("MAXSIZE", 1)) {
+    options.max_bytes = TakePositive(args, refusals::kStreamMaxSize);
+  } else if (args.TakeTokenWith("CLAIM", 1)) {
+    if (reader == Reader::kPlain) throw Refusal{refusals::kStreamClaimOfXRead};
+    options.claimed_idle_ms = args.NextInteger(refusals::kStreamReadClaimNotInteger);
+    if (*options.claimed_idle_ms < 0) throw Refusal{refusals::kStreamReadClaimNegative};
+  } else {
+    return false;
+  }
+  return true;
+}
 
 StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   Args& args = call.args;
@@ -83,8 +148,8 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
       const bool may_wait = !call.session.IsScript() || call.services.env.dialect.traits.xread_waits_in_scripts;
       if (!may_wait) throw refusals::BlockInScript(args[0]);
       options.block_ms = ParseTimeoutMs(call, args.Next());
-    } else if (args.TakeTokenWith("COUNT", 1)) {
-      options.count = static_cast<uint64_t>(std::max<int64_t>(args.NextInteger(), 0));
+    } else if (TryTakeReadLimit(args, reader, options)) {
+      continue;
     } else if (args.TakeTokenWith("STREAMS", 1)) {
       const std::span<const Bytes> rest = args.Rest();
       if (rest.size() % 2 != 0) {
@@ -107,19 +172,41 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
     }
   }
   if (options.keys.empty()) throw Refusal{refusals::kSyntax};
+  if (options.max_count != 0 && options.count > static_cast<uint64_t>(options.max_count)) {
+    throw Refusal{refusals::kStreamMaxCountBelowCount};
+  }
   if (reader == Reader::kGroup && !options.has_group) throw Refusal{refusals::kStreamGroupMissing};
   return options;
 }
 
 // Blocks the client until a stream gets entries. Then `words` runs as the request or, if it is empty, the client's own
 // request. Requires: BLOCK was given.
-void Wait(Call& call, const StreamReadOptions& options, BlockCondition::Loss loss,
-          std::vector<std::string> words = {}) {
+void Wait(Call& call, const StreamReadOptions& options, BlockCondition::Loss loss, std::vector<std::string> words = {},
+          int64_t retry_ms = 0) {
   call.Wait({.keys = options.keys,
              .type = ValueType::kStream,
              .timeout_ms = *options.block_ms,
              .loss = loss,
+             .retry_ms = retry_ms,
              .words = std::move(words)});
+}
+
+// Returns how many bytes the reply for this entry has: [id, [field, value, …]].
+uint64_t ReplyBytes(const StreamLog::Walk& entry) {
+  const auto bulk_bytes = [](size_t size) { return 1 + IntegerText::FromUnsigned(size).View().size() + 2 + size + 2; };
+  uint64_t bytes = 4 + bulk_bytes(StreamIdText(entry.Id()).View().size()) + 1 +
+                   IntegerText::FromUnsigned(2 * entry.FieldCount()).View().size() + 2;
+  entry.ForEachPair([&](Bytes field, Bytes value) { bytes += bulk_bytes(field.size()) + bulk_bytes(value.size()); });
+  return bytes;
+}
+
+// Returns how many of the entries from `walk` on fit into COUNT and the budget. Takes them from the budget.
+uint64_t CountInBudget(StreamLog::Walk walk, uint64_t most, ReadBudget& budget) {
+  uint64_t count = 0;
+  for (; walk.IsValid() && (most == 0 || count < most); walk.Next(), ++count) {
+    if (!budget.TryTake(budget.HasByteLimit() ? ReplyBytes(walk) : 0)) break;
+  }
+  return count;
 }
 
 // Begins the reply. As in Redis, it is a map under RESP3, and an array of pairs under RESP2.
@@ -158,7 +245,9 @@ std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& opti
 
 struct XRead {
   static constexpr CommandSpec spec = {
-      .syntax = "XREAD [COUNT count:integer] [BLOCK milliseconds:integer] STREAMS streams{key... id...}",
+      .syntax =
+          "XREAD [COUNT count:integer] [MAXCOUNT maxcount:integer@8.10.0] [MAXSIZE maxsize:integer@8.10.0] "
+          "[BLOCK milliseconds:integer] STREAMS streams{key... id...}",
       .summary = "Returns the entries of several streams after given IDs; BLOCK waits for some.",
       .since = "5.0.0",
       .group = CommandGroup::kStream,
@@ -176,19 +265,26 @@ struct XRead {
       Bytes key;
       Stream stream;
       StreamId behind;
+      uint64_t count;
     };
     std::vector<Found> found;
-    for (size_t i = 0; i < options.keys.size(); ++i) {
+    ReadBudget budget = options.Budget();
+    for (size_t i = 0; i < options.keys.size() && !budget.IsUsedUp(); ++i) {
       const Stream stream = call.db.Read<Stream>(options.keys[i]);
       if (stream.IsEmpty() || stream.Log().LastLiveId() <= behind[i]) continue;
-      found.push_back({options.keys[i], stream, behind[i]});
+      uint64_t count = options.count;
+      if (options.HasBudget()) {
+        count = CountInBudget(StreamLog::Walk(stream.Log(), *behind[i].Next(), StreamId::Max()), count, budget);
+        if (count == 0) break;
+      }
+      found.push_back({options.keys[i], stream, behind[i], count});
     }
     if (found.empty() && !options.block_ms) return call.reply.NullArray();
     if (found.empty()) return Wait(call, options, BlockCondition::Loss::kIgnored, WithIds(call, options, behind));
     BeginStreams(call.reply, found.size());
     for (const Found& one : found) {
       BeginStream(call.reply, one.key);
-      WriteEntries(call.reply, one.stream.Log(), *one.behind.Next(), StreamId::Max(), options.count,
+      WriteEntries(call.reply, one.stream.Log(), *one.behind.Next(), StreamId::Max(), one.count,
                    StreamLog::Order::kForward);
     }
   }
@@ -213,22 +309,58 @@ GroupPosition PositionOf(Bytes word, const DialectTraits& traits) {
   return id == StreamId::Max() ? GroupPosition{.is_new = true, .behind = {}} : GroupPosition{false, id};
 }
 
-// What one stream contributes to the reply: consecutive new entries, or pending entries, of which some may have been
-// deleted. Stays valid until the reply is written, because no entry moves in memory before.
-struct Delivery {
-  Bytes key;
-  std::optional<StreamLog::Walk> first_new;
-  uint64_t count = 0;
-  std::vector<StreamId> history;
+struct ClaimedEntry {
+  StreamId id;
+  int64_t idle_ms;      // since the delivery before this one
+  uint64_t deliveries;  // before this one
 };
 
-// Delivers new entries to the consumer. Requires: the stream has entries that were not delivered to this group.
-Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options) {
+// What one stream contributes to the reply: pending entries that were claimed and consecutive new entries, or pending
+// entries of the consumer, of which some may have been deleted. Stays valid until the reply is written, because no
+// entry moves in memory before.
+struct Delivery {
+  Bytes key;
+  std::optional<StreamLog::Walk> first_new = {};
+  uint64_t count = 0;
+  std::vector<StreamId> history = {};
+  std::vector<ClaimedEntry> claimed = {};
+
+  bool IsEmpty() const { return count == 0 && claimed.empty(); }
+};
+
+// Claims entries that are pending long enough, the longest idle ones first. As in Redis, a deleted entry stays pending.
+void ClaimIdle(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options,
+               ReadBudget& budget, Delivery& delivery) {
+  std::vector<ClaimedEntry>& claimed = delivery.claimed;
+  const DeliveryOrder& order = edit.group.ByDelivery();
+  const auto end = order.FirstIdleFor(*options.claimed_idle_ms, call.now_ms);
+  for (auto at = order.First(); !at.AtEnd() && (end.AtEnd() || at.Id() < end.Id()); at.Next()) {
+    if (options.count != 0 && claimed.size() == options.count) break;
+    const StreamLog::Walk entry(edit.Log(), at.Get(), at.Get());
+    if (!entry.IsValid()) continue;
+    if (!budget.TryTake(budget.HasByteLimit() ? ReplyBytes(entry) : 0)) break;
+    const PendingEntry& pending = *edit.group.FindPending(at.Get());
+    claimed.push_back(
+        {at.Get(), pending.IsReleased() ? kReleasedIdleMs : pending.IdleMs(call.now_ms), pending.deliveries});
+  }
+  for (const ClaimedEntry& one : claimed) {
+    const PendingEntry entry = PendingEntry{&consumer, call.now_ms, one.deliveries}.WithOneMoreDelivery();
+    edit.group.Assign(one.id, entry);
+    consumer.active_ms = call.now_ms;
+    RecordPending(call, edit, one.id, entry);
+  }
+}
+
+// Delivers new entries to the consumer, at most `most` if that is not 0. Requires: the stream has entries that were not
+// delivered to this group.
+void DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options,
+                uint64_t most, ReadBudget& budget, Delivery& delivery) {
   const StreamLog& log = edit.Log();
   const ReadCounting counting = ReadCountingOf(call.services.env.dialect.traits);
   StreamLog::Walk walk(log, *edit.group.last_id.Next(), StreamId::Max());
-  Delivery delivery{edit.key, walk, 0, {}};
+  delivery.first_new = walk;
   for (; walk.IsValid(); walk.Next()) {
+    if (!budget.TryTake(budget.HasByteLimit() ? ReplyBytes(walk) : 0)) break;
     const StreamId& id = walk.Id();
     log.AdvanceGroup(edit.group, id, counting);
     if (!options.keeps_no_pending) {
@@ -237,17 +369,18 @@ Delivery DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
       consumer.active_ms = call.now_ms;
       RecordPending(call, edit, id, entry);
     }
-    if (++delivery.count == options.count) break;
+    if (++delivery.count == most) break;
   }
-  RecordGroupPosition(call, edit);
-  return delivery;
+  if (delivery.count > 0) RecordGroupPosition(call, edit);
 }
 
 // Delivers entries again that are already pending for this consumer, and increments their delivery counts.
 Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& behind,
-                      const StreamReadOptions& options) {
-  Delivery delivery{edit.key, std::nullopt, 0, {}};
+                      const StreamReadOptions& options, ReadBudget& budget) {
+  Delivery delivery{.key = edit.key};
   for (auto at = consumer.pending.AtOrAfter(*behind.Next()); !at.AtEnd(); at.Next()) {
+    const StreamLog::Walk entry(edit.Log(), at.Id(), budget.HasByteLimit() ? at.Id() : StreamId());
+    if (!budget.TryTake(entry.IsValid() ? ReplyBytes(entry) : 0)) break;
     delivery.history.push_back(at.Id());
     if (delivery.history.size() == options.count) break;
   }
@@ -270,18 +403,36 @@ void WriteHistory(Call& call, const Delivery& delivery) {
   }
 }
 
-void WriteDelivery(Call& call, Delivery& delivery) {
+// Writes an entry of XREADGROUP … CLAIM. For a new entry, both numbers are 0.
+void WriteClaimable(Reply& reply, const StreamLog::Walk& entry, int64_t idle_ms, uint64_t deliveries) {
+  reply.Array(4);
+  WriteEntryElements(reply, entry);
+  reply.Integer(idle_ms);
+  reply.Integer(static_cast<int64_t>(deliveries));
+}
+
+void WriteDelivery(Call& call, Delivery& delivery, bool with_claimed) {
   BeginStream(call.reply, delivery.key);
-  if (!delivery.first_new) return WriteHistory(call, delivery);
-  call.reply.Array(delivery.count);
-  StreamLog::Walk& walk = *delivery.first_new;
-  for (uint64_t left = delivery.count; left > 0; --left, walk.Next()) WriteEntry(call.reply, walk);
+  if (!delivery.first_new && delivery.claimed.empty()) return WriteHistory(call, delivery);
+  call.reply.Array(delivery.claimed.size() + delivery.count);
+  const Stream stream = call.db.View<Stream>(call.db.Peek(delivery.key));
+  for (const ClaimedEntry& one : delivery.claimed) {
+    WriteClaimable(call.reply, StreamLog::Walk(stream.Log(), one.id, one.id), one.idle_ms, one.deliveries);
+  }
+  for (uint64_t left = delivery.count; left > 0; --left, delivery.first_new->Next()) {
+    if (with_claimed) {
+      WriteClaimable(call.reply, *delivery.first_new, 0, 0);
+    } else {
+      WriteEntry(call.reply, *delivery.first_new);
+    }
+  }
 }
 
 struct XReadGroup {
   static constexpr CommandSpec spec = {
       .syntax =
-          "XREADGROUP GROUP group-block{group consumer} [COUNT count:integer] [BLOCK milliseconds:integer] "
+          "XREADGROUP GROUP group-block{group consumer} [COUNT count:integer] [MAXCOUNT maxcount:integer@8.10.0] "
+          "[MAXSIZE maxsize:integer@8.10.0] [BLOCK milliseconds:integer] [CLAIM min-idle-time:integer@8.4.0] "
           "[NOACK] STREAMS streams{key... id...}",
       .summary = "Delivers new entries to a consumer of a group, or its pending ones; BLOCK waits for new ones.",
       .since = "5.0.0",
@@ -302,27 +453,55 @@ struct XReadGroup {
     }
     call.effect.Replace();  // each delivered entry is propagated separately
     std::vector<Delivery> deliveries;
-    for (size_t i = 0; i < options.keys.size(); ++i) {
-      if (auto delivery = Deliver(call, options, options.keys[i], positions[i])) {
+    ReadBudget budget = options.Budget();
+    int64_t retry_ms = 0;
+    for (size_t i = 0; i < options.keys.size() && !budget.IsUsedUp(); ++i) {
+      if (auto delivery = Deliver(call, options, options.keys[i], positions[i], budget, retry_ms)) {
         deliveries.push_back(std::move(*delivery));
       }
     }
     if (deliveries.empty() && !options.block_ms) return call.reply.NullArray();
-    if (deliveries.empty()) return Wait(call, options, BlockCondition::Loss::kTold);
+    if (deliveries.empty()) return Wait(call, options, BlockCondition::Loss::kTold, {}, retry_ms);
     BeginStreams(call.reply, deliveries.size());
-    for (Delivery& delivery : deliveries) WriteDelivery(call, delivery);
+    for (Delivery& delivery : deliveries) WriteDelivery(call, delivery, options.claimed_idle_ms.has_value());
   }
 
  private:
   static std::optional<Delivery> Deliver(Call& call, const StreamReadOptions& options, Bytes key,
-                                         const GroupPosition& position) {
+                                         const GroupPosition& position, ReadBudget& budget, int64_t& retry_ms) {
     Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
     const GroupEdit edit{key, options.group, stream, *stream->Log().FindGroup(options.group)};
     StreamConsumer& consumer = FindOrCreateConsumer(call, edit, options.consumer);
-    if (position.is_new && edit.Log().LastLiveId() <= edit.group.last_id) return std::nullopt;
+    if (!position.is_new) {
+      stream.CountChanges(1);
+      Delivery delivery = DeliverAgain(call, edit, consumer, position.behind, options, budget);
+      if (delivery.history.empty() && budget.IsUsedUp()) return std::nullopt;
+      return delivery;
+    }
+    Delivery delivery{.key = key};
+    if (options.claimed_idle_ms) ClaimIdle(call, edit, consumer, options, budget, delivery);
+    const bool is_full = options.count != 0 && delivery.claimed.size() == options.count;
+    if (edit.Log().LastLiveId() > edit.group.last_id && !is_full) {
+      const uint64_t most = options.count == 0 ? 0 : options.count - delivery.claimed.size();
+      DeliverNew(call, edit, consumer, options, most, budget, delivery);
+    }
+    if (delivery.IsEmpty()) {
+      if (options.claimed_idle_ms) UpdateRetry(call, edit.group, *options.claimed_idle_ms, retry_ms);
+      return std::nullopt;
+    }
     stream.CountChanges(1);
-    if (position.is_new) return DeliverNew(call, edit, consumer, options);
-    return DeliverAgain(call, edit, consumer, position.behind, options);
+    return delivery;
+  }
+
+  // Lowers `retry_ms` to the time after which the next pending entry of the group is idle long enough. 0 stands for no
+  // such time.
+  static void UpdateRetry(const Call& call, StreamGroup& group, int64_t idle_ms, int64_t& retry_ms) {
+    constexpr int64_t kMaxRetryMs = 86'400'000;  // the request may run earlier than necessary
+    const auto next = group.ByDelivery().FirstIdleFor(idle_ms, call.now_ms);
+    if (next.AtEnd()) return;
+    const int64_t idle_now_ms = std::max<int64_t>(call.now_ms - DeliveryOrder::DeliveredMs(next), 0);
+    const int64_t wait_ms = std::clamp<int64_t>(idle_ms - idle_now_ms, 1, kMaxRetryMs);
+    retry_ms = retry_ms == 0 ? wait_ms : std::min(retry_ms, wait_ms);
   }
 };
 

@@ -1,5 +1,8 @@
 #include "server/commands/streams/stream_words.h"
 
+#include "base/byte_order.h"
+#include "base/digest.h"
+#include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 
 namespace respite {
@@ -9,6 +12,8 @@ namespace {
 
 constexpr char kStreamRangeStart[] = "ERR invalid start ID for the interval";
 constexpr char kStreamRangeEnd[] = "ERR invalid end ID for the interval";
+constexpr char kStreamNumIdsPositive[] = "ERR Number of IDs must be a positive integer";
+constexpr char kStreamNumIdsMismatch[] = "ERR The `numids` parameter must match the number of arguments";
 
 }  // namespace
 }  // namespace refusals
@@ -41,6 +46,26 @@ bool IsExclusive(Bytes word) { return word.size() > 1 && word[0] == '('; }
 
 }  // namespace
 
+bool TryTakeReferences(Args& args, std::optional<GroupReferences>& references) {
+  if (references) return false;
+  if (args.TakeToken("KEEPREF")) references = GroupReferences::kKeep;
+  if (!references && args.TakeToken("DELREF")) references = GroupReferences::kDelete;
+  if (!references && args.TakeToken("ACKED")) references = GroupReferences::kMustBeReleased;
+  return references.has_value();
+}
+
+std::span<const Bytes> TakeCountedIds(Args& args) {
+  const size_t count = args.NextCount(1, refusals::kStreamNumIdsPositive);
+  return args.NextMany(count, refusals::kStreamNumIdsMismatch);
+}
+
+std::vector<StreamId> ParseStreamIds(std::span<const Bytes> words) {
+  std::vector<StreamId> ids;
+  ids.reserve(words.size());
+  for (const Bytes word : words) ids.push_back(TakeStreamId(word));
+  return ids;
+}
+
 StreamId TakeStreamId(Bytes word) { return IdWithMissing(word, 0); }
 
 StreamId ParseRangeStart(Bytes word) {
@@ -59,6 +84,10 @@ StreamId ParseRangeEnd(Bytes word) {
 
 void WriteEntry(Reply& reply, const StreamLog::Walk& entry) {
   reply.Array(2);
+  WriteEntryElements(reply, entry);
+}
+
+void WriteEntryElements(Reply& reply, const StreamLog::Walk& entry) {
   reply.Bulk(StreamIdText(entry.Id()));
   reply.Array(2 * entry.FieldCount());
   entry.ForEachPair([&](Bytes field, Bytes value) {
@@ -84,6 +113,31 @@ bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id) {
   return true;
 }
 
+void PrepareIfNew(const Call& call, StreamLog& log) {
+  const IdempotencyLimits limits{call.db.Limits().stream_idmp_duration, call.db.Limits().stream_idmp_maxsize};
+  if (limits == IdempotencyLimits() || log.EntriesAdded() > 0 || !log.LastId().IsZero() || !log.groups().empty())
+    return;
+  log.OpenProducers().SetLimits(limits);
+}
+
+std::string IdempotentIdOf(std::span<const Bytes> fields_and_values) {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  std::string pair;
+  for (size_t i = 0; i + 1 < fields_and_values.size(); i += 2) {
+    const Bytes field = fields_and_values[i];
+    pair = StrCat(field.size(), ":");
+    pair.append(field).append(fields_and_values[i + 1]);
+    const auto sum = Sha1(pair);
+    low += LoadLittle<uint64_t>(reinterpret_cast<const char*>(sum.data()));
+    high += LoadLittle<uint64_t>(reinterpret_cast<const char*>(sum.data() + sizeof low));
+  }
+  std::string id(sizeof low + sizeof high, '\0');
+  StoreLittle<uint64_t>(id.data(), low);
+  StoreLittle<uint64_t>(id.data() + sizeof low, high);
+  return id;
+}
+
 ReadCounting ReadCountingOf(const DialectTraits& traits) {
   if (traits.lag_considers_all_deletions) return ReadCounting::kValkey81;
   return traits.lag_counts_what_is_left ? ReadCounting::kRedis72 : ReadCounting::kRedis70;
@@ -103,7 +157,7 @@ StreamConsumer& FindOrCreateConsumer(Call& call, const GroupEdit& edit, Bytes na
 
 void RecordPending(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   if (!call.effect.IsRecording()) return;
-  call.effect.Replace("XCLAIM", edit.key, edit.name, Bytes(*entry.consumer->name), 0, StreamIdText(id).View(), "TIME",
+  call.effect.Replace("XCLAIM", edit.key, edit.name, entry.ConsumerName(), 0, StreamIdText(id).View(), "TIME",
                       entry.delivered_ms, "RETRYCOUNT", static_cast<int64_t>(entry.deliveries), "FORCE", "JUSTID",
                       "LASTID", StreamIdText(edit.group.last_id).View());
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "datatypes/stream.h"
@@ -28,16 +29,30 @@ inline Refusal NoSuchGroup(Bytes group, Bytes key) {  // the error for a missing
 
 }  // namespace refusals
 
+// Takes KEEPREF, DELREF or ACKED. Returns false if the next argument is none of them, or if one was taken before.
+bool TryTakeReferences(Args& args, std::optional<GroupReferences>& references);  // takes KEEPREF, DELREF or ACKED
+// Takes the number of IDs and the IDs after the token IDS, as they were written.
+std::span<const Bytes> TakeCountedIds(Args& args);  // takes `numids id…`; throws a Refusal if the number is wrong
+// Parses all IDs, so that a command can refuse an invalid one before it changes anything.
+std::vector<StreamId> ParseStreamIds(std::span<const Bytes> words);  // throws a Refusal for an invalid ID
+
 StreamId TakeStreamId(Bytes word);  // parses an ID; a missing sequence number counts as 0; throws if invalid
 
 StreamId ParseRangeStart(Bytes word);  // parses `-`, `+`, an ID or `(ID` (exclusive) as the start of XRANGE
 StreamId ParseRangeEnd(Bytes word);    // parses `-`, `+`, an ID or `(ID` (exclusive) as the end of XRANGE
 
-void WriteEntry(Reply& reply, const StreamLog::Walk& entry);  // writes an entry as [id, [field, value, …]]
+void WriteEntryElements(Reply& reply, const StreamLog::Walk& entry);  // writes the ID, and [field, value, …]
+void WriteEntry(Reply& reply, const StreamLog::Walk& entry);          // writes an entry as [id, [field, value, …]]
 // Writes an array of the entries from one ID to another. Writes at most `most` entries, or all of them if `most` is 0.
 void WriteEntries(Reply& reply, const StreamLog& log,  // writes an array of the entries between two IDs
                   const StreamId& from, const StreamId& to, uint64_t most, StreamLog::Order order);
 bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // writes the entry `id`; false: none
+
+// Sets the limits of the directives stream-idmp-… if the command has just created the stream.
+void PrepareIfNew(const Call& call, StreamLog& log);  // applies the directives stream-idmp-… to a new stream
+// Returns the idempotent ID that IDMPAUTO gives an entry. It has 16 bytes, and does not depend on the order of the
+// pairs.
+std::string IdempotentIdOf(std::span<const Bytes> fields_and_values);  // 16 bytes, for IDMPAUTO
 
 struct GroupEdit {  // a consumer group that a command changes, with its stream
   Bytes key;
@@ -47,6 +62,8 @@ struct GroupEdit {  // a consumer group that a command changes, with its stream
 
   StreamLog& Log() const { return stream->Log(); }
 };
+
+inline constexpr int64_t kReleasedIdleMs = -1;  // shown as the idle time of an entry that XNACK released
 
 ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
 
