@@ -3,6 +3,8 @@
     redis-server of this system        $REDIS_SERVER
     Debian 13's Redis and Valkey       from `./dev oracles`
     any other                          $RESPITE_ORACLE, paths between colons: a Redis 7.2 built by hand, say
+    Debian's newest Redis and Valkey   from `./dev oracles`; only benchmarks compare with them, because our server cannot
+                                       emulate their versions yet
 
 A suite that is written for one oracle runs with each: `oracles.multiply(globals(), Base)` makes a class of tests for
 each oracle from a class that reads `self.oracle`. Suites count comparisons with `oracle.count(n)`; run_script.py prints
@@ -21,7 +23,6 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import prepare_oracles  # noqa: E402
 
-PREPARED = ("redis-server", "valkey-server")
 BANNER = re.compile(r"^(Redis|Valkey) server v=(\d+)\.(\d+)\.(\d+)")
 COUNTS = collections.Counter()
 
@@ -67,21 +68,52 @@ def oracle_at(path):
     return Oracle(os.path.abspath(program), banner[1], tuple(map(int, banner.groups()[1:])))
 
 
-@functools.lru_cache(maxsize=None)
-def all_oracles():
-    """Returns (available oracles, why others are missing)."""
-    added = [path for path in os.environ.get("RESPITE_ORACLE", "").split(":") if path]
-    bin_folder = prepare_oracles.folder() / "bin"
-    found, missing = [], []
-    for path in [os.environ.get("REDIS_SERVER", "redis-server"), *(str(bin_folder / name) for name in PREPARED), *added]:
+def system_server():
+    return os.environ.get("REDIS_SERVER", "redis-server")
+
+
+def added_servers():
+    return [path for path in os.environ.get("RESPITE_ORACLE", "").split(":") if path]
+
+
+def oracles_at(*paths):
+    """Returns (available oracles, why others are missing). Of programs with the same version, returns
+    only the last."""
+    found, missing = {}, []
+    for path in map(str, paths):
         oracle = oracle_at(path)
         if oracle:
-            found.append(oracle)
-        elif path in added:
+            found[oracle.label] = oracle
+        elif path in added_servers():
             raise ValueError(f"RESPITE_ORACLE: there is no program {path}")
         else:
-            missing.append(f"there is no {path}" + (" (see ./dev oracles)" if path.startswith(str(bin_folder)) else ""))
-    return list({oracle.label: oracle for oracle in found}.values()), missing
+            is_prepared = path.startswith(str(prepare_oracles.folder()))
+            missing.append(f"there is no {path}" + (" (see ./dev oracles)" if is_prepared else ""))
+    return list(found.values()), missing
+
+
+@functools.lru_cache(maxsize=None)
+def all_oracles():
+    """Returns (available oracles, why others are missing) of the versions that the suites compare with."""
+    return oracles_at(system_server(), *prepare_oracles.servers_of(prepare_oracles.TRIXIE), *added_servers())
+
+
+@functools.lru_cache(maxsize=None)
+def newest_oracles():
+    """Returns (available oracles, why others are missing) of the newest Redis and Valkey. They are not among
+    all_oracles()."""
+    return oracles_at(*prepare_oracles.servers_of(*prepare_oracles.NEWEST))
+
+
+def bench_oracles():
+    """Returns (available oracles, why others are missing) of the servers that benchmarks compare with: this system's Redis,
+    the newest Redis and Valkey, and $RESPITE_ORACLE. Debian 13's Redis or Valkey replaces a newest one that is missing."""
+    newest, missing = newest_oracles()
+    older = oracles_at(*prepare_oracles.servers_of(prepare_oracles.TRIXIE))[0]
+    replacements = [oracle for oracle in older if oracle.software not in {one.software for one in newest}]
+    prepared = sorted([*newest, *replacements], key=lambda oracle: oracle.software)
+    found, also_missing = oracles_at(system_server(), *(oracle.program for oracle in prepared), *added_servers())
+    return found, missing + also_missing
 
 
 def multiply(namespace, *bases):
