@@ -29,8 +29,9 @@ def small_hashes(count=FIELDS):
              b"mail", b"u%d@example.org" % i, b"score", b"%d" % i) for i in shuffled(count))
 
 
-def full_lists():
-    return ((b"RPUSH", b"l:%012d" % i, *[b"x" * 32] * 100) for _ in range(10) for i in range(LISTS))
+def full_lists(elements=1000):
+    """Fills each list with that many elements, a multiple of 100."""
+    return ((b"RPUSH", b"l:%012d" % i, *[b"x" * 32] * 100) for _ in range(elements // 100) for i in range(LISTS))
 
 
 def one_list(count=1000):

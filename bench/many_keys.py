@@ -64,7 +64,7 @@ def measure(name, binary, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--server", type=pathlib.Path, required=True, help="our binary")
-    parser.add_argument("--peers", type=comma_list(str), default=[], help="binaries; default: all that are prepared")
+    parser.add_argument("--peers", type=comma_list(str), default=[], help="binaries; default: the newest that are prepared")
     parser.add_argument("--keys", type=number, default=50_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--scale", type=float, default=1.0, help="multiplies the number of requests")

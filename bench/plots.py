@@ -28,15 +28,15 @@ def is_of_setup(figure):
 def bars(figures, title, path):
     # Equal figures give equal bytes: no random ids, no date.
     with plt.rc_context({"svg.hashsalt": "respite", "svg.fonttype": "none", "font.size": 9}):
-        peers = list(figures[0].ratios())
+        peers = list(figures[0].costs.ratios())
         picture, axes = plt.subplots(figsize=(8, 1.2 + ROW_INCHES * len(figures)), layout="constrained")
         height = 0.8 / len(peers)
         for position, peer in enumerate(peers):
             places = [row + (position - (len(peers) - 1) / 2) * height for row in range(len(figures))]
-            drawn = axes.barh(places, [figure.ratios().get(peer, 0) for figure in figures], height, label=peer,
+            drawn = axes.barh(places, [figure.costs.ratios().get(peer, 0) for figure in figures], height, label=peer,
                               color=COLOURS[position % len(COLOURS)])
             axes.bar_label(drawn, fmt="%.2f", padding=2, fontsize=6)
-        axes.vlines([figure.target for figure in figures], [row - 0.45 for row in range(len(figures))],
+        axes.vlines([figure.costs.target.share for figure in figures], [row - 0.45 for row in range(len(figures))],
                     [row + 0.45 for row in range(len(figures))], colors="#222222", linestyles="dotted", label="target")
         floors = [(figure.floor_ratio(), row) for row, figure in enumerate(figures) if figure.floor is not None]
         if floors:

@@ -8,7 +8,7 @@ from side_by_side import CONNECTIONS, load_commands, medians, redis_benchmark
 @dataclasses.dataclass
 class Workload:
     name: str
-    target: float  # Respite's CPU divided by the other server's
+    target: object  # what the caller demands: Respite's CPU divided by the other server's, or peers.Targets
     command: list | str  # arguments, or the name of one of redis-benchmark's own tests
     requests: int
     data: Callable[[], Iterable] | None = None  # loaded before all rounds; None: each round begins empty
