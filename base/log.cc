@@ -142,6 +142,24 @@ std::string Unquoted(std::string text) {
   return text;
 }
 
+// Escapes what must not occur between the quotes of a JSON string.
+std::string EscapedForJson(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out.append({'\\', c});
+    } else if (c == '\n' || c == '\r' || c == '\t') {
+      out.append({'\\', c == '\n' ? 'n' : c == '\r' ? 'r' : 't'});
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out.append("\\u00").append({kHexDigits[byte >> 4], kHexDigits[byte & 15]});
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
 bool IsControl(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
 // Returns true if a UTF-8 control character U+0080 to U+009F begins here. Terminals obey some of them.
@@ -261,7 +279,9 @@ void Logger::EnableSyslog(std::string ident, int facility) {
 void Logger::Log(LogLevel level, std::string_view text) {
   if (!IsLevelEnabled(level)) return;
   const std::string visible = Visible(text);
-  Emit(level, visible, Line(level, format_ == LogFormat::kLogfmt ? Visible(Unquoted(std::string(text))) : visible));
+  const bool is_quoted = format_ == LogFormat::kLogfmt;  // Line escapes a text in JSON itself
+  const std::string plain = format_ == LogFormat::kJson ? std::string(text) : visible;
+  Emit(level, visible, Line(level, is_quoted ? Visible(Unquoted(std::string(text))) : plain));
 }
 
 void Logger::LogRaw(LogLevel level, std::string_view text) {
@@ -281,6 +301,11 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
   if (format_ == LogFormat::kLegacy) {
     line.append(IntegerText(pid)).append({':', role, ' '}).append(moment).append({' ', Mark(level), ' '});
     return line.append(name_).append(text) + '\n';
+  }
+  if (format_ == LogFormat::kJson) {
+    line.append("{\"pid\":").append(IntegerText(pid)).append(",\"role\":\"").append(RoleName(role));
+    line.append("\",\"timestamp\":\"").append(moment).append("\",\"level\":\"").append(LevelName(level));
+    return line.append("\",\"message\":\"").append(EscapedForJson(name_ + std::string(text))).append("\"}\n");
   }
   line.append("pid=").append(IntegerText(pid)).append(" role=").append(RoleName(role));
   line.append(" timestamp=\"").append(moment).append("\" level=").append(LevelName(level)).append(" message=\"");

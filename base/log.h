@@ -32,8 +32,8 @@ namespace respite {
 enum class LogLevel : uint8_t { kDebug, kVerbose, kNotice, kWarning, kNothing };
 
 // The format of a log line. kLegacy: the format at the beginning of this file. kLogfmt: `pid=4242 role=primary
-// timestamp="…" level=notice message="Ready …"`.
-enum class LogFormat : uint8_t { kLegacy, kLogfmt };
+// timestamp="…" level=notice message="Ready …"`. kJson: `{"pid":4242,"role":"primary","timestamp":"…",…}`.
+enum class LogFormat : uint8_t { kLegacy, kLogfmt, kJson };
 // How a log line shows the time, in the order of the values: "21 Nov 2026 02:17:41.123",
 // "2026-11-21T02:17:41.123+00:00", or milliseconds since 1970.
 enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };

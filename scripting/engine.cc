@@ -401,7 +401,8 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
     const size_t code = failure.text.starts_with("ERR user_script:") ? 4 : 0;
     failure.text.replace(0, code, "ERR Error running script (call to f_" + std::string(name) + "): " + place + ": ");
   } else {
-    failure.text += " script: " + std::string(name) + ", on " + place + ".";
+    const std::string script = host_.Dialect().names_script_in_errors ? std::string(name) + ", " : "";
+    failure.text += " script: " + script + "on " + place + ".";
   }
   lua_pop(lua_, 1);
   return failure;

@@ -30,7 +30,8 @@ struct ScriptDialect {                             // how scripts see the emulat
   bool knows_engines = false;                          // true: errors say "Could not find scripting engine 'js'"
   bool has_clock = true;                               // true: scripts have os.clock
   bool has_environments = true;                        // true: scripts have getfenv, setfenv and newproxy
-  bool nests_errors = false;  // true: errors say "Error running script (call to f_…): @user_script:1: …"
+  bool names_script_in_errors = true;  // true: errors end "script: <name>, on @user_script:1.", not "script: on …"
+  bool nests_errors = false;           // true: errors say "Error running script (call to f_…): @user_script:1: …"
 };
 
 // No function of ScriptHost may throw. Lua called the caller, and would treat a foreign exception as an error of the

@@ -217,9 +217,9 @@ void WriteHistory(Reply& reply, std::string_view history) {
   }
 }
 
-void WriteDocFlags(Reply& reply, const CommandSpec& spec, const Dialect& dialect) {
+void WriteDocFlags(Reply& reply, const CommandSpec& spec, bool deprecated) {
   std::vector<std::string_view> flags;
-  if (IsDeprecated(spec.deprecated_since, dialect)) flags.push_back("deprecated");
+  if (deprecated) flags.push_back("deprecated");
   if (spec.syscmd) flags.push_back("syscmd");
   reply.Bulk("doc_flags");
   WriteSetOfSimple(reply, flags);
@@ -268,7 +268,7 @@ void WriteCommandDocs(Reply& reply, const Command& command) {
   const CommandSpec& spec = command.Spec();
   const CommandSyntax syntax = ParseSyntax(spec.syntax);
   const Dialect& dialect = *command.dialect;
-  const bool deprecated = IsDeprecated(spec.deprecated_since, dialect);
+  const bool deprecated = dialect.Deprecates(command.full_name, spec.deprecated_since);
   const bool replaced = !spec.replaced_by.empty() && (deprecated || spec.deprecated_since.IsEmpty());
   const bool has_arguments = CountOf(syntax.Arguments(), dialect) > 0;
   reply.Map(1u + !spec.summary.empty() + !spec.since.IsEmpty() + !spec.complexity.empty() +
@@ -278,7 +278,7 @@ void WriteCommandDocs(Reply& reply, const Command& command) {
   if (!spec.since.IsEmpty()) WritePair(reply, "since", dialect.ShownVersion(spec.since));
   WritePair(reply, "group", CommandGroupName(spec.group));
   if (!spec.complexity.empty()) WritePair(reply, "complexity", spec.complexity);
-  if (deprecated || spec.syscmd) WriteDocFlags(reply, spec, dialect);
+  if (deprecated || spec.syscmd) WriteDocFlags(reply, spec, deprecated);
   if (deprecated) WritePair(reply, "deprecated_since", dialect.ShownVersion(spec.deprecated_since));
   if (replaced) WritePair(reply, "replaced_by", spec.replaced_by);
   if (!spec.history.empty()) WriteHistory(reply, spec.history);

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "server/catalogue/command_syntax.h"
@@ -219,6 +220,10 @@ using FlagsHook = uint32_t (*)(const Services& services, const Session& session,
 // the arguments of the request.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
+// A function that returns which arguments of a request are numbers of databases, as indexes of `words`: those of SWAPDB
+// 0 1 are 1 and 2. ACL checks need this.
+using DatabaseWordsHook = std::vector<size_t> (*)(std::span<const Bytes> words);
+
 struct FormerArity {       // the number of arguments that a command had before version `until`
   VersionMark until = {};  // the version that changed the arity
   int arity = 0;           // the arity before that version
@@ -255,6 +260,8 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
   uint8_t harmless_words = kAllWords;  // number of leading arguments that are no secrets: crash reports show only them
   FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
+  bool uses_all_databases = false;             // ACL checks ask for every database, as for FLUSHALL
+  DatabaseWordsHook database_words = nullptr;  // finds the databases that the request names; null: it uses the selected
   DatabaseHook uses_other_database = nullptr;  // whether a request uses a second database, as MOVE does; null: never
   KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null
 };

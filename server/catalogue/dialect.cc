@@ -62,6 +62,46 @@ constexpr DialectTraits TraitsOfRedis80() {
   return traits;
 }
 
+constexpr DialectTraits TraitsOfRedis82() {
+  DialectTraits traits = TraitsOfRedis80();
+  traits.version = traits.redis_version = "8.2.9";
+  traits.version_number = 0x080209;
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfRedis84() {
+  DialectTraits traits = TraitsOfRedis82();
+  traits.version = traits.redis_version = "8.4.6";
+  traits.version_number = 0x080406;
+  return traits;
+}
+
+// What 8.6 changed without a note in its documents may have come with 8.2 or 8.4.
+constexpr DialectTraits TraitsOfRedis86() {
+  DialectTraits traits = TraitsOfRedis84();
+  traits.version = traits.redis_version = "8.6.3";
+  traits.version_number = 0x080603;
+  traits.unknown_command_lists_arguments = false;
+  traits.client_text_has_traffic = true;
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfRedis88() {
+  DialectTraits traits = TraitsOfRedis86();
+  traits.version = traits.redis_version = "8.8.2";
+  traits.version_number = 0x080802;
+  traits.client_text_has_batches = true;
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfRedis810() {
+  DialectTraits traits = TraitsOfRedis88();
+  traits.version = traits.redis_version = "8.10.1";
+  traits.version_number = 0x080a01;
+  traits.slowlog_counts_arguments = true;
+  return traits;
+}
+
 constexpr DialectTraits TraitsOfRedis70() {
   DialectTraits traits = TraitsOfRedis72();
   traits.version = traits.redis_version = "7.0.15";
@@ -176,6 +216,40 @@ constexpr DialectTraits TraitsOfValkey81() {
   return traits;
 }
 
+constexpr DialectTraits TraitsOfValkey90() {
+  DialectTraits traits = TraitsOfValkey81();
+  traits.version = traits.valkey_version = "9.0.0";
+  traits.valkey_version_number = 0x090000;
+  traits.transaction_errors_name_command = true;
+  return traits;
+}
+
+// What 9.1 changed without a note in its documents may have come with 9.0.
+constexpr DialectTraits TraitsOfValkey91() {
+  DialectTraits traits = TraitsOfValkey90();
+  traits.version = traits.valkey_version = "9.1.2";
+  traits.valkey_version_number = 0x090102;
+  traits.expiry_is_checked_first = true;
+  traits.geo_errors_name_member = true;
+  traits.keyslot_needs_cluster = false;
+  traits.unix_addresses_have_brackets = true;
+  traits.lua_is_a_module = true;
+  traits.users_have_databases = true;
+  traits.users_have_payload_flags = false;
+  traits.numbers_are_decimal = true;
+  traits.scores_in_ranges_are_decimal = true;
+  traits.script_errors_name_script = false;
+  traits.refused_in_scripts = "Valkey";
+  return traits;
+}
+
+constexpr DialectTraits TraitsOfValkey92() {
+  DialectTraits traits = TraitsOfValkey91();
+  traits.version = traits.valkey_version = "9.2.0";
+  traits.valkey_version_number = 0x090200;
+  return traits;
+}
+
 // Returns the traits of a server without the directive `emulate`: those of Redis 7.2, with later additions.
 constexpr DialectTraits TraitsOfAll() {
   DialectTraits traits;
@@ -251,6 +325,76 @@ constexpr auto kFlagsOfValkey81 = std::to_array<FlagChange>({
     {"watch", kNoMulti},
 });
 
+constexpr auto kFlagsOfRedis86 = std::to_array<FlagChange>({
+    {"hexpire", 0, kDenyOom},
+    {"hexpireat", 0, kDenyOom},
+    {"hpexpire", 0, kDenyOom},
+    {"hpexpireat", 0, kDenyOom},
+    {"psubscribe", kDenyOom},
+    {"ssubscribe", kDenyOom},
+    {"subscribe", kDenyOom},
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+});
+constexpr auto kFlagsOfValkey90 = std::to_array<FlagChange>({
+    {"client|caching", kAllowBusy},
+    {"client|capa", kAllowBusy},
+    {"client|getname", kAllowBusy},
+    {"client|getredir", kAllowBusy},
+    {"client|id", kAllowBusy},
+    {"client|no-evict", kAllowBusy},
+    {"client|no-touch", kAllowBusy},
+    {"client|reply", kAllowBusy | kNoMulti},
+    {"client|setinfo", kAllowBusy},
+    {"client|setname", kAllowBusy},
+    {"cluster|info", kLoading},
+    {"cluster|myid", kLoading},
+    {"cluster|myshardid", kLoading},
+    {"cluster|nodes", kLoading},
+    {"hexpire", 0, kDenyOom},
+    {"hexpireat", 0, kDenyOom},
+    {"hpexpire", 0, kDenyOom},
+    {"hpexpireat", 0, kDenyOom},
+    {"memory|malloc-stats", kLoading},
+    {"memory|purge", kLoading},
+    {"multi", kNoMulti},
+    {"script|exists", kStale},
+    {"script|flush", kStale},
+    {"script|show", kStale},
+    {"select", kAllowBusy},
+    {"wait", kBlocking},
+    {"waitaof", kBlocking, kNoScript},
+    {"watch", kNoMulti},
+});
+
+// Since 9.0, Valkey no longer calls these commands deprecated.
+constexpr std::string_view kRevivedInValkey90[] = {
+    "brpoplpush",
+    "georadius",
+    "georadius_ro",
+    "georadiusbymember",
+    "georadiusbymember_ro",
+    "getset",
+    "hmset",
+    "psetex",
+    "quit",
+    "rpoplpush",
+    "setex",
+    "setnx",
+    "slowlog",
+    "slowlog|get",
+    "slowlog|help",
+    "slowlog|len",
+    "slowlog|reset",
+    "substr",
+    "zrangebylex",
+    "zrangebyscore",
+    "zrevrange",
+    "zrevrangebylex",
+    "zrevrangebyscore",
+    "cluster|slots",
+};
+
 constexpr std::array<Dialect, kEmulatedCount> kDialects = {{
     {.traits = TraitsOfAll()},
     {"redis:6.2", Redis({6, 2, 16}), TraitsOfRedis62(), kDefaultsOfRedis62, kFlagsOfRedis70},
@@ -258,9 +402,17 @@ constexpr std::array<Dialect, kEmulatedCount> kDialects = {{
     {"redis:7.2", Redis({7, 2, 6}), TraitsOfRedis72()},
     {"redis:7.4", Redis({7, 4, 1}), TraitsOfRedis74(), {}, kFlagsOfRedis74},
     {"redis:8.0", Redis({8, 0, 2}), TraitsOfRedis80(), {}, kFlagsOfRedis80},
+    {"redis:8.2", Redis({8, 2, 9}), TraitsOfRedis82(), {}, kFlagsOfRedis80},
+    {"redis:8.4", Redis({8, 4, 6}), TraitsOfRedis84(), {}, kFlagsOfRedis80},
+    {"redis:8.6", Redis({8, 6, 3}), TraitsOfRedis86(), {}, kFlagsOfRedis86},
+    {"redis:8.8", Redis({8, 8, 2}), TraitsOfRedis88(), {}, kFlagsOfRedis86},
+    {"redis:8.10", Redis({8, 10, 1}), TraitsOfRedis810(), {}, kFlagsOfRedis86},
     {"valkey:7.2", Valkey({7, 2, 11}), TraitsOfValkey72()},
     {"valkey:8.0", Valkey({8, 0, 1}), TraitsOfValkey80(), kDefaultsOfValkey80, kFlagsOfValkey80},
     {"valkey:8.1", Valkey({8, 1, 1}), TraitsOfValkey81(), kDefaultsOfValkey80, kFlagsOfValkey81},
+    {"valkey:9.0", Valkey({9, 0, 0}), TraitsOfValkey90(), kDefaultsOfValkey80, kFlagsOfValkey90, kRevivedInValkey90},
+    {"valkey:9.1", Valkey({9, 1, 2}), TraitsOfValkey91(), kDefaultsOfValkey80, kFlagsOfValkey90, kRevivedInValkey90},
+    {"valkey:9.2", Valkey({9, 2, 0}), TraitsOfValkey92(), kDefaultsOfValkey80, kFlagsOfValkey90, kRevivedInValkey90},
 }};
 
 }  // namespace
@@ -268,6 +420,10 @@ constexpr std::array<Dialect, kEmulatedCount> kDialects = {{
 uint32_t Dialect::FlagsOf(std::string_view command, uint32_t card_flags) const {
   const auto change = std::ranges::find(flags, command, &FlagChange::command);
   return change == flags.end() ? card_flags : (card_flags | change->added) & ~change->removed;
+}
+
+bool Dialect::Deprecates(std::string_view command, const VersionMark& mark) const {
+  return !mark.IsEmpty() && Has(mark) && std::ranges::find(revived, command) == revived.end();
 }
 
 std::string_view Dialect::ShownVersion(const VersionMark& mark) const {

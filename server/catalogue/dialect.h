@@ -46,6 +46,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   // Errors. unknown_word_quotes has three characters: the opening quote, the closing quote, and the separator of
   // arguments in this error: unknown command 'x', with args beginning with: 'y' 'z'
   std::string_view unknown_word_quotes = "'' ";  // for "unknown command 'x' …": opening and closing quote, separator
+  bool unknown_command_lists_arguments = true;   // the error says ", with args beginning with: " also without arguments
   bool has_real_subcommands = true;              // subcommands have their own arity and statistics, as since Redis 7
   bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
   bool config_set_names_one_value = false;   // CONFIG SET accepts only one directive, and its errors say so
@@ -55,8 +56,12 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool unbalanced_names_last_entry = false;       // the error "Unbalanced XREAD list …" says "an ID, '+', or '$'"
   bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
   std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";  // error of EVALSHA and SCRIPT SHOW
-  bool scan_refuses_unknown_types = false;  // SCAN … TYPE with an unknown type name is an error
-  std::string_view sort_in_cluster = {};    // what follows "ERR BY option of SORT denied in Cluster mode" in this error
+  bool scan_refuses_unknown_types = false;       // SCAN … TYPE with an unknown type name is an error
+  bool expiry_is_checked_first = false;          // GETEX checks its options also for an absent key
+  bool geo_errors_name_member = false;           // GEOSEARCH … FROMMEMBER x: the error is "member x does not exist"
+  bool transaction_errors_name_command = false;  // MULTI in MULTI: "Command 'multi' not allowed inside a transaction"
+  bool keyslot_needs_cluster = true;             // CLUSTER KEYSLOT is an error without cluster mode
+  std::string_view sort_in_cluster = {};  // what follows "ERR BY option of SORT denied in Cluster mode" in this error
 
   bool denials_name_users = true;               // a denial says "User joe has no permissions …", not "this user …"
   bool client_list_combines_filters = false;    // CLIENT LIST TYPE normal ID 5 is allowed
@@ -93,6 +98,12 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool client_text_has_watch = false;         // CLIENT LIST has `watch`
   bool client_text_has_io_thread = false;     // CLIENT LIST has io-thread
   bool client_text_has_capabilities = false;  // CLIENT LIST has capa
+  bool client_text_has_batches = false;       // CLIENT LIST has read-events, parse-batch-cmd-sum, parse-batch-cnt
+  bool unix_addresses_have_brackets = false;  // CLIENT LIST shows addr=[/path:0]:0 for a unix socket
+  bool lua_is_a_module = false;               // HELLO and MODULE LIST name the module lua
+  bool users_have_databases = false;          // ACL GETUSER has `databases`
+  bool users_have_payload_flags = true;       // ACL knows sanitize-payload and skip-sanitize-payload
+  bool slowlog_counts_arguments = false;      // SLOWLOG GET returns a seventh element, the number of arguments
   bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST do not count the running request
   bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 for a client without unfinished requests
 
@@ -118,6 +129,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool comparisons_combine = true;                   // SET … IFEQ v NX is allowed, and IFEQ may be repeated
   const char* invalid_numkeys_of_msetex = "ERR invalid numkeys value";          // error of MSETEX 0 k v
   const char* too_few_pairs_of_msetex = "ERR wrong number of key-value pairs";  // error of MSETEX 2 k v
+  bool numbers_are_decimal = false;           // ZADD k 0x1 m is an error: no hexadecimal numbers or leading blanks
   bool scores_in_ranges_are_decimal = false;  // ZCOUNT k 0x1 2 is an error: no hexadecimal numbers or leading blanks
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
@@ -130,10 +142,12 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool acl_load_keeps_clients = false;        // ACL LOAD does not close clients whose user still has enough permissions
 
   // What scripts can use.
-  bool scripts_know_version = true;       // scripts have redis.REDIS_VERSION and redis.acl_check_cmd()
-  bool scripts_have_headers = true;       // EVAL accepts a first line #!lua flags=no-writes
-  bool scripts_have_environments = true;  // scripts have getfenv, setfenv, newproxy
-  bool scripts_have_clock = false;        // scripts have os.clock()
+  bool scripts_know_version = true;               // scripts have redis.REDIS_VERSION and redis.acl_check_cmd()
+  bool scripts_have_headers = true;               // EVAL accepts a first line #!lua flags=no-writes
+  bool scripts_have_environments = true;          // scripts have getfenv, setfenv, newproxy
+  bool scripts_have_clock = false;                // scripts have os.clock()
+  bool script_errors_name_script = true;          // script errors end "script: <SHA-1>, on @user_script:1."
+  std::string_view refused_in_scripts = "Redis";  // in "This Redis command is not allowed from script"
   bool script_errors_are_nested = false;  // script errors begin "Error running script (call to f_…): @user_script:1:"
 };
 
@@ -143,6 +157,7 @@ struct Dialect {                                    // a version of Redis or Val
   DialectTraits traits = {};                        // formats, error texts and behaviours of the version
   std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from that of Redis 7.2
   std::span<const FlagChange> flags = {};           // commands whose flags differ from their CommandSpec
+  std::span<const std::string_view> revived = {};   // commands that are no longer deprecated, by full name
 
   bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation, has all features
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
@@ -151,6 +166,8 @@ struct Dialect {                                    // a version of Redis or Val
   bool HasRemoved(const VersionMark& until) const {  // true: the version no longer has what `until` removed
     return version && !until.IsEmpty() && until.IsIn(*version);
   }
+  // Returns whether the command is deprecated in this version, since the version of `mark` or earlier.
+  bool Deprecates(std::string_view command, const VersionMark& mark) const;  // the command is deprecated since `mark`
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits of a command in a version
   std::string_view ShownVersion(const VersionMark& mark) const;  // version number that COMMAND DOCS shows for a mark
 };

@@ -9,20 +9,22 @@ namespace respite {
 
 // The bits of the directive notify-keyspace-events, with their letters. K and E select the channels that get a message.
 // The other bits select classes of events.
-inline constexpr uint32_t kNotifyKeyspace = 1U << 0;  // K
-inline constexpr uint32_t kNotifyKeyevent = 1U << 1;  // E
-inline constexpr uint32_t kNotifyGeneric = 1U << 2;   // g
-inline constexpr uint32_t kNotifyString = 1U << 3;    // $
-inline constexpr uint32_t kNotifyList = 1U << 4;      // l
-inline constexpr uint32_t kNotifySet = 1U << 5;       // s
-inline constexpr uint32_t kNotifyHash = 1U << 6;      // h
-inline constexpr uint32_t kNotifyZset = 1U << 7;      // z
-inline constexpr uint32_t kNotifyExpired = 1U << 8;   // x
-inline constexpr uint32_t kNotifyEvicted = 1U << 9;   // e
-inline constexpr uint32_t kNotifyStream = 1U << 10;   // t
-inline constexpr uint32_t kNotifyKeyMiss = 1U << 11;  // m, not part of A
-inline constexpr uint32_t kNotifyModule = 1U << 13;   // d
-inline constexpr uint32_t kNotifyNewKey = 1U << 14;   // n, not part of A
+inline constexpr uint32_t kNotifyKeyspace = 1U << 0;      // K
+inline constexpr uint32_t kNotifyKeyevent = 1U << 1;      // E
+inline constexpr uint32_t kNotifyGeneric = 1U << 2;       // g
+inline constexpr uint32_t kNotifyString = 1U << 3;        // $
+inline constexpr uint32_t kNotifyList = 1U << 4;          // l
+inline constexpr uint32_t kNotifySet = 1U << 5;           // s
+inline constexpr uint32_t kNotifyHash = 1U << 6;          // h
+inline constexpr uint32_t kNotifyZset = 1U << 7;          // z
+inline constexpr uint32_t kNotifyExpired = 1U << 8;       // x
+inline constexpr uint32_t kNotifyEvicted = 1U << 9;       // e
+inline constexpr uint32_t kNotifyStream = 1U << 10;       // t
+inline constexpr uint32_t kNotifyKeyMiss = 1U << 11;      // m, not part of A
+inline constexpr uint32_t kNotifyModule = 1U << 13;       // d
+inline constexpr uint32_t kNotifyNewKey = 1U << 14;       // n, not part of A
+inline constexpr uint32_t kNotifyOverwritten = 1U << 15;  // o, not part of A
+inline constexpr uint32_t kNotifyTypeChanged = 1U << 16;  // c, not part of A
 inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyList | kNotifySet | kNotifyHash |
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
                                        kNotifyModule;  // A
@@ -73,6 +75,8 @@ consteval uint32_t KeyEvent::KindOf(Bytes name) {  // the kNotify… bit of an e
   if (IsOneOf(name, "evicted")) return kNotifyEvicted;
   if (IsOneOf(name, "keymiss")) return kNotifyKeyMiss;
   if (IsOneOf(name, "new")) return kNotifyNewKey;
+  if (IsOneOf(name, "overwritten")) return kNotifyOverwritten;
+  if (IsOneOf(name, "type_changed")) return kNotifyTypeChanged;
   throw "no such keyspace event";  // fails at compile time
 }
 

@@ -33,11 +33,19 @@ enum class Emulated : uint8_t {
   kRedis72,
   kRedis74,
   kRedis80,
+  kRedis82,
+  kRedis84,
+  kRedis86,
+  kRedis88,
+  kRedis810,
   kValkey72,
   kValkey80,
   kValkey81,
+  kValkey90,
+  kValkey91,
+  kValkey92,
 };
-inline constexpr size_t kEmulatedCount = 9;
+inline constexpr size_t kEmulatedCount = 17;
 
 // Valkey began as a copy of this version of Redis, so it has all features up to it.
 inline constexpr Version kValkeyBegins = {7, 2, 4};

@@ -72,6 +72,7 @@ struct ClientUsage {  // statistics of one client: when it was active, its comma
 
   void NoteInput(size_t bytes, int64_t now_ms) {  // counts bytes that the client has sent just now
     bytes_in += bytes;
+    ++read_events;
     last_active_ms = now_ms;
   }
   void NoteBufferedInput(size_t bytes) {  // the client has so much waiting input; keeps the maximum
@@ -82,6 +83,7 @@ struct ClientUsage {  // statistics of one client: when it was active, its comma
   int64_t last_active_ms;                 // clock time when the client last sent bytes
   const Command* last_command = nullptr;  // the last command that the client ran; null: none yet
   uint64_t commands = 0;                  // number of commands that the client has run
+  uint64_t read_events = 0;               // how often bytes arrived from the client
   uint64_t bytes_in = 0;                  // bytes received from the client
   uint64_t bytes_out = 0;                 // bytes sent to the client
   size_t input_peak_bytes = 0;            // most bytes of waiting input since the timer last checked the client

@@ -126,10 +126,16 @@ size_t WatchedBy(const Session& session) {
   return watches ? session.transaction->watches->places.size() : 0;
 }
 
+// Returns the address of a client. Valkey since 9.1 treats the path of a unix socket like an address of IPv6.
+std::string ShownAddress(const std::string& address, const DialectTraits& traits) {
+  const bool has_brackets = traits.unix_addresses_have_brackets && address.starts_with('/');
+  return has_brackets ? "[" + address + "]:0" : address;
+}
+
 void AddIdentity(Fields& fields, const Session& session, int64_t now_ms, const DialectTraits& traits) {
   fields.Size("id", session.id)
-      .Text("addr", session.addresses.peer)
-      .Text("laddr", session.addresses.local)
+      .Text("addr", ShownAddress(session.addresses.peer, traits))
+      .Text("laddr", ShownAddress(session.addresses.local, traits))
       .Number("fd", session.transport == nullptr || session.closing ? -1 : session.transport->FileDescriptor())
       .Text("name", session.identity.name)
       .Number("age", (now_ms - session.usage.created_ms) / 1000)
@@ -181,6 +187,11 @@ void AddUse(Fields& fields, const Session& session, const DialectTraits& traits)
     fields.Size("tot-net-in", session.usage.bytes_in)
         .Size("tot-net-out", session.usage.bytes_out)
         .Size("tot-cmds", session.usage.commands);
+  }
+  if (traits.client_text_has_batches) {
+    fields.Size("read-events", session.usage.read_events)
+        .Size("parse-batch-cmd-sum", session.usage.commands)
+        .Size("parse-batch-cnt", session.usage.read_events);
   }
 }
 

@@ -30,16 +30,25 @@ inline void FreeReplaced(Call& call, EntryPtr replaced) {  // frees the old valu
                                     FreeLaterIf(call.services.env.settings.lazyfree_lazy_server_del));
 }
 
+// Frees a value that this edit has replaced, and reports "overwritten".
+inline void FreeOverwritten(Call& call, KeyEdit& edit, EntryPtr replaced) {  // frees it, and reports "overwritten"
+  edit.ReportOverwrite(replaced->Type(), edit->Type());
+  FreeReplaced(call, std::move(replaced));
+}
+
 // Replaces the value of `key` by `built`, or deletes the key if `built` is null. As in Redis, replacing an existing key
 // is not a deletion, so it causes no event "new".
 inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built,  // stores the value `built`; null: deletes the key
                           const KeyEvent& event, uint64_t changes = 1) {
   KeyEdit edit = call.db.Open(key);
   if (built == nullptr && !edit) return;
-  const bool stores = built != nullptr;
-  EntryPtr replaced = stores ? edit.Replace(std::move(built)) : edit.Take();
-  if (replaced != nullptr) FreeReplaced(call, std::move(replaced));
-  stores ? edit.ReportChange(event, changes) : edit.ReportChange("del");
+  if (built == nullptr) {
+    FreeReplaced(call, edit.Take());
+    return edit.ReportChange("del");
+  }
+  EntryPtr replaced = edit.Replace(std::move(built));
+  if (replaced != nullptr) FreeOverwritten(call, edit, std::move(replaced));
+  edit.ReportChange(event, changes);
 }
 
 // Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH. If it is absent, the

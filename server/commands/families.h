@@ -54,6 +54,7 @@
   FAMILY(ConfigCommands) \
   FAMILY(ObserveCommands) \
   FAMILY(MemoryCommands) \
+  FAMILY(HotKeysCommands) \
   FAMILY(DebugCommands) \
   FAMILY(ServerCommands) \
   FAMILY(PersistenceCommands) \

@@ -332,7 +332,10 @@ std::vector<Config::Change> Config::ResolveChanges(const NamesAndValues& pairs, 
 }
 
 void Config::RefuseUnlessSettable(const Directive& directive, const std::string& given_name, SetContext context) const {
-  if (directive.Has(directive_flags::kImmutable)) {
+  const Dialect& dialect = DialectOf(settings_.emulate);
+  const bool may_change =
+      dialect.EmulatesVersion() && !directive.mutable_since.IsEmpty() && dialect.Has(directive.mutable_since);
+  if (directive.Has(directive_flags::kImmutable) && !may_change) {
     const DialectTraits& traits = DialectOf(settings_.emulate).traits;
     if (traits.config_set_names_one_value) throw refusals::ConfigSetOption(given_name, traits);
     RefuseSet(given_name, "can't set immutable config");

@@ -112,6 +112,7 @@ struct Directive {        // one row in the table of directives
   std::string_view alias = {};     // an older name, which clients may also use; empty: none
   VersionMark since = {};          // first versions that have the directive, under either name
   VersionMark until = {};          // first versions that no longer have the directive
+  VersionMark mutable_since = {};  // first versions where CONFIG SET may change it, although it is kImmutable
   VersionMark renamed_since = {};  // first versions that know `name`; older ones know only `alias`
 
   bool Has(uint32_t flag) const { return (flags & flag) != 0; }  // true: `flags` has this bit

@@ -97,6 +97,10 @@ constexpr Directive Until(VersionMark mark, Directive row) {  // the row is gone
   row.until = mark;
   return row;
 }
+constexpr Directive MutableSince(VersionMark mark, Directive row) {  // CONFIG SET may change it since this version
+  row.mutable_since = mark;
+  return row;
+}
 constexpr Directive RenamedIn(VersionMark mark, Directive row) {  // older versions know only the row's alias
   row.renamed_since = mark;
   return row;

@@ -36,6 +36,8 @@ Objection CheckAnnouncedIpv4(Bytes ip) { return ip.empty() || IsIpv4(ip) ? Objec
 
 Objection CheckAnnouncedIpv6(Bytes ip) { return ip.empty() || IsIpv6(ip) ? Objection{} : "Invalid IPv6 address"; }
 
+constexpr ChoiceName kConfigSaveNames[] = {Named("sync", false), Named("best-effort", true)};
+
 constexpr Directive kClusterDirectives[] = {
     Since("7.0.0",
           {"cluster-allow-pubsubshard-when-down", kEffective, YesNo<&Settings::cluster_allow_pubsubshard_when_down>()}),
@@ -51,11 +53,17 @@ constexpr Directive kClusterDirectives[] = {
     Since("7.2.0", {"cluster-announce-human-nodename", kEffective,
                     OptionalText<&Settings::cluster_announce_human_nodename>(CheckAnnouncedNodename)}),
     {"cluster-announce-ip", kEffective, OptionalText<&Settings::cluster_announce_ip>(CheckAnnouncedIp)},
+    Since("valkey:9.1.0", {"cluster-announce-client-port", kMeaningless,
+                           Number<&Settings::cluster_announce_client_port>(0, 65535), kHidden}),
+    Since("valkey:9.1.0", {"cluster-announce-client-tls-port", kMeaningless,
+                           Number<&Settings::cluster_announce_client_tls_port>(0, 65535), kHidden}),
     {"cluster-announce-port", kEffective, Number<&Settings::cluster_announce_port>(0, 65535)},
     {"cluster-announce-tls-port", kEffective, Number<&Settings::cluster_announce_tls_port>(0, 65535)},
     Since("valkey:8.0.0",
           {"cluster-blacklist-ttl", kEffective, Number<&Settings::cluster_blacklist_ttl>(0, kMaxInt), kHidden}),
     Since("7.0.0", {"cluster-config-file", kEffective, Text<&Settings::cluster_config_file>(), kImmutable}),
+    Since("valkey:9.1.0", {"cluster-config-save-behavior", kMeaningless,
+                           Choice<&Settings::cluster_config_save_is_best_effort>(kConfigSaveNames), kHidden}),
     Since("valkey:9.0.0",
           {"cluster-databases", kEffective, Number<&Settings::cluster_databases>(1, kMaxInt), kImmutable | kHidden}),
     {"cluster-enabled", kEffective, YesNo<&Settings::cluster_enabled>(), kImmutable},
@@ -74,6 +82,10 @@ constexpr Directive kClusterDirectives[] = {
     {"cluster-replica-validity-factor", kEffective, Number<&Settings::cluster_replica_validity_factor>(0, kMaxInt),
      kNoFlags, "cluster-slave-validity-factor"},
     {"cluster-require-full-coverage", kEffective, YesNo<&Settings::cluster_require_full_coverage>()},
+    Since("8.4.0", {"cluster-slot-migration-handoff-max-lag-bytes", kMeaningless,
+                    Memory<&Settings::cluster_slot_migration_handoff_max_lag_bytes>(0, kMaxInt), kHidden}),
+    Since("8.4.0", {"cluster-slot-migration-write-pause-timeout", kMeaningless,
+                    Number<&Settings::cluster_slot_migration_write_pause_timeout>(0, kMaxInt), kHidden}),
     Since("valkey:9.0.0", {"cluster-slot-migration-log-max-len", kEffective,
                            Number<&Settings::cluster_slot_migration_log_max_len>(0, kMaxInt), kHidden}),
     Since("8.2.0,valkey:8.0.0",

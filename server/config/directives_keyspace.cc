@@ -8,10 +8,16 @@ namespace respite::rows {
 namespace {
 
 constexpr ChoiceName kEvictionPolicyNames[] = {
-    Named("volatile-lru", EvictionPolicy::kVolatileLru),       Named("volatile-lfu", EvictionPolicy::kVolatileLfu),
-    Named("volatile-random", EvictionPolicy::kVolatileRandom), Named("volatile-ttl", EvictionPolicy::kVolatileTtl),
-    Named("allkeys-lru", EvictionPolicy::kAllKeysLru),         Named("allkeys-lfu", EvictionPolicy::kAllKeysLfu),
-    Named("allkeys-random", EvictionPolicy::kAllKeysRandom),   Named("noeviction", EvictionPolicy::kNoEviction),
+    Named("volatile-lru", EvictionPolicy::kVolatileLru),
+    Named("volatile-lfu", EvictionPolicy::kVolatileLfu),
+    Named("volatile-random", EvictionPolicy::kVolatileRandom),
+    Named("volatile-ttl", EvictionPolicy::kVolatileTtl),
+    Named("volatile-lrm", EvictionPolicy::kVolatileLrm, "8.6.0"),
+    Named("allkeys-lru", EvictionPolicy::kAllKeysLru),
+    Named("allkeys-lfu", EvictionPolicy::kAllKeysLfu),
+    Named("allkeys-random", EvictionPolicy::kAllKeysRandom),
+    Named("allkeys-lrm", EvictionPolicy::kAllKeysLrm, "8.6.0"),
+    Named("noeviction", EvictionPolicy::kNoEviction),
 };
 
 constexpr Directive kKeyspaceDirectives[] = {
@@ -35,6 +41,7 @@ constexpr Directive kKeyspaceDirectives[] = {
     {"hll-sparse-max-bytes", kEffective, Memory<&Settings::hll_sparse_max_bytes>(0, kMaxLong)},
     Since("valkey:8.1.0", {"import-mode", kEffective, YesNo<&Settings::import_mode>(), kHidden}),
     {"jemalloc-bg-thread", kMeaningless, YesNo<&Settings::jemalloc_bg_thread>()},
+    Since("8.6.0", {"key-memory-histograms", kMeaningless, YesNo<&Settings::key_memory_histograms>(), kHidden}),
     {"lazyfree-lazy-eviction", kEffective, YesNo<&Settings::lazyfree_lazy_eviction>(), kDebug},
     {"lazyfree-lazy-expire", kEffective, YesNo<&Settings::lazyfree_lazy_expire>(), kDebug},
     {"lazyfree-lazy-server-del", kEffective, YesNo<&Settings::lazyfree_lazy_server_del>(), kDebug},

@@ -18,7 +18,8 @@ constexpr ChoiceName kLogLevelNames[] = {
     Named("warning", LogLevel::kWarning),
     Named("nothing", LogLevel::kNothing, "7.2.0"),
 };
-constexpr ChoiceName kLogFormatNames[] = {Named("legacy", LogFormat::kLegacy), Named("logfmt", LogFormat::kLogfmt)};
+constexpr ChoiceName kLogFormatNames[] = {Named("legacy", LogFormat::kLegacy), Named("logfmt", LogFormat::kLogfmt),
+                                          Named("json", LogFormat::kJson, "valkey:9.1.0")};
 constexpr ChoiceName kLogTimeFormatNames[] = {
     Named("legacy", LogTimeFormat::kLegacy),
     Named("iso8601", LogTimeFormat::kIso8601),
@@ -103,6 +104,11 @@ Objection CheckDuration(Bytes text) {
   return ParseDurationMs(text) ? Objection() : Objection("argument must be a duration such as 30s, 5m or 2h");
 }
 
+Objection CheckHashSeed(Bytes text) {
+  constexpr size_t kMaxBytes = 256;
+  return text.size() <= kMaxBytes ? Objection() : Objection("hash-seed must be less than or equal to 256 characters");
+}
+
 constexpr Directive kProcessDirectives[] = {
     {"acl-pubsub-default", kEffective, Choice<&Settings::acl_pubsub_default>(kAclPubsubDefaultNames)},
     {"aclfile", kEffective, Text<&Settings::aclfile>(), kImmutable},
@@ -150,6 +156,7 @@ constexpr Directive kProcessDirectives[] = {
           {"extended-redis-compatibility", kEffective, YesNo<&Settings::extended_redis_compatibility>(), kHidden}),
     Since("7.4.0,valkey:8.0.0",
           {"hide-user-data-from-log", kEffective, YesNo<&Settings::hide_user_data_from_log>(), kHidden}),
+    Since("valkey:9.1.0", {"hash-seed", kEffective, Text<&Settings::hash_seed>(CheckHashSeed), kImmutable | kHidden}),
     {"hz", kEffective, Number<&Settings::hz>(0, kMaxInt)},
     {"ignore-warnings", kMeaningless, Text<&Settings::ignore_warnings>()},
     {"latency-monitor-threshold", kEffective, Number<&Settings::latency_monitor_threshold>(0, kMaxLong)},

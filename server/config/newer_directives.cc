@@ -20,28 +20,19 @@ constexpr std::array kNewerDirectives = {
     // removes only an incomplete last record or transaction (aof-load-truncated). If more is damaged, this server
     // reports an error and does not start.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
-    NewerDirective{"cluster-announce-client-port", kInValkey, "0"},
-    NewerDirective{"cluster-announce-client-tls-port", kInValkey, "0"},
     NewerDirective{"cluster-compatibility-sample-ratio", kInRedis, kAnyValue},
-    NewerDirective{"cluster-config-save-behavior", kInValkey, "sync"},
     NewerDirective{"cluster-message-gossip-perc", kInValkey, kAnyValue},
-    // The four directives cluster-slot-migration-… tune the command CLUSTER MIGRATION. This server does not have the
+    // The directives cluster-slot-migration-… tune the command CLUSTER MIGRATION. This server does not have the
     // command, so every value is harmless.
-    NewerDirective{"cluster-slot-migration-handoff-max-lag-bytes", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-max-archived-tasks", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-sync-buffer-drain-timeout", kInRedis, kAnyValue},
-    NewerDirective{"cluster-slot-migration-write-pause-timeout", kInRedis, kAnyValue},
-    NewerDirective{"hash-seed", kInValkey, ""},
     NewerDirective{"io-threads-always-active", kInValkey, kAnyValue},
-    NewerDirective{"key-memory-histograms", kInRedis, kAnyValue},
     NewerDirective{"lazyexpire-nested-arbitrary-keys", kInRedis, "yes"},
-    NewerDirective{"lookahead", kInRedis, kAnyValue},
     NewerDirective{"lua-enable-deprecated-api", kInBothLater, "no"},
     NewerDirective{"lua-enable-insecure-api", kInValkey, "no"},
     NewerDirective{"min-io-threads-avoid-copy-reply", kInValkey, kAnyValue},
     NewerDirective{"min-string-size-avoid-copy-reply", kInValkey, kAnyValue},
     NewerDirective{"min-string-size-avoid-copy-reply-threaded", kInValkey, kAnyValue},
-    NewerDirective{"mptcp", kInValkey, kAnyValue},  // Valkey also falls back to TCP
     NewerDirective{"rdma-bind", kInValkey, ""},
     NewerDirective{"rdma-completion-vector", kInValkey, kAnyValue},
     NewerDirective{"rdma-port", kInValkey, "0"},

@@ -40,10 +40,12 @@ enum class EvictionPolicy : uint8_t {
   kAllKeysLru,
   kAllKeysLfu,
   kAllKeysRandom,
+  kAllKeysLrm,
   kVolatileLru,
   kVolatileLfu,
   kVolatileRandom,
   kVolatileTtl,
+  kVolatileLrm,
 };
 
 // Bits of shutdown-on-sigint and shutdown-on-sigterm. Each stands for an option of the command SHUTDOWN.
@@ -91,6 +93,8 @@ struct Settings : EncodingLimits {  // the present values of all directives
   std::string availability_zone;                           // a text that INFO and HELLO show
   uint64_t client_query_buffer_limit = uint64_t{1} << 30;  // maximum bytes of a client's input that has not run yet
   int events_per_io_thread = 2;                            // without effect
+  int lookahead = 16;                                      // without effect
+  bool mptcp = false;                                      // clients may connect by Multipath TCP; without effect
   int io_threads = 1;                                      // without effect
   bool io_threads_do_reads = false;                        // without effect
   uint32_t maxclients = 10000;                             // number of clients at the same time
@@ -142,12 +146,13 @@ struct Settings : EncodingLimits {  // the present values of all directives
   bool hide_user_data_from_log = false;   // log lines and crash reports contain no arguments of clients
   int hz = 10;                            // timer ticks per second, 1-500
   std::string ignore_warnings;            // without effect
+  std::string hash_seed;                  // text that fixes the order of keys in SCAN; empty: random
   int64_t latency_monitor_threshold = 0;  // events of at least this many milliseconds are recorded; 0: off
   bool latency_tracking = true;           // the server keeps a latency histogram for each command
   std::vector<double> latency_tracking_info_percentiles = {50.0, 99.0, 99.9};  // percentiles of INFO latencystats
   std::vector<std::string> load;                                // paths of fixtures (files of test data) to load
   std::string locale_collate;                                   // locale for SORT … ALPHA
-  LogFormat log_format = LogFormat::kLegacy;                    // Redis' line format, or logfmt
+  LogFormat log_format = LogFormat::kLegacy;                    // Redis' line format, logfmt or JSON
   LogTimeFormat log_timestamp_format = LogTimeFormat::kLegacy;  // how log lines write the time
   std::string logfile;                                          // path of the log; empty: standard output
   LogLevel loglevel = LogLevel::kNotice;                        // lines of lower levels are not logged
@@ -202,6 +207,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   bool lazyfree_lazy_user_del = false;    // DEL frees values in the background, as UNLINK does
   bool lazyfree_lazy_user_flush = false;  // FLUSHALL and FLUSHDB without an option act as with ASYNC
   bool import_mode = false;               // Valkey: another server imports data here; expired keys are not removed
+  bool key_memory_histograms = false;     // without effect
   int lfu_decay_time = 1;                 // minutes after which an LFU counter is decremented
   int lfu_log_factor = 10;                // larger: LFU counters grow more slowly
   int list_compress_depth = 0;            // without effect
@@ -291,12 +297,18 @@ struct Settings : EncodingLimits {  // the present values of all directives
   int64_t cluster_ping_interval = 0;  // milliseconds of silence before a ping; 0: half of cluster_node_timeout
   int cluster_port = 0;               // port of the cluster bus; 0: client port + 10000
   ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;  // how redirections name nodes
-  bool cluster_replica_no_failover = false;       // this replica never starts an automatic failover
-  int cluster_replica_validity_factor = 10;       // no failover with data older than this × node timeout; 0: any age
-  bool cluster_require_full_coverage = true;      // requests are refused while a slot has no owner
-  int cluster_slot_migration_log_max_len = 1000;  // maximum number of entries in the log of slot migrations
-  bool cluster_slot_stats_enabled = false;        // requests and traffic of each slot are counted
+  bool cluster_replica_no_failover = false;   // this replica never starts an automatic failover
+  int cluster_replica_validity_factor = 10;   // no failover with data older than this × node timeout; 0: any age
+  bool cluster_require_full_coverage = true;  // requests are refused while a slot has no owner
+  int cluster_slot_migration_handoff_max_lag_bytes = 1 << 20;  // without effect
+  int cluster_slot_migration_write_pause_timeout = 10000;      // without effect
+  int cluster_slot_migration_log_max_len = 1000;       // maximum number of entries in the log of slot migrations
+  bool cluster_slot_stats_enabled = false;             // requests and traffic of each slot are counted
   int64_t slot_migration_max_failover_repl_bytes = 0;  // a slot moves if no more is unsent; -1: any
+
+  int cluster_announce_client_port = 0;             // port that clients of this node use; 0: the port in use
+  int cluster_announce_client_tls_port = 0;         // TLS port that clients of this node use; 0: the port in use
+  bool cluster_config_save_is_best_effort = false;  // the server continues if it cannot save nodes.conf
 
   // Directives of TLS.
   TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;  // whether clients need a certificate
@@ -320,6 +332,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   int tls_session_cache_timeout = 300;     // seconds during which a TLS session can be resumed
   bool tls_session_caching = true;         // clients may resume TLS sessions
 
+  int DatabaseCount() const { return cluster_enabled ? cluster_databases : databases; }  // number of databases
   // Returns the port to report if only one can be reported: the plain port, or the TLS port if there is no plain port.
   int MainPort() const { return bound_port != 0 ? bound_port : tls_port; }  // the plain port, or else the TLS port
 };

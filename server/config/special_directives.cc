@@ -238,7 +238,7 @@ FileLines OomScoreAdjValuesFileLines(std::string_view name, const Settings& sett
 
 namespace {
 
-constexpr std::array<std::pair<char, uint32_t>, 11> kClassLetters = {{{'g', kNotifyGeneric},
+constexpr std::array<std::pair<char, uint32_t>, 13> kClassLetters = {{{'g', kNotifyGeneric},
                                                                       {'$', kNotifyString},
                                                                       {'l', kNotifyList},
                                                                       {'s', kNotifySet},
@@ -248,7 +248,9 @@ constexpr std::array<std::pair<char, uint32_t>, 11> kClassLetters = {{{'g', kNot
                                                                       {'e', kNotifyEvicted},
                                                                       {'t', kNotifyStream},
                                                                       {'d', kNotifyModule},
-                                                                      {'n', kNotifyNewKey}}};
+                                                                      {'n', kNotifyNewKey},
+                                                                      {'o', kNotifyOverwritten},
+                                                                      {'c', kNotifyTypeChanged}}};
 constexpr std::array<std::pair<char, uint32_t>, 3> kOtherLetters = {
     {{'K', kNotifyKeyspace}, {'E', kNotifyKeyevent}, {'m', kNotifyKeyMiss}}};
 
@@ -270,15 +272,17 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
   uint32_t flags = 0;
   for (char letter : words[0]) {
     std::optional<uint32_t> flag = NotifyFlag(letter);
-    if (!flag) return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
+    const bool is_newer = flag && (*flag & (kNotifyOverwritten | kNotifyTypeChanged)) != 0;
+    if (!flag || (is_newer && !DialectOf(settings.emulate).Has("8.2.0")))
+      return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
     flags |= *flag;
   }
   settings.notify_keyspace_events = flags;
   return {};
 }
 
-// As in Redis, if all classes of events are on, the letter 'A' replaces their letters. The letter 'n' is then also left
-// out, although 'A' does not include its class.
+// As in Redis, if all classes of events are on, the letter 'A' replaces their letters. The letters 'n', 'o' and 'c' are
+// then also left out, although 'A' does not include their classes.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
   std::string text;

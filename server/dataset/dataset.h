@@ -48,6 +48,8 @@ struct KeyspaceStats {                     // counters for INFO
   uint64_t misses = 0;                     // look-ups that found no key (keyspace_misses)
   uint64_t expired_keys = 0;               // keys removed because their deadline passed
   uint64_t expired_fields = 0;             // fields of hashes removed because their deadline passed
+  uint64_t expired_keys_active = 0;        // those of expired_keys that active expiry has found
+  uint64_t expired_fields_active = 0;      // those of expired_fields that active expiry has found
   double expired_stale_share = 0;          // moving average of the share of sampled keys that were expired
   uint64_t expire_cycles_out_of_time = 0;  // rounds of active expiry that used up their time
   uint64_t expire_cycle_us = 0;            // how long active expiry has run in total, in microseconds

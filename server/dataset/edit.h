@@ -51,6 +51,10 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
     OwningUnit().ReportEvent(db_.index_, key_, event);
   }
   void Wake() { OwningUnit().Wake(db_.index_, key_); }
+  // Reports that the whole value was replaced by one of the type `after`. `before` is the type of the old value.
+  void ReportOverwrite(ValueType before, ValueType after) {  // sends the event "overwritten", perhaps "type_changed"
+    OwningUnit().ReportOverwrite(db_.index_, key_, before, after);
+  }
   void LeaveUnreported() {  // disables the assertion that changes are reported (DEBUG POPULATE)
     check_.LeaveUnreported();
   }

@@ -128,6 +128,7 @@ Expiry::SampleResult Expiry::SampleAndPurgeFields(int db, int64_t now_ms) {
     if (progress.field_cursor == 0) break;
   }
   sampled.expired = expired_entries_.size();
+  const KeyspaceStats before = data_.stats;
   Unit unit(data_, now_ms, ExpiryRule::kPurge);
   for (Entry* entry : expired_entries_) {
     entry = unit.PurgeFields(db, entry, kFieldsPerPurge);
@@ -135,6 +136,8 @@ Expiry::SampleResult Expiry::SampleAndPurgeFields(int db, int64_t now_ms) {
     sampled.is_unfinished = true;
     progress.field_cursor = begin;
   }
+  data_.stats.expired_keys_active += data_.stats.expired_keys - before.expired_keys;
+  data_.stats.expired_fields_active += data_.stats.expired_fields - before.expired_fields;
   unit.Close(Unit::Grouping::kApart);
   return sampled;
 }
@@ -168,6 +171,7 @@ Expiry::SampleResult Expiry::SampleAndPurgeKeys(int db, int64_t now_ms) {
   }
   Unit unit(data_, now_ms, ExpiryRule::kPurge);
   for (Entry* entry : expired_entries_) unit.Purge(db, entry);
+  data_.stats.expired_keys_active += expired_entries_.size();
   unit.Close(Unit::Grouping::kApart);
   return sampled;
 }

@@ -1,9 +1,10 @@
 // KeyUsage: the 24 bits of an entry that record how recently (LRU) or how often (LFU) its key is used.
 //
 //   LRU   seconds of the wall clock, modulo 2^24 (194 days)
+//   LRM   like LRU, but only modifications of the key count, not reads
 //   LFU   16 bits: minutes of the last decay, modulo 2^16 | 8 bits: logarithmic counter
 //
-// As in Redis, maxmemory-policy decides which of the two formats is used. After a change of this policy, old bits are
+// As in Redis, maxmemory-policy decides which of the formats is used. After a change of this policy, old bits are
 // misinterpreted until the key is used again.
 #pragma once
 
@@ -22,10 +23,15 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
     return settings_.maxmemory_policy == EvictionPolicy::kAllKeysLfu ||
            settings_.maxmemory_policy == EvictionPolicy::kVolatileLfu;
   }
+  bool IsLrm() const {  // maxmemory-policy evicts the key that was not modified for the longest time
+    return settings_.maxmemory_policy == EvictionPolicy::kAllKeysLrm ||
+           settings_.maxmemory_policy == EvictionPolicy::kVolatileLrm;
+  }
   uint32_t BitsForNewKey(int64_t now_ms) const {  // LRU or LFU bits for a new key
     return IsLfu() ? Pack(now_ms, kInitialLfuCounter) : Seconds(now_ms);
   }
   uint32_t BitsAfterUse(uint32_t old_bits, int64_t now_ms) const {  // LRU or LFU bits for a key that is used now
+    if (IsLrm()) return old_bits;                                   // only modifications count
     return IsLfu() ? LfuBitsAfterUse(old_bits, now_ms) : Seconds(now_ms);
   }
 

@@ -81,6 +81,11 @@ void Unit::PurgeIfExpired(int db, Bytes key) {
   }
 }
 
+void Unit::MarkModified(int db, Bytes key) {
+  Entry* entry = data_.keyspace[db].Find(key);
+  if (entry != nullptr) entry->SetAccess(data_.usage.BitsForNewKey(now_ms_));
+}
+
 void Unit::PassToJournals(Grouping grouping) {
   if (rule_ != ExpiryRule::kPurge) keys_to_purge_.clear();
   for (const auto& [db, key] : keys_to_purge_) PurgeIfExpired(db, key);

@@ -68,13 +68,22 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
     ReportChangeUncounted(db, key, event);
   }
   void ReportChangeUncounted(int db, Bytes key, const KeyEvent& event) {  // a further event of a change already counted
+    if (data_.usage.IsLrm()) MarkModified(db, key);
     if (data_.listener == nullptr) return;
     data_.listener->OnChange(db, key);
     data_.listener->OnEvent(db, key, event);
   }
   void ReportChangeWithoutEvent(int db, Bytes key) {  // reports a change that has no event (PFCOUNT)
     CountChanges(1);
+    if (data_.usage.IsLrm()) MarkModified(db, key);
     if (data_.listener != nullptr) data_.listener->OnChange(db, key);
+  }
+  // Reports that a command has replaced the whole value of a key, whose old value had the type `before`. ReportChange
+  // must also be called.
+  void ReportOverwrite(int db, Bytes key, ValueType before, ValueType after) {  // sends the event "overwritten"
+    if (data_.listener == nullptr) return;
+    data_.listener->OnEvent(db, key, "overwritten");
+    if (before != after) data_.listener->OnEvent(db, key, "type_changed");
   }
   void CountChanges(uint64_t changes) {  // counts changes of data that is not part of a key's value (consumer groups)
     changes_ += changes;
@@ -142,6 +151,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
 
  private:
+  void MarkModified(int db, Bytes key);    // sets the LRM bits of the key, if it exists
   void PassToJournals(Grouping grouping);  // does the work of Close, which calls this only if there is any
   void PurgeLast();                        // purges the last item of keys_to_purge_
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired

@@ -16,7 +16,8 @@ constexpr std::array<std::string_view, 6> kObjectNames = {"raw",      "quicklist
 
 bool KeepsAccessData(EvictionPolicy policy) {
   return policy == EvictionPolicy::kAllKeysLru || policy == EvictionPolicy::kVolatileLru ||
-         policy == EvictionPolicy::kAllKeysLfu || policy == EvictionPolicy::kVolatileLfu;
+         policy == EvictionPolicy::kAllKeysLfu || policy == EvictionPolicy::kVolatileLfu ||
+         policy == EvictionPolicy::kAllKeysLrm || policy == EvictionPolicy::kVolatileLrm;
 }
 
 }  // namespace

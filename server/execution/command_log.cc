@@ -59,6 +59,7 @@ void CommandLog::OnCall(const FinishedCall& call) {
                        .unix_time_s = parts_.current_execution.WallMs() / 1000,
                        .figure = subject_.figure(call),
                        .words = Shorten(ArgumentsWithoutSecrets(call.session, call.words)),
+                       .word_count = call.words.size(),
                        .peer = client.addresses.peer,
                        .client_name = client.identity.name});
   Trim();

@@ -39,6 +39,7 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
     int64_t unix_time_s;             // when the command ran, as Unix time in seconds
     int64_t figure;                  // what the log measures: duration in µs, or bytes of the request or reply
     std::vector<std::string> words;  // arguments: at most kMaxShownArguments, each at most kMaxShownArgumentBytes
+    size_t word_count;               // number of all arguments
     std::string peer;                // address of the client
     std::string client_name;         // name that CLIENT SETNAME has set
   };

@@ -12,6 +12,7 @@ ExecutionSubsystem::ExecutionSubsystem(const Services& services, const HashKey& 
       command_logs(
           {.env = services.env, .current_execution = services.clients.current_execution, .observers = observers}),
       command_latency({.env = services.env, .observers = observers}),
+      hot_keys({.env = services.env, .observers = observers, .random = services.data.dataset.random}),
       http_guard({.env = services.env, .clients = services.clients.registry}),
       gates({.env = services.env,
              .eviction = services.data.eviction,

@@ -11,6 +11,7 @@
 #include "server/execution/executor.h"
 #include "server/execution/function_library_store.h"
 #include "server/execution/gates.h"
+#include "server/execution/hot_keys.h"
 #include "server/execution/http_guard.h"
 #include "server/execution/monitors.h"
 #include "server/execution/reply_editor.h"
@@ -37,6 +38,7 @@ struct ExecutionSubsystem {  // what runs requests and scripts, and what observe
   Monitors monitors;                       // clients in MONITOR mode
   CommandLogs command_logs;                // SLOWLOG and COMMANDLOG
   CommandLatency command_latency;          // reports slow commands to LATENCY
+  HotKeys hot_keys;                        // the session of HOTKEYS
   HttpGuard http_guard;                    // closes connections on which a browser sends HTTP
   Gates gates;                             // checks that may refuse commands before they run: ACL, maxmemory …
   Executor executor;                       // runs requests, from the arguments to the reply

@@ -53,13 +53,14 @@ Refusal UnknownSubcommand(const Command& container, Bytes subcommand) {
 Refusal UnknownCommand(std::span<const Bytes> arguments, const DialectTraits& traits) {
   const std::string opening(1, traits.unknown_word_quotes[0]);
   const std::string closing(traits.unknown_word_quotes.substr(1));
+  const std::string name = "ERR unknown command " + opening + std::string(ShownPart(arguments[0])) + opening;
+  if (arguments.size() == 1 && !traits.unknown_command_lists_arguments) return {name};
   std::string shown;
   for (Bytes word : arguments.subspan(1)) {
     if (shown.size() >= kShownMax) break;
     shown += opening + std::string(ShownPart(word, kShownMax - shown.size())) + closing;
   }
-  return {"ERR unknown command " + opening + std::string(ShownPart(arguments[0])) + opening +
-          ", with args beginning with: " + shown};
+  return {name + ", with args beginning with: " + shown};
 }
 
 }  // namespace

@@ -136,12 +136,14 @@ bool IsAllowedInStreams(const Command& command) {
 }
 
 [[gnu::always_inline]] inline void Gates::CheckTransactions(const Request& request) const {
-  if (request.command->Is(kNoMulti) && request.session.InTransaction()) throw Refusal{refusals::kNotInTransaction};
+  if (!request.command->Is(kNoMulti) || !request.session.InTransaction()) return;
+  if (!Traits().transaction_errors_name_command) throw Refusal{refusals::kNotInTransaction};
+  throw Refusal{"ERR Command '" + request.command->full_name + "' not allowed inside a transaction"};
 }
 
 [[gnu::always_inline]] inline void Gates::CheckUserPermissions(const Request& request) const {
   if (request.session.user->IsUnlimited()) return;
-  AclRequest wanted(*request.command, request.words);
+  AclRequest wanted(*request.command, request.words, {request.session.db, parts_.env.settings.DatabaseCount()});
   const auto place = request.session.InTransaction() ? AclLogEntry::Context::kMulti : AclLogEntry::Context::kTopLevel;
   const AclVerdict verdict = parts_.permissions.Check(request.session, wanted, place);
   if (verdict.IsAllowed()) return;

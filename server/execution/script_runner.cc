@@ -36,7 +36,9 @@ Refusal UnknownInScript(const DialectTraits& traits) {
 Refusal WrongArityInScript(const DialectTraits& traits) {
   return {"ERR Wrong number of args calling " + std::string(traits.command_in_scripts) + " from script"};
 }
-constexpr char kNotInScript[] = "ERR This Redis command is not allowed from script";
+Refusal NotInScript(const DialectTraits& traits) {
+  return {"ERR This " + std::string(traits.refused_in_scripts) + " command is not allowed from script"};
+}
 constexpr char kWriteInReadOnlyScript[] = "ERR Write commands are not allowed from read-only scripts.";
 constexpr char kWritingScriptOnReplica[] = "READONLY Can not run script with write flag on readonly replica.";
 constexpr char kReplyTooLong[] = "ERR The reply of the command is too long for a script";
@@ -80,7 +82,7 @@ RequestPath PathOfCommands(const Unit& unit) {
 }  // namespace
 
 void ScriptRunner::ThrowIfScriptRuns() const {
-  if (IsRunning()) throw Refusal{refusals::kNotInScript};
+  if (IsRunning()) throw refusals::NotInScript(DialectOf(parts_.env.settings.emulate).traits);
 }
 
 void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes name) {
@@ -213,7 +215,8 @@ void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!command.Is(kNoScript)) return;
   const bool is_of_scripts = (command.categories & kAclScripting) != 0;
   const bool is_test = command.Is(kProtected) && command.Spec().protection == Protection::kTestCommands;
-  if (!parts_.env.debug.any_command_in_scripts || is_of_scripts || is_test) throw Refusal{refusals::kNotInScript};
+  if (!parts_.env.debug.any_command_in_scripts || is_of_scripts || is_test)
+    throw refusals::NotInScript(DialectOf(parts_.env.settings.emulate).traits);
 }
 
 // Refuses a command whose keys are in slots of other nodes. Also refuses a command whose slot differs from that of the
@@ -228,7 +231,7 @@ void ScriptRunner::CheckNode(const Command& command, std::span<const Bytes> argu
 }
 
 void ScriptRunner::CheckAcl(const Command& command, std::span<const Bytes> arguments) const {
-  AclRequest request(command, arguments);
+  AclRequest request(command, arguments, {session_->db, parts_.env.settings.DatabaseCount()});
   const Session& caller = current_->call->session;
   const AclVerdict verdict = parts_.permissions.Check(*session_, request, AclLogEntry::Context::kLua, caller);
   if (verdict.IsAllowed()) return;
@@ -262,7 +265,7 @@ void ScriptRunner::SetReplication(uint8_t targets) noexcept {
 std::optional<bool> ScriptRunner::MayRun(std::span<const Bytes> arguments) noexcept {
   const Command* command = parts_.executor.Resolve(arguments);
   if (command == nullptr) return std::nullopt;
-  AclRequest request(*command, arguments);
+  AclRequest request(*command, arguments, {session_->db, parts_.env.settings.DatabaseCount()});
   return session_->user->IsUnlimited() || session_->user->Check(request).IsAllowed();
 }
 
@@ -354,6 +357,7 @@ ScriptDialect ScriptRunner::Dialect() const noexcept {
           .knows_engines = traits.knows_other_engines,
           .has_clock = traits.scripts_have_clock,
           .has_environments = traits.scripts_have_environments,
+          .names_script_in_errors = traits.script_errors_name_script,
           .nests_errors = traits.script_errors_are_nested};
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <utility>
 
+#include "base/digest.h"
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/acl/permissions.h"
@@ -54,6 +56,12 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
 Node::Parts NodeServer::MakeNodeParts() {
   Node::Parts node = {parts_.config,         parts_.clock, parts_.pace, parts_.log,
                       HashKey::FromKernel(), SystemSeed(), files_,      children_};
+  if (!settings().hash_seed.empty()) {
+    // As in Valkey, the order of SCAN is the same on all servers with this directive.
+    const auto digest = Sha256(settings().hash_seed);
+    std::memcpy(&node.hash_key.low, digest.data(), sizeof node.hash_key.low);
+    std::memcpy(&node.hash_key.high, digest.data() + sizeof node.hash_key.low, sizeof node.hash_key.high);
+  }
   if (!parts_.seed) return node;
   Random seeds(DerivedSeed(*parts_.seed, parts_.number));
   node.hash_key = {.low = seeds.Next(), .high = seeds.Next()};

@@ -111,6 +111,8 @@ void PrimaryLink::Connect() {
   services.env.log.Notice(StrCat("Connecting to MASTER ", primary.host, ":", primary.port));
   state_ = State::kConnecting;
   began_ms_ = services.env.pace.NowMs();
+  ++current_sync_attempts_;
+  ++total_sync_attempts_;
   line_.clear();
   link_ = parts_.services.env.network->Connect({.host = primary.host,
                                                 .port = primary.port,
@@ -130,6 +132,7 @@ void PrimaryLink::Reconnect(const std::string& reason) {
   state_ = State::kConnect;
   if (!was_linked) return;  // the timer retries
   down_since_ms_ = services.env.pace.NowMs();
+  current_sync_attempts_ = 0;
   if (down_since_ms_ - linked_since_ms_ < kShortLinkMs) return;  // the timer retries: the next link may be as short
   services.env.log.Notice(StrCat("Reconnecting to MASTER ", services.env.settings.replicaof->host, ":",
                                  services.env.settings.replicaof->port));
@@ -341,7 +344,9 @@ void PrimaryLink::BecomeLinked(int db) {
   session.addresses.local = link_->LocalAddress();
   session.db = db;
   state_ = State::kLinked;
-  linked_since_ms_ = services.env.pace.NowMs();
+  const int64_t now_ms = services.env.pace.NowMs();
+  if (linked_since_ms_ != 0) total_down_ms_ += now_ms - down_since_ms_;
+  linked_since_ms_ = now_ms;
   last_error_.clear();
   failed_command_.clear();
   handshake_.reset();
@@ -576,10 +581,22 @@ PrimaryLink::Figures PrimaryLink::GetFigures() const {
   const int64_t now_ms = parts_.services.env.pace.NowMs();
   const int64_t io_s = (now_ms - last_io_ms_) / 1000;
   const int64_t age_s = last_linked_at_ms_ ? (now_ms - *last_linked_at_ms_) / 1000 : -1;
-  Figures figures{-1, 0, 0, io_s, (now_ms - down_since_ms_) / 1000, age_s, parts_.services.data.dataset.history.offset,
-                  -1};
+  const bool is_linked = state_ == State::kLinked;
+  const int64_t down_ms = total_down_ms_ + (is_linked || linked_since_ms_ == 0 ? 0 : now_ms - down_since_ms_);
+  Figures figures{.last_io_s = -1,
+                  .transfer_total = 0,
+                  .transfer_read = 0,
+                  .transfer_io_s = io_s,
+                  .down_since_s = (now_ms - down_since_ms_) / 1000,
+                  .data_age_s = age_s,
+                  .read_offset = parts_.services.data.dataset.history.offset,
+                  .retry_in_s = -1,
+                  .current_sync_attempts = current_sync_attempts_,
+                  .total_sync_attempts = total_sync_attempts_,
+                  .up_since_s = is_linked ? (now_ms - linked_since_ms_) / 1000 : -1,
+                  .total_down_s = down_ms / 1000};
   if (state_ == State::kConnect && now_ms < retry_at_ms_) figures.retry_in_s = (retry_at_ms_ - now_ms + 999) / 1000;
-  if (state_ == State::kLinked) {
+  if (is_linked) {
     figures.last_io_s = figures.data_age_s = io_s;
     figures.read_offset = received_to_ + static_cast<int64_t>(unprocessed_input_.size());
   }

@@ -73,6 +73,10 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t data_age_s;                   // how many seconds ago the primary's stream last arrived; -1: never
     int64_t read_offset;                  // history offset up to which the stream has arrived
     int64_t retry_in_s;                   // in how many seconds the next attempt begins; -1: none is delayed
+    int64_t current_sync_attempts;        // number of attempts to connect since the link was last up
+    int64_t total_sync_attempts;          // number of attempts to connect since this server follows a primary
+    int64_t up_since_s;                   // for how many seconds the link has been up; -1: it is down
+    int64_t total_down_s;                 // for how many seconds the link was down in total, after it was up once
   };
   Figures GetFigures() const;                                    // figures of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
@@ -138,6 +142,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t last_keep_alive_ms_ = 0;            // when SendKeepAliveWhileLoading last wrote (real time)
   int64_t down_since_ms_ = 0;                 // when the link went down (real time)
   int64_t linked_since_ms_ = 0;               // when the link came up (real time)
+  int64_t current_sync_attempts_ = 0;         // number of attempts to connect since the link was last up
+  int64_t total_sync_attempts_ = 0;           // number of attempts to connect since this server follows a primary
+  int64_t total_down_ms_ = 0;                 // how long the link was down in total, without a period that still lasts
   std::optional<int64_t> last_linked_at_ms_;  // when a link of this history was last up (real time); nothing: never
   int failed_snapshot_count_ = 0;             // failed snapshots and protocol errors since a long-lived link
   int64_t retry_at_ms_ = 0;                   // before this real time, Cron does not connect

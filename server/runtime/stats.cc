@@ -69,10 +69,17 @@ void ServerStats::SampleRates(int64_t now_us) {
   turn_length.Sample(turn_us, static_cast<int64_t>(turns));
 }
 
+void ServerStats::NotePeakMemory(size_t used_bytes, int64_t now_s) {
+  if (used_bytes <= peak_memory_bytes) return;
+  peak_memory_bytes = used_bytes;
+  peak_memory_time_s = now_s;
+}
+
 void ServerStats::Reset() {
   ServerStats fresh;
   fresh.startup_memory_bytes = startup_memory_bytes;
   fresh.peak_memory_bytes = peak_memory_bytes;
+  fresh.peak_memory_time_s = peak_memory_time_s;
   fresh.client_input = client_input;
   fresh.client_output = client_output;
   *this = std::move(fresh);

@@ -65,25 +65,26 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
   uint64_t eviction_exceeded_us = 0;         // how long memory was above maxmemory, without the present period
   int64_t eviction_exceeded_since_us = 0;    // when memory exceeded maxmemory (real time); 0: memory is below the limit
-  std::array<uint64_t, 4> acl_denials{};     // refused commands, keys, channels and logins (AclLogEntry::Reason)
-  uint64_t payload_sanitizations = 0;        // number of values in RESTORE that were fully checked
-  uint64_t reply_buffer_shrinks = 0;         // how often Redis would have shrunk a client's reply buffer
-  uint64_t reply_buffer_expands = 0;         // how often Redis would have enlarged a client's reply buffer
-  uint64_t turns = 0;                        // number of turns (passes of the event loop)
-  uint64_t turn_us = 0;                      // how long all turns took together
-  uint64_t longest_turn_us = 0;              // how long the longest turn took
-  uint64_t command_us = 0;                   // how long all commands took together
-  uint64_t timer_us = 0;                     // how long all timer ticks took together
-  uint64_t journal_us = 0;                   // how long it took to write and sync the append-only file
-  uint64_t max_commands_in_turn = 0;         // the most commands that ran in one turn
-  uint64_t forks = 0;                        // number of forks
-  uint64_t last_fork_us = 0;                 // how long the last fork took
-  uint64_t commands_before_turn = 0;         // value of `commands` when the last turn ended
-  InstantRate ops;                           // commands per second
-  InstantRate input;                         // received bytes per second
-  InstantRate output;                        // sent bytes per second
-  InstantRate turn_rate;                     // turns per second
-  InstantRate turn_length;                   // average length of a turn in µs
+  std::array<uint64_t, 5>
+      acl_denials{};                   // refused commands, keys, channels, databases and logins (AclLogEntry::Reason)
+  uint64_t payload_sanitizations = 0;  // number of values in RESTORE that were fully checked
+  uint64_t reply_buffer_shrinks = 0;   // how often Redis would have shrunk a client's reply buffer
+  uint64_t reply_buffer_expands = 0;   // how often Redis would have enlarged a client's reply buffer
+  uint64_t turns = 0;                  // number of turns (passes of the event loop)
+  uint64_t turn_us = 0;                // how long all turns took together
+  uint64_t longest_turn_us = 0;        // how long the longest turn took
+  uint64_t command_us = 0;             // how long all commands took together
+  uint64_t timer_us = 0;               // how long all timer ticks took together
+  uint64_t journal_us = 0;             // how long it took to write and sync the append-only file
+  uint64_t max_commands_in_turn = 0;   // the most commands that ran in one turn
+  uint64_t forks = 0;                  // number of forks
+  uint64_t last_fork_us = 0;           // how long the last fork took
+  uint64_t commands_before_turn = 0;   // value of `commands` when the last turn ended
+  InstantRate ops;                     // commands per second
+  InstantRate input;                   // received bytes per second
+  InstantRate output;                  // sent bytes per second
+  InstantRate turn_rate;               // turns per second
+  InstantRate turn_length;             // average length of a turn in µs
   std::map<std::string, uint64_t, std::less<>> errors;  // number of error replies by their first word, such as "ERR"
 
   RecentPeak client_input;   // the largest input of a client in bytes, recently
@@ -91,12 +92,14 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
 
   size_t startup_memory_bytes = 0;  // memory in use just after the start
   size_t peak_memory_bytes = 0;     // the most memory ever in use
+  int64_t peak_memory_time_s = 0;   // when peak_memory_bytes was measured (Unix time in seconds)
 
-  void CountError(Bytes text);          // counts an error reply by its first word
-  void CountTurn(int64_t duration_us);  // counts a turn that took this time
-  void CountFork(int64_t duration_us);  // counts a fork that took this time
-  void SampleRates(int64_t now_us);     // adds a sample to each rate; `now_us` is a real time
-  void Reset();                         // CONFIG RESETSTAT: zeroes counters, but not memory figures and client peaks
+  void NotePeakMemory(size_t used_bytes, int64_t now_s);  // updates the peak; `now_s`: Unix time
+  void CountError(Bytes text);                            // counts an error reply by its first word
+  void CountTurn(int64_t duration_us);                    // counts a turn that took this time
+  void CountFork(int64_t duration_us);                    // counts a fork that took this time
+  void SampleRates(int64_t now_us);                       // adds a sample to each rate; `now_us` is a real time
+  void Reset();  // CONFIG RESETSTAT: zeroes counters, but not memory figures and client peaks
 };
 
 }  // namespace respite

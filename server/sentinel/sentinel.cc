@@ -92,6 +92,7 @@ void Sentinel::CheckTilt() {
   const int64_t elapsed_ms = now_ms - std::exchange(ticked_at_ms_, now_ms);
   if (elapsed_ms >= 0 && elapsed_ms <= state_.periods.tilt_trigger) return;
   state_.is_in_tilt = true;
+  ++state_.tilt_count;
   state_.tilt_since_ms = now_ms;
   core_.Say(LogLevel::kWarning, "+tilt", "#tilt mode entered");
 }

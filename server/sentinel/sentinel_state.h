@@ -59,6 +59,7 @@ struct SentinelState {                       // everything that a Sentinel knows
   SentinelPeriods periods;                                    // how long to wait for what, in milliseconds
   SimulatedFailures simulated_failures;                       // crashes that SENTINEL SIMULATE-FAILURE has requested
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
+  uint64_t tilt_count = 0;                                    // how often tilt mode has started
   bool is_in_tilt = false;              // tilt mode: this Sentinel only listens, because its own ticks were late
   int64_t tilt_since_ms = 0;            // when the present or last tilt mode started (real time)
   bool wants_save = false;              // the next tick saves the state (SentinelCore::SaveSoon)

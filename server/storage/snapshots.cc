@@ -96,6 +96,7 @@ Snapshots::Outcome Snapshots::StartBackgroundSave() {
       [this](const ChildEnd& end) { HandleChildEnd(end); });
   if (!pid) {
     last_outcome_ = Outcome::kFailed;
+    ++failures_in_a_row_;
     parts_.env.log.Warning("Can't save in background: fork: " + IoErrorText(pid.error()));
     return Outcome::kFailed;
   }
@@ -176,6 +177,7 @@ void Snapshots::NoteSaved(uint64_t changes, const std::string& path) {
   last_save_wall_s_ = parts_.env.clock.WallMs() / 1000;
   last_save_ms_ = parts_.env.clock.MonotonicMs();
   last_outcome_ = Outcome::kDone;
+  failures_in_a_row_ = 0;
   if (path != parts_.env.settings.dbfilename) return;
   owned_dump_ = DumpPath();
   dump_left_to_other_.clear();
@@ -230,7 +232,9 @@ void Snapshots::NoteOutcome(const ChildEnd& end) {
     LatencyWatch watch(parts_.env.latency, "rdb-unlink-temp-file");
     parts_.files.Remove(TemporaryName(end.pid));
   }
-  if (end.outcome == ChildOutcome::kFailed) last_outcome_ = Outcome::kFailed;
+  if (end.outcome != ChildOutcome::kFailed) return;
+  last_outcome_ = Outcome::kFailed;
+  ++failures_in_a_row_;
 }
 
 void Snapshots::HandleFlushAll() {
@@ -312,8 +316,8 @@ void Snapshots::RemoveTemporaryFiles() {
 
 Snapshots::Figures Snapshots::CurrentFigures() const {
   const int64_t running_s = (parts_.env.pace.NowMs() - started_ms_) / 1000;
-  return {last_save_wall_s_, last_outcome_,  last_duration_s_, IsRunning() ? running_s : -1,
-          save_count_,       last_cow_bytes_};
+  return {last_save_wall_s_, last_outcome_,      last_duration_s_, IsRunning() ? running_s : -1,
+          save_count_,       failures_in_a_row_, last_cow_bytes_};
 }
 
 }  // namespace respite

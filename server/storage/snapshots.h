@@ -94,6 +94,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
     int64_t last_duration_s;     // how long the last background save took; -1: none yet
     int64_t current_duration_s;  // how long the current background save has run; -1: none runs
     uint64_t saves;              // number of saves since the start or CONFIG RESETSTAT, also failed ones
+    uint64_t failures_in_a_row;  // number of failed background saves since the last successful save
     uint64_t last_cow_bytes;     // memory that the last successful background save copied on write
   };
   Figures CurrentFigures() const;  // results of saves, for INFO
@@ -123,6 +124,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   bool is_save_scheduled_ = false;         // true: Cron starts a background save when no child runs
   bool is_save_due_ = false;               // true: EndTurn must save, because of a FLUSHALL
   Outcome last_outcome_ = Outcome::kDone;  // how the last background save ended; a SAVE sets kDone
+  uint64_t failures_in_a_row_ = 0;         // number of failed background saves since the last successful save
   uint64_t changes_before_ = 0;            // changes since the last save, when the running save began
   int64_t last_save_wall_s_;               // Unix time of the last successful save, or of the start
   int64_t last_save_ms_;                   // clock time of the last successful save, or of the start

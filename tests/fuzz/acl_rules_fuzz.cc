@@ -44,8 +44,8 @@ class Twins {
       std::vector<Bytes> words(2, command.full_name);
       for (Bytes text : {word, Bytes("2"), Bytes("k1"), Bytes("k2"), Bytes("STORE"), Bytes("STREAMS")})
         words.push_back(text);
-      AclRequest request(command, words);
-      AclRequest same(command, words);
+      AclRequest request(command, words, DatabaseOfClient{});
+      AclRequest same(command, words, DatabaseOfClient{});
       const AclVerdict verdict = user_.Check(request);
       const AclVerdict other = again_.Check(same);
       if (verdict.denial != other.denial || verdict.word != other.word) std::abort();

@@ -74,7 +74,7 @@ class AclCards : public testing::Test {
   }
   AclVerdict Check(const Selector& selector, const Command& command, const std::vector<std::string>& words) {
     const std::vector<Bytes> views = AclViewsOf(words);
-    AclRequest request(command, views);
+    AclRequest request(command, views, DatabaseOfClient{});
     return selector.Check(request);
   }
   bool AllowsCommand(const Selector& selector, const Command& command) {

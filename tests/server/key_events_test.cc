@@ -54,7 +54,9 @@ TEST(KeyEvents, AStoredResultIsNewOnlyWhereThereWasNoKey) {
       {"SORT l STORE d", {"sortstore d"}},
   };
   for (const EventRow& row : rows) {
-    EXPECT_EQ(EventsOf(row.line, Destination::kTaken), row.events) << row.line;
+    EXPECT_EQ(EventsOf(row.line, Destination::kTaken),
+              (std::vector<std::string>{"overwritten d", "type_changed d", row.events[0]}))
+        << row.line;
     EXPECT_EQ(EventsOf(row.line, Destination::kFree), (std::vector<std::string>{"new d", row.events[0]})) << row.line;
   }
 }
@@ -69,8 +71,29 @@ TEST(KeyEvents, AnEmptyResultDeletesAKey) {
 
 TEST(KeyEvents, ReplacingByDeletionMakesANewKey) {
   EXPECT_EQ(EventsOf("RENAME s d", Destination::kTaken),
-            (std::vector<std::string>{"new d", "rename_from s", "rename_to d"}));
-  EXPECT_EQ(EventsOf("COPY s d REPLACE", Destination::kTaken), (std::vector<std::string>{"new d", "copy_to d"}));
+            (std::vector<std::string>{"new d", "rename_from s", "rename_to d", "overwritten d", "type_changed d"}));
+  EXPECT_EQ(EventsOf("COPY s d REPLACE", Destination::kTaken),
+            (std::vector<std::string>{"new d", "copy_to d", "overwritten d", "type_changed d"}));
+}
+
+// The events of Redis 8.6.3.
+TEST(KeyEvents, AValueThatReplacesAnotherOverwritesIt) {
+  const std::vector<EventRow> rows = {
+      {"SET d y", {"overwritten d", "set d"}},
+      {"SET d y KEEPTTL", {"overwritten d", "set d"}},
+      {"SET d y EX 100", {"overwritten d", "set d", "expire d"}},
+      {"SET d y NX", {}},
+      {"GETSET d y", {"overwritten d", "set d"}},
+      {"MSET d y e z", {"overwritten d", "set d", "new e", "set e"}},
+      {"SET s y", {"overwritten s", "type_changed s", "set s"}},
+      {"BITOP NOT d d", {"overwritten d", "set d"}},
+      {"APPEND d y", {"append d"}},
+      {"SETRANGE d 0 y", {"setrange d"}},
+      {"SETBIT d 0 1", {"setbit d"}},
+      {"SDIFFSTORE s s none", {"overwritten s", "sdiffstore s"}},
+      {"SORT l STORE l", {"overwritten l", "sortstore l"}},
+  };
+  for (const EventRow& row : rows) EXPECT_EQ(EventsOf(row.line, Destination::kTaken), row.events) << row.line;
 }
 
 // Commands in sequence, with the events of Redis 7.2.6.

@@ -19,7 +19,10 @@ class EmulateTest(LaunchTest):
     def test_a_server_says_the_version_that_it_emulates(self):
         for version, number in (("redis:6.2", b"6.2.16"), ("redis:7.0", b"7.0.15"), ("redis:7.2", b"7.2.6"),
                                 ("redis:7.4", b"7.4.1"), ("redis:8.0", b"8.0.2"), ("valkey:7.2", b"7.2.4"),
-                                ("valkey:8.0", b"7.2.4"), ("valkey:8.1", b"7.2.4")):
+                                ("valkey:8.0", b"7.2.4"), ("valkey:8.1", b"7.2.4"),
+                                ("redis:8.2", b"8.2.9"), ("redis:8.4", b"8.4.6"), ("redis:8.6", b"8.6.3"),
+                                ("redis:8.8", b"8.8.2"), ("redis:8.10", b"8.10.1"), ("valkey:9.0", b"7.2.4"),
+                                ("valkey:9.1", b"7.2.4"), ("valkey:9.2", b"7.2.4")):
             with self.subTest(version=version):
                 client = self.emulating(version)
                 self.assertIn(b"redis_version:" + number + b"\r\n", client.value("INFO", "server"))
@@ -35,7 +38,8 @@ class EmulateTest(LaunchTest):
                          old.run("CLIENT", "NO-TOUCH", "ON"))
 
     def test_an_unknown_version_is_an_error_that_names_those_there_are(self):
-        self.assertIn("redis:6.2, redis:7.0, redis:7.2, redis:7.4, redis:8.0, valkey:7.2, valkey:8.0, valkey:8.1",
+        self.assertIn("redis:6.2, redis:7.0, redis:7.2, redis:7.4, redis:8.0, redis:8.2, redis:8.4, redis:8.6, redis:8.8, "
+                      "redis:8.10, valkey:7.2, valkey:8.0, valkey:8.1, valkey:9.0, valkey:9.1, valkey:9.2",
                       self.fails("--emulate", "redis:5.0"))
 
     def test_worlds_speak_versions_of_their_own(self):

@@ -3,8 +3,8 @@
     redis-server of this system        $REDIS_SERVER
     Debian 13's Redis and Valkey       from `./dev oracles`
     any other                          $RESPITE_ORACLE, paths between colons: a Redis 7.2 built by hand, say
-    Debian's newest Redis and Valkey   from `./dev oracles`; only benchmarks compare with them, because our server cannot
-                                       emulate their versions yet
+    Debian's newest Redis and Valkey   from `./dev oracles`; only benchmarks compare with them, because these suites
+                                       change daily; $RESPITE_ORACLE adds them to the other suites
 
 A suite that is written for one oracle runs with each: `oracles.multiply(globals(), Base)` makes a class of tests for
 each oracle from a class that reads `self.oracle`. Suites count comparisons with `oracle.count(n)`; run_script.py prints

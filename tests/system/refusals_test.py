@@ -6,7 +6,7 @@ import unittest
 import oracles
 from differential_test import Pair
 
-EMULATED = ("redis:7.0", "redis:7.2", "redis:7.4", "redis:8.0", "valkey:8.0", "valkey:8.1")
+EMULATED = ("redis:7.0", "redis:7.2", "redis:7.4", "redis:8.0", "redis:8.6", "valkey:8.0", "valkey:8.1", "valkey:9.1")
 
 CLIENTS = """
 CLIENT KILL ID notanumber

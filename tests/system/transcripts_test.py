@@ -36,7 +36,7 @@ writes the replies of PROGRAM into the files, keeping `?`, without marks;
 
     python3 tests/system/transcripts_test.py --mark FILE...
 
-writes the differing replies of each oracle as marks, which replace all existing marks except `?`."""
+writes the differing replies of each oracle as marks, which replace the existing marks of these versions except `?`."""
 import contextlib
 import glob
 import os
@@ -321,11 +321,18 @@ def answers_otherwise(oracle, path):
     return found
 
 
+def marks_of_other_versions(path, versions):
+    """Maps the number of a step to its lines by mark, without the marks of these versions."""
+    return {step.number: {name: lines for name, lines in step.otherwise.items() if name not in versions}
+            for scenario in parse(path) for step in scenario.steps}
+
+
 def mark(paths):
     """Adds a mark where an oracle's reply differs from the unmarked one."""
+    found = oracles.all_oracles()[0]
     for path in paths:
-        marks = {}
-        for oracle in oracles.all_oracles()[0]:
+        marks = marks_of_other_versions(path, {oracle.mark for oracle in found})
+        for oracle in found:
             for number, lines in answers_otherwise(oracle, path).items():
                 marks.setdefault(number, {})[oracle.mark] = lines
         write_marks(path, marks)

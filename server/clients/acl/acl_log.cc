@@ -39,6 +39,8 @@ const char* NameOf(AclLogEntry::Reason reason) {
       return "key";
     case AclLogEntry::Reason::kChannel:
       return "channel";
+    case AclLogEntry::Reason::kDatabase:
+      return "database";
     default:
       return "auth";
   }

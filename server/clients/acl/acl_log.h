@@ -10,7 +10,7 @@
 namespace respite {
 
 struct AclLogEntry {  // one entry of ACL LOG: a refused request or failed login, and its client
-  enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth };
+  enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth, kDatabase };
   enum class Context : uint8_t { kTopLevel, kMulti, kLua };
 
   Reason reason = Reason::kCommand;      // what was refused: a command, a key, a channel or a login

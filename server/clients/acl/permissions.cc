@@ -24,6 +24,8 @@ AclLogEntry::Reason ReasonOf(AclDenial denial) {
       return AclLogEntry::Reason::kKey;
     case AclDenial::kChannel:
       return AclLogEntry::Reason::kChannel;
+    case AclDenial::kDatabase:
+      return AclLogEntry::Reason::kDatabase;
     default:
       return AclLogEntry::Reason::kCommand;
   }
@@ -74,6 +76,11 @@ std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict
     return where + "User " + user.name() + " has no permissions to run the '" + request.command().full_name +
            "' command";
   }
+  if (verdict.denial == AclDenial::kDatabase) {
+    if (detail != DenialDetail::kNamed) return where + "No permissions to access database";
+    return "User " + user.name() + " has no permissions to access database " +
+           std::string(request.words()[verdict.word]);
+  }
   const std::string kind = verdict.denial == AclDenial::kKey ? "key" : "channel";
   if (detail != DenialDetail::kNamed) return where + "No permissions to access a " + kind;
   return "User " + user.name() + " has no permissions to access the '" + std::string(request.words()[verdict.word]) +
@@ -83,7 +90,9 @@ std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict
 std::string DenialTextAtExec(AclDenial denial) {
   const char* reason = denial == AclDenial::kCommand ? "no permission to execute the command or subcommand"
                        : denial == AclDenial::kKey   ? "no permission to touch the specified keys"
-                                                     : "no permission to access one of the channels used as arguments";
+                       : denial == AclDenial::kDatabase
+                           ? "no permission to access the database"
+                           : "no permission to access one of the channels used as arguments";
   return "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command "
          "is no longer allowed for the following reason: " +
          std::string(reason);
@@ -112,7 +121,7 @@ AclVerdict Permissions::Check(const Session& session, AclRequest& request, AclLo
   if (session.user->IsUnlimited()) return {};
   const AclVerdict verdict = session.user->Check(request);
   if (verdict.IsAllowed()) return verdict;
-  const bool is_command = verdict.denial == AclDenial::kCommand;
+  const bool is_command = verdict.denial == AclDenial::kCommand || verdict.word == 0;
   const Bytes object = is_command ? Bytes(request.command().full_name) : request.words()[verdict.word];
   Note({.reason = ReasonOf(verdict.denial),
         .context = context,

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/glob.h"
+#include "base/number_text.h"
+#include "server/catalogue/dialect.h"
 
 namespace respite {
 
@@ -16,6 +18,9 @@ constexpr char kBehindAllKeys[] =
 constexpr char kBehindAllChannels[] =
     "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try "
     "'resetchannels' to start with an empty list of channels";
+
+constexpr char kDatabaseRange[] = "The provided database ID is out of range";
+constexpr VersionMark kDatabaseRules = "valkey:9.1.0";  // the versions with rules about databases
 
 bool HasBlanks(Bytes text) {
   return std::ranges::any_of(text, [](char c) { return c == '\0' || (c >= '\t' && c <= '\r') || c == ' '; });
@@ -71,6 +76,11 @@ const char* Selector::Apply(Bytes rule) {
   } else if (is("resetchannels")) {
     all_channels_ = false;
     channel_patterns_.clear();
+  } else if (table_->dialect().Has(kDatabaseRules) && (is("alldbs") || is("resetdbs"))) {
+    all_databases_ = is("alldbs");
+    databases_.clear();
+  } else if (table_->dialect().Has(kDatabaseRules) && EqualsIgnoreCase(rule.substr(0, 3), "db=")) {
+    return ApplyDatabases(rule.substr(3));
   } else if (rule.starts_with('~')) {
     return ApplyKeyPattern(kMayRead | kMayWrite, rule.substr(1));
   } else if (rule.starts_with('%')) {
@@ -189,10 +199,27 @@ const char* Selector::ApplyChannelPattern(Bytes glob) {
   return nullptr;
 }
 
+const char* Selector::ApplyDatabases(Bytes numbers) {
+  std::set<int> databases;
+  for (const Bytes text : SplitOn(numbers, ',')) {
+    const auto number = ParseInteger(text.substr(std::min(text.find_first_not_of(' '), text.size())));
+    if (!number) return kAclSyntaxError;
+    if (*number < 0 || *number > INT32_MAX) return kDatabaseRange;
+    databases.insert(static_cast<int>(*number));
+    if (databases.size() > kMaxAclEntries) return kTooManyAclEntries;
+  }
+  databases_ = std::move(databases);
+  all_databases_ = false;
+  return nullptr;
+}
+
 // ---------------------------------------------------------------------------------------------------------------------
 // Checks of requests against the rules
 
 AclVerdict Selector::Check(AclRequest& request) const {
+  if (!all_databases_) {
+    if (const auto word = FindDeniedDatabase(request)) return {AclDenial::kDatabase, *word};
+  }
   if (!AllowsCommand(request.command(), request.words())) return {AclDenial::kCommand};
   // Allows a request with a wrong number of arguments, because its keys and channels cannot be found.
   // redis.acl_check_cmd may check such a request.
@@ -209,6 +236,25 @@ AclVerdict Selector::Check(AclRequest& request) const {
     }
   }
   return {};
+}
+
+// As in Valkey, a request that names databases is checked for these only, and numbers of databases that do not exist
+// are left to the command. Other requests are checked for the selected database if their command reads, writes or has
+// keys.
+std::optional<size_t> Selector::FindDeniedDatabase(const AclRequest& request) const {
+  const Command& command = request.command();
+  if (command.Spec().uses_all_databases) return 0;
+  const auto& hook = command.Spec().database_words;
+  const std::vector<size_t> words = hook == nullptr ? std::vector<size_t>() : hook(request.words());
+  for (const size_t word : words) {
+    const auto number = ParseInteger(request.words()[word]);
+    if (number && *number >= 0 && *number < request.database().count && !databases_.contains(static_cast<int>(*number)))
+      return word;
+  }
+  if (!words.empty() || databases_.contains(request.database().selected)) return std::nullopt;
+  const bool uses_keyspace = command.Is(kWrite) || command.Is(kReadOnly) || (command.categories & kAclKeyspace) != 0 ||
+                             MayHaveKeys(command.Spec());
+  return uses_keyspace ? std::optional<size_t>(0) : std::nullopt;
 }
 
 bool Selector::AllowsCommand(const Command& command, std::span<const Bytes> arguments) const {
@@ -270,10 +316,18 @@ std::string Selector::Channels() const {
   return Joined(parts);
 }
 
+std::string Selector::Databases() const {
+  if (all_databases_) return "alldbs";
+  std::string text;
+  for (const int number : databases_) text.append(text.empty() ? "db=" : ",").append(std::to_string(number));
+  return text;
+}
+
 std::vector<std::string> Selector::Rules() const {
   std::vector<std::string> rules = KeyRules();
   rules.emplace_back(all_channels_ ? "&*" : "resetchannels");
   for (const std::string& glob : channel_patterns_) rules.push_back("&" + glob);
+  if (!all_databases_) rules.push_back(databases_.empty() ? "resetdbs" : Databases());
   rules.emplace_back(begins_with_all_ ? "+@all" : "-@all");
   rules.insert(rules.end(), command_rules_.begin(), command_rules_.end());
   return rules;

@@ -1,13 +1,14 @@
 // Selector: one set of permissions of a user: which commands the user may run, and on which keys and channels.
 //
 // A user has a root selector and any number of further selectors (in parentheses). A request is allowed if a single
-// selector allows all of it. Rules have the syntax of ACL SETUSER, and are stored in Redis' form for ACL LIST, ACL SAVE
-// and CONFIG REWRITE.
+// selector allows all of it. Since Valkey 9.1 rules may also limit the databases. Rules have the syntax of ACL SETUSER,
+// and are stored in Redis' form for ACL LIST, ACL SAVE and CONFIG REWRITE.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,11 +21,11 @@ namespace respite {
 
 // Why a request is refused. If several selectors refuse it, the greatest value is reported: that selector came closest
 // to allowing it.
-enum class AclDenial : uint8_t { kNone, kCommand, kKey, kChannel };
+enum class AclDenial : uint8_t { kNone, kDatabase, kCommand, kKey, kChannel };
 
 struct AclVerdict {                     // the result of a permission check: allowed, or why not
-  AclDenial denial = AclDenial::kNone;  // what is not allowed: the command, a key or a channel; kNone: all is
-  size_t word = 0;                      // index of the refused key or channel in the arguments; 0 is the command
+  AclDenial denial = AclDenial::kNone;  // what is not allowed: command, key, channel, database; kNone: all is
+  size_t word = 0;  // index of the refused key, channel or database; 0: the command or the selected database
 
   bool IsAllowed() const { return denial == AclDenial::kNone; }  // true: the request may run
   bool IsCloserThan(const AclVerdict& other) const {  // true: more of the request was allowed than in `other`
@@ -36,18 +37,26 @@ struct AclVerdict {                     // the result of a permission check: all
 // all channels are allowed, that pattern must equal the pattern of an ACL rule.
 enum class ChannelUse : uint8_t { kName, kPattern };
 
+struct DatabaseOfClient {  // which database a request uses unless it names another
+  int selected = 0;        // number of the client's database
+  int count = 1;           // number of databases of the server
+};
+
 class AclRequest {  // a request to check against ACL rules; finds its keys once, for all selectors
  public:
-  AclRequest(const Command& command, std::span<const Bytes> arguments) : command_(command), words_(arguments) {}
+  AclRequest(const Command& command, std::span<const Bytes> arguments, DatabaseOfClient database)
+      : command_(command), words_(arguments), database_(database) {}
 
   const Command& command() const { return command_; }      // the command to check
   std::span<const Bytes> words() const { return words_; }  // all arguments; the first one is the command's name
+  DatabaseOfClient database() const { return database_; }  // the database that the client has selected
   const KeyList& Keys();                                   // the keys of the request; finds them at the first call
 
  private:
-  const Command& command_;        // the command to check
-  std::span<const Bytes> words_;  // all arguments; the first one is the command's name
-  std::optional<KeyList> keys_;   // the keys of the request; nullopt before the first call of Keys
+  const Command& command_;           // the command to check
+  std::span<const Bytes> words_;     // all arguments; the first one is the command's name
+  const DatabaseOfClient database_;  // the database that the client has selected
+  std::optional<KeyList> keys_;      // the keys of the request; nullopt before the first call of Keys
 };
 
 // The maximum number of entries of each kind: key patterns, channel patterns and first arguments of a command in a
@@ -71,16 +80,20 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   // Returns whether this selector allows the request, or what it denies. Cost: O(first arguments allowed for the
   // command), and O(patterns) for each key or channel.
   AclVerdict Check(AclRequest& request) const;  // whether these rules allow the request, or why not
-  bool IsUnlimited() const { return all_commands_ && all_keys_ && all_channels_; }  // all commands, keys and channels
+  bool IsUnlimited() const {                    // all commands, keys, channels and databases are allowed
+    return all_commands_ && all_keys_ && all_channels_ && all_databases_;
+  }
   // Returns whether the command may run and read every key. SORT needs this permission for BY and GET, because their
   // patterns may name any key.
   bool AllowsReadingAllKeys(const Command& command,  // the rules allow the command, and reading any key
                             std::span<const Bytes> arguments) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;  // these rules allow the use of this channel or pattern
 
-  std::string Commands() const;            // the rules about commands as text, for ACL GETUSER: "+@all -get"
-  std::string Keys() const;                // the rules about keys as text, for ACL GETUSER: "~a* %R~b*"
-  std::string Channels() const;            // the rules about channels as text, for ACL GETUSER: "&ch*"
+  std::string Commands() const;   // the rules about commands as text, for ACL GETUSER: "+@all -get"
+  std::string Keys() const;       // the rules about keys as text, for ACL GETUSER: "~a* %R~b*"
+  std::string Channels() const;   // the rules about channels as text, for ACL GETUSER: "&ch*"
+  std::string Databases() const;  // the rule about databases as text, for ACL GETUSER: "alldbs", "db=0,1" or ""
+  bool HasAllDatabases() const { return all_databases_; }  // no rule limits the databases
   std::vector<std::string> Rules() const;  // all rules of the selector: "~a*", "resetchannels", "+@all", "-get"
 
  private:
@@ -96,6 +109,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // allows keys that match `glob`; returns null, or the error
   const char* ApplyKeyAccess(Bytes rule);       // applies a rule such as "%R~a*"; returns null, or the error
   const char* ApplyChannelPattern(Bytes glob);  // allows the channels that match `glob`; returns null, or the error
+  const char* ApplyDatabases(Bytes numbers);    // applies "db=0,1"; returns null, or the error
   enum class Grant : uint8_t { kTake, kGive };
   void GrantEveryCommand(Grant grant);                     // kGive: allows all commands; kTake: forbids all
   void GrantCommand(const Command& command, Grant grant);  // kGive: allows the command; kTake: forbids it
@@ -103,6 +117,8 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   std::vector<std::string> KeyRules() const;        // the rules about keys, one each: "~a*", "%R~b*"
 
   bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // the rules allow the command
+  // Returns the index of the argument that names a denied database, 0 for the selected one, nullopt if all are allowed.
+  std::optional<size_t> FindDeniedDatabase(const AclRequest& request) const;  // AclVerdict::word; nullopt: all allowed
   bool AllowsKey(Bytes key, uint16_t flags) const;  // `flags` say if the command reads or writes the key; allowed?
   bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits
 
@@ -110,6 +126,8 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   bool all_commands_ = false;     // every command is allowed (since +@all, none was removed)
   bool all_keys_ = false;         // every key may be read and written
   bool all_channels_ = false;     // every channel is allowed
+  bool all_databases_ = true;     // every database may be used
+  std::set<int> databases_;       // the allowed databases, unless all_databases_
   bool begins_with_all_ = false;  // +@all was given later than -@all, so Commands() begins with it
   std::vector<bool> allowed_;     // true for each allowed command; the index is Command::id
   std::map<uint32_t, std::vector<std::string>> first_arguments_;  // from "+select|0": first arguments, by Command::id

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/digest.h"
+#include "server/catalogue/dialect.h"
 
 namespace respite {
 
@@ -126,7 +127,7 @@ bool User::HasPassword(Bytes password) const {
 }
 
 AclVerdict User::Check(AclRequest& request) const {
-  AclVerdict closest{AclDenial::kCommand};
+  AclVerdict closest{};
   for (const Selector& selector : selectors_) {
     const AclVerdict verdict = selector.Check(request);
     if (verdict.IsAllowed()) return verdict;
@@ -147,7 +148,8 @@ bool User::AllowsChannel(Bytes name, ChannelUse use) const {
 std::vector<std::string> User::Flags() const {
   std::vector<std::string> flags{is_on_ ? "on" : "off"};
   if (no_password_) flags.emplace_back("nopass");
-  flags.emplace_back(skips_payload_checks_ ? "skip-sanitize-payload" : "sanitize-payload");
+  if (table_->dialect().traits.users_have_payload_flags)
+    flags.emplace_back(skips_payload_checks_ ? "skip-sanitize-payload" : "sanitize-payload");
   return flags;
 }
 

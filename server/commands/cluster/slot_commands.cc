@@ -4,6 +4,7 @@
 #include "base/slot_set.h"
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
+#include "server/catalogue/dialect.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_commands.h"
 #include "server/commands/families.h"
@@ -169,7 +170,7 @@ struct ClusterKeySlot {
                                        .group = CommandGroup::kCluster,
                                        .flags = kStale};
   static void Run(Call& call) {
-    RequireCluster(call);
+    if (call.services.env.dialect.traits.keyslot_needs_cluster) RequireCluster(call);
     call.reply.Integer(KeySlot(call.args.Next()));
   }
 };

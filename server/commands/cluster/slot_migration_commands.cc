@@ -230,7 +230,8 @@ struct ClusterMigrateSlots {
       .complexity = "O(N) for N slots",
       .group = CommandGroup::kCluster,
       .flags = kAdmin | kStale | kNoAsyncLoading,
-      .arity = -4};
+      .arity = -4,
+      .uses_all_databases = true};
   static void Run(Call& call) {
     const ClusterView& view = RequireCluster(call).view();
     if (!view.me().IsPrimary()) throw Refusal{kMigrationNeedsPrimary};
@@ -256,7 +257,8 @@ struct ClusterCancelSlotMigrations {
                                        .since = "valkey:9.0.0",
                                        .complexity = "O(N) for N migrations",
                                        .group = CommandGroup::kCluster,
-                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+                                       .flags = kAdmin | kStale | kNoAsyncLoading,
+                                       .uses_all_databases = true};
   static void Run(Call& call) {
     RequireCluster(call);
     if (!call.services.slot_migrations.CancelExports()) throw Refusal{kNoneRuns};

@@ -126,7 +126,7 @@ struct AclDryRun {
     const Command* command = call.services.execution.executor.Resolve(words);
     if (command == nullptr) throw refusals::CommandNotFound(words[0]);
     if (!command->FitsArity(words.size())) throw refusals::WrongArity(*command, words);
-    AclRequest request(*command, words);
+    AclRequest request(*command, words, {call.session.db, call.services.env.settings.DatabaseCount()});
     const AclVerdict verdict = user->Check(request);
     if (verdict.IsAllowed()) return call.reply.Ok();
     call.reply.Bulk(DenialText(*user, request, verdict, DenialDetail::kNamed, call.services.env.dialect.traits));
@@ -166,16 +166,16 @@ struct AclGetUser {
     if (user == nullptr) return call.reply.Null();
     const DialectTraits& traits = call.services.env.dialect.traits;
     if (!traits.users_have_selectors) return WriteWithoutSelectors(call.reply, *user);
-    call.reply.Map(6);
+    call.reply.Map(ShowsDatabases(user->Selectors().front(), traits) ? 7 : 6);
     WriteFlags(call.reply, ShownFlags(*user, traits));
     call.reply.Bulk("passwords");
     call.reply.BulkArray(user->PasswordHashes());
-    WriteSelector(call.reply, user->Selectors().front());
+    WriteSelector(call.reply, user->Selectors().front(), traits);
     call.reply.Bulk("selectors");
     call.reply.Array(user->Selectors().size() - 1);
     for (const Selector& selector : user->Selectors().subspan(1)) {
-      call.reply.Map(3);
-      WriteSelector(call.reply, selector);
+      call.reply.Map(ShowsDatabases(selector, traits) ? 4 : 3);
+      WriteSelector(call.reply, selector, traits);
     }
   }
 
@@ -217,13 +217,20 @@ struct AclGetUser {
     WritePatterns(reply, "keys", selector.Keys());
     WritePatterns(reply, "channels", selector.Channels());
   }
-  static void WriteSelector(Reply& reply, const Selector& selector) {
+  // Rules about databases are shown if the version has them, or if the selector is limited by one.
+  static bool ShowsDatabases(const Selector& selector, const DialectTraits& traits) {
+    return traits.users_have_databases || !selector.HasAllDatabases();
+  }
+  static void WriteSelector(Reply& reply, const Selector& selector, const DialectTraits& traits) {
     reply.Bulk("commands");
     reply.Bulk(selector.Commands());
     reply.Bulk("keys");
     reply.Bulk(selector.Keys());
     reply.Bulk("channels");
     reply.Bulk(selector.Channels());
+    if (!ShowsDatabases(selector, traits)) return;
+    reply.Bulk("databases");
+    reply.Bulk(selector.Databases());
   }
 };
 

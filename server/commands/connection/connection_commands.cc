@@ -15,6 +15,7 @@
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/common_arguments.h"
 #include "server/commands/families.h"
+#include "server/commands/lua_module.h"
 #include "server/commands/test/world_command.h"
 #include "server/config/named_traits.h"
 #include "server/config/usage.h"
@@ -155,6 +156,11 @@ struct Hello {
     if (services.sentinel.sentinel() != nullptr) return "sentinel";
     return services.env.settings.cluster_enabled ? "cluster" : "standalone";
   }
+  static void WriteModules(Reply& reply, const DialectTraits& traits) {
+    if (!traits.lua_is_a_module) return reply.Array(0);
+    reply.Array(1);
+    WriteLuaModule(reply);
+  }
   static void WriteGreeting(Call& call) {
     const Session& session = call.session;
     const bool has_role = call.services.sentinel.sentinel() == nullptr;
@@ -177,7 +183,7 @@ struct Hello {
       reply.Bulk(call.services.replication.role().is_replica ? "replica" : "master");
     }
     reply.Bulk("modules");
-    reply.Array(0);
+    WriteModules(reply, traits);
     if (zone.empty()) return;
     reply.Bulk("availability_zone");
     reply.Bulk(zone);
@@ -282,7 +288,8 @@ struct Select {
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kConnection,
                                        .flags = kLoading | kStale | kFast,
-                                       .selects_database = true};
+                                       .selects_database = true,
+                                       .database_words = [](std::span<const Bytes>) { return std::vector<size_t>{1}; }};
   static void Run(Call& call) {
     using Limits = std::numeric_limits<int32_t>;
     int64_t index = call.args.NextInteger();

@@ -97,7 +97,7 @@ struct Exec {
       if (!call.session.authenticated && call.services.clients.users.IsLoginRequired()) {
         return Deny(call, command, words, refusals::kNotAuthenticated);
       }
-      AclRequest request(command, words);
+      AclRequest request(command, words, {call.session.db, call.services.env.settings.DatabaseCount()});
       const auto verdict = call.services.clients.permissions.Check(call.session, request, AclLogEntry::Context::kMulti);
       if (!verdict.IsAllowed()) return Deny(call, command, words, DenialTextAtExec(verdict.denial));
       if (call.services.execution.executor.ApplyFaultInTransaction(call.session, command, words)) return;

@@ -71,7 +71,8 @@ struct FlushAll {
                                        .group = CommandGroup::kServer,
                                        .flags = kWrite,
                                        .categories = kAclKeyspace | kAclDangerous,
-                                       .tips = "request_policy:all_shards response_policy:all_succeeded"};
+                                       .tips = "request_policy:all_shards response_policy:all_succeeded",
+                                       .uses_all_databases = true};
   static void Run(Call& call) {
     const FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
     std::vector<int> all(static_cast<size_t>(call.services.data.dataset.keyspace.Count()));
@@ -90,7 +91,10 @@ struct SwapDb {
       .complexity = "O(N), N being the number of clients that watch or wait for keys in them",
       .group = CommandGroup::kServer,
       .flags = kWrite | kFast,
-      .categories = kAclKeyspace | kAclDangerous};
+      .categories = kAclKeyspace | kAclDangerous,
+      .database_words = [](std::span<const Bytes>) {
+        return std::vector<size_t>{1, 2};
+      }};
   static void Run(Call& call) {
     if (call.services.env.settings.cluster_enabled) throw refusals::NotInCluster("SWAPDB");
     auto [first, second] = call.args.Take<Bytes, Bytes>();

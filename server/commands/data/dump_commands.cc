@@ -163,10 +163,11 @@ void RunRestore(Call& call) {
     return call.reply.Ok();
   }
   const bool replaced = static_cast<bool>(edit);
-  if (replaced) FreeReplaced(call, edit.Take());
+  EntryPtr old_value = replaced ? edit.Take() : nullptr;
   edit.Add(std::move(entry));
   edit.SetDeadline(deadline_ms);
   edit.ReportChange("restore");
+  if (replaced) FreeOverwritten(call, edit, std::move(old_value));
   // If RESTORE replaced a key, even an expired one without REPLACE, the propagated command has REPLACE. A replica may
   // still have the expired key.
   const bool says_all = options.replaces || !replaced;

@@ -133,10 +133,11 @@ bool RenameKey(Call& call, IfTaken if_taken) {
   KeyEdit to = call.db.Open(new_key);
   if (to && if_taken == IfTaken::kKeepBoth) return false;
 
-  if (to) FreeReplaced(call, to.Take());
+  EntryPtr replaced = to ? to.Take() : nullptr;
   to.Add(EntryPtr(Entry::Rename(from.Take().release(), new_key)));
   from.ReportChange("rename_from");
   to.ReportChangeUncounted("rename_to");
+  if (replaced != nullptr) FreeOverwritten(call, to, std::move(replaced));
   return true;
 }
 
@@ -173,6 +174,7 @@ struct Move {
                                        .group = CommandGroup::kGeneric,
                                        .flags = kWrite | kFast,
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)},
+                                       .database_words = [](std::span<const Bytes>) { return std::vector<size_t>{2}; },
                                        .uses_other_database = [](std::span<const Bytes>) { return true; }};
   static void Run(Call& call) {
     if (IsConfinedToOneDb(call)) throw refusals::NotInCluster("MOVE");
@@ -210,6 +212,14 @@ bool NamesDatabase(std::span<const Bytes> words) {
                                                     [](Bytes word) { return EqualsIgnoreCase(word, "DB"); });
 }
 
+std::vector<size_t> DatabaseWordsOfCopy(std::span<const Bytes> words) {
+  constexpr size_t kFirstOption = 3;
+  std::vector<size_t> found;
+  for (size_t at = kFirstOption; at + 1 < words.size(); ++at)
+    if (EqualsIgnoreCase(words[at], "DB")) found.push_back(++at);
+  return found;
+}
+
 CopyOptions ParseCopyOptions(Call& call) {
   CopyOptions options{.db = call.db.Index()};
   while (!call.args.AtEnd()) {
@@ -233,6 +243,7 @@ struct Copy {
       .group = CommandGroup::kGeneric,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRO | kKeyAccess), Key(2, kKeyOW | kKeyUpdate)},
+      .database_words = DatabaseWordsOfCopy,
       .uses_other_database = NamesDatabase};
   static void Run(Call& call) {
     auto [key, new_key] = call.args.Take<Bytes, Bytes>();
@@ -243,9 +254,10 @@ struct Copy {
     if (entry == nullptr) return call.reply.Integer(0);
     KeyEdit copy = target.Open(new_key);
     if (copy && !options.replaces) return call.reply.Integer(0);
-    if (copy) FreeReplaced(call, copy.Take());
+    EntryPtr replaced = copy ? copy.Take() : nullptr;
     copy.Add(EntryPtr(Entry::Clone(*entry, new_key, entry->Deadline(), entry->Access())));
     copy.ReportChange("copy_to");
+    if (replaced != nullptr) FreeOverwritten(call, copy, std::move(replaced));
     call.reply.Integer(1);
   }
 };

@@ -77,8 +77,10 @@ Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
     return Stored::kYes;
   }
 
+  const std::optional<ValueType> type_before = text ? std::optional(text->Type()) : std::nullopt;
   const bool keeps_deadline = options.expiry == ExpiryOption::kKeep;
   keeps_deadline ? text.Assign(call.Value(value)) : text.Put(call.Value(value), deadline_ms);
+  if (type_before) text.ReportOverwrite(*type_before, ValueType::kString);
   text.ReportChange("set");
   if (options.HasTime()) {
     text.ReportChangeUncounted("expire");
@@ -215,6 +217,7 @@ struct GetEx {
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
     const SetOptions options = ParseGetExOptions(call.args);
+    if (call.services.env.dialect.traits.expiry_is_checked_first) DeadlineOf(call, options);
     KeyEdit text = call.db.OpenStringAndCountLookup(key);
     if (!text) return call.reply.Null();
     const int64_t deadline_ms = DeadlineOf(call, options);
@@ -257,7 +260,9 @@ void CheckPairs(const Call& call) {
 void StorePairs(Call& call) {
   ForEachKeyGroup(call, 2, [&](std::span<const Bytes> pair) {
     KeyEdit text = call.db.Open(pair[0]);
+    const std::optional<ValueType> type_before = text ? std::optional(text->Type()) : std::nullopt;
     text.Put(call.Value(pair[1]));
+    if (type_before) text.ReportOverwrite(*type_before, ValueType::kString);
     text.ReportChange("set");
   });
 }

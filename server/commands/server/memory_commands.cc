@@ -132,9 +132,12 @@ struct MemoryStats {
     writer.Count("startup.allocated", report.startup_bytes);
     writer.Count("replication.backlog", report.backlog_bytes);
     writer.Count("replica.fullsync.buffer", 0, "8.0.0");
+    writer.Count("replicas.repl.buffer", 0, "valkey:9.1.0");
     writer.Count("clients.slaves", report.replicas_bytes);
     writer.Count("clients.normal", report.clients_bytes);
     writer.Count("cluster.links", 0, "7.0.0");
+    writer.Count("cluster.slot_import", 0, "valkey:9.0.0");
+    writer.Count("cluster.slot_export", 0, "valkey:9.0.0");
     writer.Count("aof.buffer", report.aof_buffer_bytes);
     writer.Count("lua.caches", report.script_bytes);
     writer.Count("functions.caches", report.function_bytes, "7.0.0");

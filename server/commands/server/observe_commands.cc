@@ -37,18 +37,20 @@ size_t TakeRecordCount(Call& call) {
   return static_cast<size_t>(count);  // a negative count means all, and becomes a large value
 }
 
-void WriteRecords(Reply& reply, const CommandLog& log, size_t most) {
+// `counts_words`: each record also has the number of its words, as since Redis 8.10.
+void WriteRecords(Reply& reply, const CommandLog& log, size_t most, bool counts_words) {
   const size_t count = std::min(most, log.Records().size());
   reply.Array(count);
   for (size_t i = 0; i < count; ++i) {
     const CommandLog::Record& record = log.Records()[i];
-    reply.Array(6);
+    reply.Array(counts_words ? 7 : 6);
     reply.Integer(record.id);
     reply.Integer(record.unix_time_s);
     reply.Integer(record.figure);
     reply.BulkArray(record.words);
     reply.Bulk(record.peer);
     reply.Bulk(record.client_name);
+    if (counts_words) reply.Integer(static_cast<int64_t>(record.word_count));
   }
 }
 
@@ -71,7 +73,8 @@ struct SlowLogGet {
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, call.args[0], call.args[1]);
     const size_t most = call.args.AtEnd() ? kDefaultCount : TakeRecordCount(call);
-    WriteRecords(call.reply, call.services.execution.command_logs.slow, most);
+    const bool counts_words = call.services.env.dialect.traits.slowlog_counts_arguments;
+    WriteRecords(call.reply, call.services.execution.command_logs.slow, most, counts_words);
   }
 
  private:
@@ -141,7 +144,7 @@ struct CommandLogGet {
       .tips = "request_policy:all_nodes nondeterministic_output"};
   static void Run(Call& call) {
     const size_t most = TakeRecordCount(call);
-    WriteRecords(call.reply, TakeLog(call), most);
+    WriteRecords(call.reply, TakeLog(call), most, false);
   }
 };
 

@@ -4,8 +4,11 @@
 #include "base/log.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
+#include "server/cluster/cluster.h"
+#include "server/cluster/cluster_mode.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
+#include "server/commands/lua_module.h"
 #include "server/commands/server/pictures.h"
 #include "server/config/usage.h"
 #include "server/execution/call.h"
@@ -56,7 +59,11 @@ struct ModuleList {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript,
                                        .tips = "nondeterministic_output_order"};
-  static void Run(Call& call) { call.reply.Array(0); }
+  static void Run(Call& call) {
+    if (!call.services.env.dialect.traits.lua_is_a_module) return call.reply.Array(0);
+    call.reply.Array(1);
+    WriteLuaModule(call.reply);
+  }
 };
 
 struct WithoutModules {
@@ -163,13 +170,15 @@ struct Lolwut {
 struct ShutdownOptions {
   uint32_t flags = kShutdownDefault;
   bool abort = false;
+  bool safe = false;  // SAFE: a primary with slots does not stop
 
   static ShutdownOptions Take(Args& args) {
     ShutdownOptions options;
     while (!args.AtEnd()) options.TakeOne(args);
     constexpr uint32_t kContradiction = kShutdownNoSave | kShutdownSave;
     const bool contradicts = (options.flags & kContradiction) == kContradiction;
-    if (contradicts || (options.abort && options.flags != kShutdownDefault)) throw Refusal{refusals::kSyntax};
+    if (contradicts || (options.abort && (options.safe || options.flags != kShutdownDefault)))
+      throw Refusal{refusals::kSyntax};
     return options;
   }
 
@@ -183,6 +192,8 @@ struct ShutdownOptions {
       flags |= kShutdownNow;
     } else if (args.TakeToken("FORCE")) {
       flags |= kShutdownForce;
+    } else if (args.TakeToken("SAFE")) {
+      safe = true;
     } else if (args.TakeToken("ABORT")) {
       abort = true;
     } else {
@@ -193,7 +204,9 @@ struct ShutdownOptions {
 
 struct ShutdownCommand {
   static constexpr CommandSpec spec = {
-      .syntax = "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
+      .syntax =
+          "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [SAFE@valkey:9.0.0] "
+          "[ABORT@7.0.0]",
       .where = Where::kEverywhere,
       .summary = "Saves the data as configured and stops the server.",
       .since = "1.0.0",
@@ -206,6 +219,7 @@ struct ShutdownCommand {
     if (options.abort) return Abort(call);
     if (!services.clients.current_execution.MayBlock() && (options.flags & kShutdownNow) == 0)
       throw Refusal{kNotInScripts};
+    if (options.safe && (options.flags & kShutdownForce) == 0) RefuseIfOwnerOfSlots(call);
     const bool saves = (options.flags & kShutdownNoSave) == 0;
     if (services.execution.scripts.Busy() && saves) throw services.execution.scripts.BusyRefusal();
     switch (services.storage.shutdown.Begin(options.flags)) {
@@ -224,6 +238,12 @@ struct ShutdownCommand {
 
   static void ReplyFailed(Reply& reply, const Services&, const Session&) { reply.Error(refusals::kShutdownFailed); }
 
+  static void RefuseIfOwnerOfSlots(const Call& call) {
+    const Cluster* cluster = call.services.cluster.cluster();
+    if (cluster == nullptr || !cluster->view().me().IsPrimary() || cluster->view().me().slot_count == 0) return;
+    call.services.env.log.Warning("SHUTDOWN SAFE is refused: this node is a primary with slots");
+    throw Refusal{refusals::kShutdownFailed};
+  }
   static void Abort(Call& call) {
     if (!call.services.storage.shutdown.Abort()) throw Refusal{refusals::kNoShutdown};
     call.reply.Ok();

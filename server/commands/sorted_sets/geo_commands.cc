@@ -254,7 +254,7 @@ void Search(Call& call, GeoForm form) {
   std::optional<Bytes> target;
   if (form == GeoForm::kSearchStore) target = call.args.Next();
   const auto places = call.db.Read<SortedSet>(call.args.Next());
-  const GeoQuery query = ParseGeoQuery(call.args, places, form);
+  const GeoQuery query = ParseGeoQuery(call.args, places, form, call.services.env.dialect.traits);
   if (query.store_key) target = query.store_key;
   const FoundPlaces found(places, query);
   if (!target) return ReplyPlaces(call, query, found);

@@ -3,6 +3,8 @@
 #include <utility>
 #include <vector>
 
+#include "server/catalogue/dialect.h"
+
 namespace respite {
 
 namespace refusals {
@@ -17,6 +19,7 @@ constexpr char kGeoBoxNegative[] = "ERR height or width cannot be negative";
 constexpr char kGeoVertexCount[] = "ERR invalid number of vertices";
 constexpr char kGeoTooFewVertices[] = "ERR GEOSEARCH BYPOLYGON must have at least 3 vertices";
 constexpr char kGeoNoSuchMember[] = "ERR could not decode requested zset member";
+Refusal GeoMemberAbsent(Bytes member) { return {"ERR member " + std::string(member) + " does not exist"}; }
 constexpr char kGeoCountNotPositive[] = "ERR COUNT must be > 0";
 constexpr char kGeoAnyWithoutCount[] = "ERR the ANY argument requires COUNT argument";
 constexpr char kGeoRadiusStoreWith[] =
@@ -45,7 +48,8 @@ double TakeGeoNumber(Args& args, const char* refusal) {
 
 class GeoQueryParser {
  public:
-  GeoQueryParser(Args& args, const SortedSet& places, GeoForm form) : args_(args), places_(places), form_(form) {}
+  GeoQueryParser(Args& args, const SortedSet& places, GeoForm form, const DialectTraits& traits)
+      : args_(args), places_(places), form_(form), traits_(traits) {}
 
   GeoQuery Parse() {
     TakeFixedWords();
@@ -77,6 +81,7 @@ class GeoQueryParser {
     const Bytes member = args_.Next();
     if (!places_.Exists()) return;
     const auto place = CoordinatesOf(places_, member);
+    if (!place && traits_.geo_errors_name_member) throw refusals::GeoMemberAbsent(member);
     if (!place) throw Refusal{refusals::kGeoNoSuchMember};
     query_.shape.center = *place;
   }
@@ -179,6 +184,7 @@ class GeoQueryParser {
   Args& args_;
   const SortedSet& places_;
   GeoForm form_;
+  const DialectTraits& traits_;  // how errors are written
   GeoQuery query_;
   Center center_ = Center::kNone;
   Extent extent_ = Extent::kNone;
@@ -208,8 +214,8 @@ double MetersPerUnit(Bytes unit) {
   throw Refusal{refusals::kGeoUnit};
 }
 
-GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form) {
-  return GeoQueryParser(args, places, form).Parse();
+GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form, const DialectTraits& traits) {
+  return GeoQueryParser(args, places, form, traits).Parse();
 }
 
 }  // namespace respite

@@ -10,6 +10,8 @@
 
 namespace respite {
 
+struct DialectTraits;
+
 enum class GeoForm : uint8_t {
   kSearch,          // GEOSEARCH
   kSearchStore,     // GEOSEARCHSTORE
@@ -42,6 +44,7 @@ double MetersPerUnit(Bytes unit);  // meters per `m`, `km`, `ft` or `mi`; throws
 
 // Parses the arguments after the keys. `places` is needed to find the member at the centre of the search. As in Redis,
 // it is no error if `places` does not exist.
-GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form);  // parses the arguments after the keys
+GeoQuery ParseGeoQuery(Args& args, const SortedSet& places, GeoForm form,  // parses the arguments after the keys
+                       const DialectTraits& traits);
 
 }  // namespace respite

@@ -65,11 +65,11 @@ ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
 // The scores of a ZADD, all parsed before the first change. One score, the usual case, needs no allocation.
 class PairScores {
  public:
-  explicit PairScores(std::span<const Bytes> pairs) {
-    first_ = Args::Double(pairs[0]);
+  PairScores(std::span<const Bytes> pairs, const DialectTraits& traits) {
+    first_ = ParseNewScore(pairs[0], traits);
     if (pairs.size() == 2) return;
     all_.reserve(pairs.size() / 2);
-    for (size_t i = 0; i < pairs.size(); i += 2) all_.push_back(Args::Double(pairs[i]));
+    for (size_t i = 0; i < pairs.size(); i += 2) all_.push_back(ParseNewScore(pairs[i], traits));
   }
   double operator[](size_t index) const { return all_.empty() ? first_ : all_[index]; }
 
@@ -81,7 +81,7 @@ class PairScores {
 void AddMembers(Call& call, AddRule::Arithmetic arithmetic) {
   const Bytes key = call.args.Next();
   const ZAddOptions options = ParseZAddOptions(call.args, arithmetic);
-  const PairScores scores(options.pairs);
+  const PairScores scores(options.pairs, call.services.env.dialect.traits);
   const bool creates = options.rule.condition != AddRule::Condition::kIfPresent;
   Edit<SortedSet> set =
       creates ? call.db.OpenOrCreate<SortedSet>(key, options.Room(call.db.Limits())) : call.db.Open<SortedSet>(key);

@@ -52,6 +52,11 @@ LexEnd ParseLexEnd(Bytes word) {
 
 }  // namespace
 
+double ParseNewScore(Bytes word, const DialectTraits& traits) {
+  if (traits.numbers_are_decimal && !IsDecimal(word)) throw Refusal{refusals::kNotFloat};
+  return Args::Double(word);
+}
+
 ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits) {
   ScoreRange range;
   range.excludes_min = min.starts_with('(');

@@ -20,6 +20,8 @@ inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number 
 
 // Parses the two ends of a range of scores: `1.5`, `(1.5` (exclusive), `-inf`. Throws a Refusal if an end is not valid.
 ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);  // parses the ends; "(1" excludes 1
+// Parses a score that ZADD stores. Throws a Refusal if the word is no number.
+double ParseNewScore(Bytes word, const DialectTraits& traits);  // parses a score that ZADD stores
 LexRange ParseLexRange(Bytes min, Bytes max);  // parses `[member`, `(member` (exclusive), `-` (first) or `+` (last)
 
 inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // cuts ranks to the `size` members of a set

@@ -40,6 +40,12 @@ std::string Seconds(const timeval& time) {
   return StrCat(time.tv_sec, ".", std::string(6 - micros.size(), '0'), micros);
 }
 
+timeval Sum(const timeval& one, const timeval& other) {
+  timeval sum;
+  timeradd(&one, &other, &sum);
+  return sum;
+}
+
 rusage UsageOf(__rusage_who_t who) {
   rusage usage{};
   getrusage(who, &usage);
@@ -72,7 +78,8 @@ void AddTraffic(InfoText& text, const ServerStats& stats) {
       .Add("instantaneous_ops_per_sec", Whole(stats.ops.PerSecond()))
       .Add("total_net_input_bytes", stats.net_input_bytes)
       .Add("total_net_output_bytes", stats.net_output_bytes)
-      .AddZeros({"total_net_repl_input_bytes", "total_net_repl_output_bytes"})
+      .AddZeros({"total_net_repl_input_bytes", "total_net_repl_output_bytes", "total_net_cluster_slot_import_bytes",
+                 "total_net_cluster_slot_export_bytes"})
       .AddRatio("instantaneous_input_kbps", stats.input.PerSecond() / kKilo)
       .AddRatio("instantaneous_output_kbps", stats.output.PerSecond() / kKilo)
       .AddRatio("instantaneous_input_repl_kbps", 0)
@@ -87,9 +94,16 @@ void AddKeys(InfoText& text, const Services& services) {
   const KeyspaceStats& stats = services.data.dataset.stats;
   const int64_t since_us = services.env.stats.eviction_exceeded_since_us;
   const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.env.clock.MonotonicUs() - since_us);
+  const bool is_redis =
+      !services.env.dialect.EmulatesVersion() || services.env.dialect.traits.valkey_version_number == 0;
+  // Redis has the fields before the keys, Valkey after them.
+  if (is_redis)
+    text.Add("expired_subkeys", stats.expired_fields).Add("expired_subkeys_active", stats.expired_fields_active);
   text.Add("expired_keys", stats.expired_keys)
-      .Add("expired_subkeys", stats.expired_fields)
+      .Add("expired_keys_active", stats.expired_keys_active)
+      .Add("expired_fields", stats.expired_fields)
       .AddRatio("expired_stale_perc", 100 * stats.expired_stale_share)
+      .AddRatio("expired_keys_with_volatile_items_stale_perc", 0)
       .Add("expired_time_cap_reached_count", stats.expire_cycles_out_of_time)
       .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
       .Add("evicted_keys", stats.evicted_keys)
@@ -123,6 +137,7 @@ void AddSnapshots(InfoText& text, const Services& services) {
       .Add("rdb_last_bgsave_time_sec", figures.last_duration_s)
       .Add("rdb_current_bgsave_time_sec", figures.current_duration_s)
       .Add("rdb_saves", figures.saves)
+      .Add("rdb_saves_consecutive_failures", figures.failures_in_a_row)
       .Add("rdb_last_cow_size", figures.last_cow_bytes)
       .Add("rdb_last_load_keys_expired", services.storage.loading.KeysExpired())
       .Add("rdb_last_load_keys_loaded", services.storage.loading.KeysLoaded());
@@ -231,7 +246,7 @@ std::string PersistenceSection(const Services& services) {
   AddChild(text, services);
   AddSnapshots(text, services);
   AddAof(text, services.storage.aof);
-  text.AddZeros({"module_fork_in_progress", "module_fork_last_cow_size"});
+  text.AddZeros({"module_fork_in_progress", "module_fork_last_cow_size", "slot_migration_fork_in_progress"});
   if (services.storage.aof.IsOn()) AddAofSizes(text, services.storage.aof);
   if (services.storage.loading.IsActive()) AddLoading(text, services);
   return text.Take();
@@ -261,7 +276,9 @@ std::string StatsSection(const Services& services) {
   text.Add("acl_access_denied_auth", denials(AclLogEntry::Reason::kAuth))
       .Add("acl_access_denied_cmd", denials(AclLogEntry::Reason::kCommand))
       .Add("acl_access_denied_key", denials(AclLogEntry::Reason::kKey))
-      .Add("acl_access_denied_channel", denials(AclLogEntry::Reason::kChannel));
+      .Add("acl_access_denied_channel", denials(AclLogEntry::Reason::kChannel))
+      .Add("acl_access_denied_tls_cert", 0)
+      .Add("acl_access_denied_db", denials(AclLogEntry::Reason::kDatabase));
   return text.Take();
 }
 
@@ -275,7 +292,8 @@ std::string CpuSection(const Services&) {
       .Add("used_cpu_sys_children", Seconds(children.ru_stime))
       .Add("used_cpu_user_children", Seconds(children.ru_utime))
       .Add("used_cpu_sys_main_thread", Seconds(thread.ru_stime))
-      .Add("used_cpu_user_main_thread", Seconds(thread.ru_utime));
+      .Add("used_cpu_user_main_thread", Seconds(thread.ru_utime))
+      .Add("used_active_time_main_thread", Seconds(Sum(thread.ru_stime, thread.ru_utime)));
   return text.Take();
 }
 

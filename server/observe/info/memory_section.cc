@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "scripting/function_library.h"
 #include "scripting/script_cache.h"
@@ -26,13 +27,15 @@ double Ratio(size_t part, size_t whole) {
 }
 int64_t Difference(size_t a, size_t b) { return static_cast<int64_t>(a) - static_cast<int64_t>(b); }
 
-void AddTotals(InfoText& text, const MemoryReport& memory, size_t peak_bytes, size_t resident_bytes) {
+void AddTotals(InfoText& text, const MemoryReport& memory, const ServerStats& stats, size_t resident_bytes) {
+  const size_t peak_bytes = stats.peak_memory_bytes;
   text.Add("used_memory", memory.used_bytes)
       .AddHumanBytes("used_memory_human", memory.used_bytes)
       .Add("used_memory_rss", resident_bytes)
       .AddHumanBytes("used_memory_rss_human", resident_bytes)
       .Add("used_memory_peak", peak_bytes)
       .AddHumanBytes("used_memory_peak_human", peak_bytes)
+      .Add("used_memory_peak_time", stats.peak_memory_time_s)
       .AddPercent("used_memory_peak_perc", 100 * Ratio(memory.used_bytes, peak_bytes))
       .Add("used_memory_overhead", memory.overhead_bytes)
       .Add("used_memory_startup", memory.startup_bytes)
@@ -89,11 +92,10 @@ std::string MemorySection(const Services& services) {
   const MemoryReport memory = MeasureMemory(services);
   const size_t resident_bytes = ResidentBytes();
   const AllocatorStats allocator = AllocatorOrProcess(memory.used_bytes, resident_bytes);
-  size_t& peak_bytes = services.env.stats.peak_memory_bytes;
-  peak_bytes = std::max(peak_bytes, memory.used_bytes);
+  services.env.stats.NotePeakMemory(memory.used_bytes, services.env.clock.WallMs() / 1000);
 
   InfoText text("Memory");
-  AddTotals(text, memory, peak_bytes, resident_bytes);
+  AddTotals(text, memory, services.env.stats, resident_bytes);
   text.Add("allocator_allocated", allocator.allocated)
       .Add("allocator_active", allocator.active)
       .Add("allocator_resident", allocator.resident)
@@ -108,10 +110,13 @@ std::string MemorySection(const Services& services) {
   text.Add("mem_not_counted_for_evict", services.data.eviction.UncountedBytes())
       .Add("mem_replication_backlog", memory.backlog_bytes)
       .Add("mem_total_replication_buffers", services.replication.replicas().BufferBytes())
-      .Add("mem_replica_full_sync_buffer", 0)
+      .AddZeros({"mem_replica_full_sync_buffer", "mem_replicas_repl_buffer"})
       .Add("mem_clients_slaves", memory.replicas_bytes)
       .Add("mem_clients_normal", memory.clients_bytes)
+      .AddZeros({"mem_cluster_slot_migration_output_buffer", "mem_cluster_slot_migration_input_buffer",
+                 "mem_cluster_slot_migration_input_buffer_peak"})
       .Add("mem_cluster_links", ClusterLinkBytes(services))
+      .AddZeros({"mem_cluster_slot_import", "mem_cluster_slot_export"})
       .Add("mem_aof_buffer", memory.aof_buffer_bytes)
       .Add("mem_allocator", AllocatorName())
       .Add("mem_overhead_db_hashtable_rehashing", 0)

@@ -40,7 +40,9 @@ void AddLink(InfoText& text, const Services& services) {
       .Add("master_last_io_seconds_ago", figures.last_io_s)
       .Add("master_sync_in_progress", is_syncing ? 1 : 0)
       .Add("slave_read_repl_offset", figures.read_offset)
-      .Add("slave_repl_offset", services.data.dataset.history.offset);
+      .Add("slave_repl_offset", services.data.dataset.history.offset)
+      .Add("master_current_sync_attempts", figures.current_sync_attempts)
+      .Add("master_total_sync_attempts", figures.total_sync_attempts);
   if (is_syncing) {
     const int64_t left = figures.transfer_total < 0 ? -1 : figures.transfer_total - figures.transfer_read;
     const double percent = figures.transfer_total <= 0 ? 0
@@ -52,7 +54,9 @@ void AddLink(InfoText& text, const Services& services) {
         .Add("master_sync_perc", FixedText(percent, 2))
         .Add("master_sync_last_io_seconds_ago", figures.transfer_io_s);
   }
-  if (!is_linked) text.Add("master_link_down_since_seconds", figures.down_s);
+  is_linked ? text.Add("master_link_up_since_seconds", figures.up_since_s)
+            : text.Add("master_link_down_seconds", figures.down_s);
+  text.Add("total_disconnect_time_sec", figures.total_down_s);
   if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
   if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());

@@ -36,6 +36,7 @@ std::string SentinelSection(const Services& services) {
   text.Add("sentinel_masters", state.primaries.size())
       .Add("sentinel_tilt", state.is_in_tilt ? 1 : 0)
       .Add("sentinel_tilt_since_seconds", state.is_in_tilt ? tilt_s : -1)
+      .Add("sentinel_total_tilt", state.tilt_count)
       .Add("sentinel_running_scripts", sentinel.scripts().running_count())
       .Add("sentinel_scripts_queue_length", sentinel.scripts().jobs().size())
       .Add("sentinel_simulate_failure_flags",

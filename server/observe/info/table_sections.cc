@@ -4,6 +4,7 @@
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/catalogue/command_table.h"
+#include "server/catalogue/dialect.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/expiry.h"
@@ -49,7 +50,15 @@ std::string LatencyText(const LatencyHistogram& histogram, const std::vector<dou
 
 }  // namespace
 
-std::string ModulesSection(const Services&) { return InfoText("Modules").Take(); }
+std::string ModulesSection(const Services& services) {
+  InfoText text("Modules");
+  if (services.env.dialect.traits.lua_is_a_module) {
+    text.Add("module",
+             "name=lua,ver=1,api=1,filters=0,usedby=[],using=[],"
+             "options=[handle-repl-async-load|handle-atomic-slot-migration]");
+  }
+  return text.Take();
+}
 
 std::string CommandStatsSection(const Services& services) {
   InfoText text("Commandstats");

@@ -65,6 +65,13 @@ TEST_F(EvictionPoolTest, LruPrefersKeysUnusedForLong) {
   EXPECT_LT(recent, 10);
 }
 
+TEST_F(EvictionPoolTest, LrmPrefersKeysUnmodifiedForLong) {
+  settings_.maxmemory_policy = EvictionPolicy::kAllKeysLrm;
+  EXPECT_GT(Mean(EvictByIdleTime(10'000, 1000)), 8500) << "random choice would give 5000, perfect choice 9500";
+  const uint32_t bits = KeyUsage::BitsForIdleTime(100, kNowMs);
+  EXPECT_EQ(access_.BitsAfterUse(bits, kNowMs), bits);
+}
+
 TEST_F(EvictionPoolTest, MoreSamplesChooseBetter) {
   settings_.maxmemory_policy = EvictionPolicy::kAllKeysLru;
   settings_.maxmemory_samples = 1;

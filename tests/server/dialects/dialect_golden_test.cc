@@ -32,7 +32,9 @@ constexpr auto kCases = std::to_array<GoldenCase>({{Emulated::kRedis62, "redis-6
                                                    {Emulated::kRedis74, "redis-7.4.1"},
                                                    {Emulated::kRedis80, "redis-8.0.2"},
                                                    {Emulated::kValkey80, "valkey-8.0.1"},
-                                                   {Emulated::kValkey81, "valkey-8.1.1"}});
+                                                   {Emulated::kRedis86, "redis-8.6.3"},
+                                                   {Emulated::kValkey81, "valkey-8.1.1"},
+                                                   {Emulated::kValkey91, "valkey-9.1.2"}});
 
 // --- What the real one says.
 

@@ -15,6 +15,8 @@ using testing::Not;
 TEST(Dialect, NamesAreThoseOfTheDirective) {
   EXPECT_EQ(ParseEmulatedVersion("Redis:6.2"), Emulated::kRedis62);
   EXPECT_EQ(ParseEmulatedVersion("valkey:8.1"), Emulated::kValkey81);
+  EXPECT_EQ(ParseEmulatedVersion("redis:8.10"), Emulated::kRedis810);
+  EXPECT_EQ(ParseEmulatedVersion("valkey:9.2"), Emulated::kValkey92);
   EXPECT_EQ(ParseEmulatedVersion("redis:6"), std::nullopt);
   EXPECT_EQ(ParseEmulatedVersion(""), std::nullopt);
   for (size_t i = 1; i < AllDialects().size(); ++i) {

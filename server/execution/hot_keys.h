@@ -1,0 +1,105 @@
+// HotKeys: finds the keys on which commands spend the most time, or which cause the most traffic (HOTKEYS).
+//
+// A session of HotKeys begins with Start and ends with Stop or after its duration. Its results stay until Reset or the
+// next Start. Only commands with keys count; the time and bytes of a command are divided equally among its keys.
+// A session remembers at most kMaxKeys keys for each metric, so that its memory is limited. When it has no room, a new
+// key replaces the key with the smallest sum and inherits that sum (the algorithm Space-Saving).
+#pragma once
+
+#include <sys/resource.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/bytes.h"
+#include "server/execution/call_observer.h"
+#include "server/runtime/env.h"
+
+namespace respite {
+
+class Random;
+
+class HotKeySums {  // sums by key, for the keys with the largest sums
+ public:
+  using Item = std::pair<std::string, uint64_t>;  // a key and its sum
+
+  void Add(Bytes key, uint64_t amount);           // adds to the sum of a key. Cost: O(1), and O(kMaxKeys) without room
+  std::vector<Item> Largest(size_t count) const;  // the keys with the largest sums, largest first
+  uint64_t Total() const { return total_; }       // all amounts that were added
+
+ private:
+  static constexpr size_t kMaxKeys = 1000;  // number of remembered keys
+
+  struct BytesHash {  // hashes a key without a copy
+    using is_transparent = void;
+    size_t operator()(Bytes key) const { return std::hash<std::string_view>()(key); }
+  };
+
+  std::unordered_map<std::string, uint64_t, BytesHash, std::equal_to<>> sums_;  // sum by key
+  uint64_t total_ = 0;                                                          // all amounts that were added
+};
+
+class HotKeys final : public CallObserver {  // the current or latest session of HOTKEYS
+ public:
+  struct Options {                // what HOTKEYS START was told
+    bool by_cpu_time = false;     // CPU: sums the time of commands
+    bool by_net_bytes = false;    // NET: sums the bytes of requests and replies
+    size_t count = 10;            // number of keys that HOTKEYS GET shows
+    int64_t duration_ms = 0;      // the session ends after this time; 0: with Stop
+    int64_t sample_ratio = 1;     // one of so many commands counts
+    std::vector<int> slots = {};  // only keys of these slots count, in ascending order; empty: all keys
+  };
+  struct Sums {                     // time and bytes of some commands
+    uint64_t us = 0;                // duration
+    uint64_t net_bytes = 0;         // bytes of requests and replies
+    void Add(const Sums& amount) {  // adds both
+      us += amount.us;
+      net_bytes += amount.net_bytes;
+    }
+  };
+  struct Results {                // a session, as HOTKEYS GET shows it
+    Options options;              // what HOTKEYS START was told
+    int64_t started_wall_ms = 0;  // Unix time of the start
+    int64_t duration_ms = 0;      // time from the start until the end, or until now
+    int64_t cpu_user_ms = 0;      // CPU time of the process in user mode during the session
+    int64_t cpu_sys_ms = 0;       // CPU time of the process in the kernel during the session
+    Sums all;                     // all commands with keys
+    Sums selected;                // the commands with keys in `slots`
+    Sums sampled;                 // those of `selected` that counted for the sums by key
+    HotKeySums cpu_us;            // microseconds by key
+    HotKeySums net_bytes;         // bytes by key
+  };
+  struct Parts {               // the objects that HotKeys uses; its constructor gets them
+    const Env& env;            // clocks
+    CallObservers& observers;  // are told of commands
+    Random& random;            // chooses the commands of a sample
+  };
+  explicit HotKeys(const Parts& parts) : parts_(parts) {}
+
+  void Start(Options options);                 // begins a session. Requires: none is active
+  void Stop();                                 // ends the active session
+  void Reset() { exists_ = false; }            // forgets the results. Requires: no session is active
+  bool IsActive();                             // a session is active; ends a session whose duration has passed
+  bool HasResults() const { return exists_; }  // there was a session since the last Reset
+  const Results& results();                    // requires HasResults()
+
+  void OnCall(const FinishedCall& call) override;  // counts the command
+
+ private:
+  bool IsSelected(Bytes key) const;  // the key is in one of the slots
+  void NoteTimes();                  // updates the times of the results
+
+  const Parts parts_;           // the objects that the constructor got
+  bool exists_ = false;         // there are results
+  bool active_ = false;         // commands are counted
+  int64_t started_ms_ = 0;      // monotonic time of the start
+  rusage usage_at_start_ = {};  // CPU time of the process at the start
+  Results results_;             // valid if exists_
+};
+
+}  // namespace respite

@@ -1,0 +1,114 @@
+// Details of Redis since 8.2 and of Valkey since 9.0.
+#include <gtest/gtest.h>
+
+#include "tests/server/dialects/emulation.h"
+#include "tests/support/reply_matchers.h"
+
+namespace respite {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST(NewestDialects, AnUnknownCommandWithoutArguments) {
+  EXPECT_THAT(Emulation("redis:8.6").Run("FOO"), Error("ERR unknown command 'FOO'"));
+  EXPECT_THAT(Emulation("redis:8.6").Run("FOO a"), Error("ERR unknown command 'FOO', with args beginning with: 'a' "));
+  EXPECT_THAT(Emulation("redis:8.0").Run("FOO"), Error("ERR unknown command 'FOO', with args beginning with: "));
+}
+
+TEST(NewestDialects, EventsOfOverwrittenKeys) {
+  for (const auto& [version, has] : {std::pair("redis:8.0", false), {"redis:8.2", true}, {"valkey:9.1", false}}) {
+    Emulation server(version);
+    const TestReply reply = server.Run("CONFIG SET notify-keyspace-events Eoc");
+    has ? EXPECT_THAT(reply, Ok()) : EXPECT_THAT(reply, ErrorStartsWith("ERR CONFIG SET failed"));
+  }
+}
+
+TEST(NewestDialects, EvictionOfKeysThatWereNotModified) {
+  EXPECT_THAT(Emulation("redis:8.6").Run("CONFIG SET maxmemory-policy allkeys-lrm"), Ok());
+  EXPECT_THAT(
+      Emulation("redis:8.4").Run("CONFIG SET maxmemory-policy x"),
+      ErrorStartsWith("ERR CONFIG SET failed (possibly related to argument 'maxmemory-policy') - argument(s) must "
+                      "be one of the following: volatile-lru, volatile-lfu, volatile-random, volatile-ttl, "
+                      "allkeys-lru, allkeys-lfu, allkeys-random, noeviction"));
+}
+
+TEST(NewestDialects, SlowlogCountsArgumentsSince810) {
+  for (const auto& [version, size] : {std::pair("redis:8.8", 6), {"redis:8.10", 7}}) {
+    Emulation server({"slowlog-log-slower-than 0", "emulate " + std::string(version)});
+    server.Run("ECHO hello");
+    const TestReply record = server.Run("SLOWLOG GET 1")[0];
+    ASSERT_EQ(record.Size(), static_cast<size_t>(size)) << version;
+    if (size == 7) EXPECT_THAT(record[6], Int(2));
+  }
+}
+
+TEST(NewestDialects, Valkey91DescribesErrorsInItsOwnWay) {
+  Emulation valkey("valkey:9.1");
+  EXPECT_THAT(valkey.Run("EVAL \"return redis.call('multi')\" 0"),
+              Error("ERR This Valkey command is not allowed from script script: on @user_script:1."));
+  EXPECT_THAT(valkey.Run("MULTI"), Ok());
+  EXPECT_THAT(valkey.Run("MULTI"), Error("ERR Command 'multi' not allowed inside a transaction"));
+  EXPECT_THAT(valkey.Run("DISCARD"), Ok());
+  EXPECT_THAT(valkey.Run("CLUSTER KEYSLOT a"), Int(15495));
+  EXPECT_THAT(valkey.Run("GETEX absent EX 0"), Error("ERR invalid expire time in 'getex' command"));
+  EXPECT_THAT(valkey.Run("GEOADD g 1 1 m"), Int(1));
+  EXPECT_THAT(valkey.Run("GEOSEARCH g FROMMEMBER x BYRADIUS 1 m"), Error("ERR member x does not exist"));
+  EXPECT_THAT(valkey.Run("ZADD z 0x1 m"), Error("ERR value is not a valid float"));
+  EXPECT_THAT(valkey.Run("CONFIG SET io-threads 2"), Ok());
+}
+
+TEST(NewestDialects, Valkey91HasAModuleForLua) {
+  EXPECT_EQ(Emulation("valkey:9.1").Run("MODULE LIST")[0][1].Text(), "lua");
+  EXPECT_EQ(Emulation("valkey:9.1").Run("HELLO")[13].Size(), 1u);
+  EXPECT_EQ(Emulation("valkey:9.0").Run("MODULE LIST").Size(), 0u);
+}
+
+TEST(NewestDialects, Valkey90NoLongerDeprecatesCommands) {
+  EXPECT_THAT(Emulation("valkey:8.1").Run("COMMAND DOCS getset")[1].Texts(), testing::Contains("deprecated_since"));
+  EXPECT_THAT(Emulation("valkey:9.0").Run("COMMAND DOCS getset")[1].Texts(),
+              Not(testing::Contains("deprecated_since")));
+}
+
+TEST(NewestDialects, UsersOfValkey91HaveDatabases) {
+  Emulation valkey("valkey:9.1");
+  EXPECT_THAT(valkey.Run("ACL SETUSER joe on nopass +@all ~* &* db=1,0"), Ok());
+  EXPECT_THAT(valkey.Run("ACL LIST")[0], Bulk("user joe on nopass ~* &* db=0,1 +@all"));
+  EXPECT_THAT(valkey.Run("ACL GETUSER joe")[11], Bulk("db=0,1"));
+  EXPECT_THAT(valkey.Run("ACL GETUSER default")[11], Bulk("alldbs"));
+  EXPECT_THAT(valkey.Run("ACL SETUSER joe db=x"), Error("ERR Error in ACL SETUSER modifier 'db=x': Syntax error"));
+  EXPECT_THAT(valkey.Run("ACL SETUSER joe db=-1"),
+              Error("ERR Error in ACL SETUSER modifier 'db=-1': The provided database ID is out of range"));
+  EXPECT_THAT(Emulation("valkey:9.0").Run("ACL SETUSER joe alldbs"),
+              Error("ERR Error in ACL SETUSER modifier 'alldbs': Syntax error"));
+}
+
+TEST(NewestDialects, ADatabaseMayBeForbidden) {
+  Emulation server(std::vector<std::string>{});
+  constexpr char kDenied[] = "NOPERM No permissions to access database";
+  EXPECT_THAT(server.Run("ACL SETUSER joe on nopass +@all ~* &* db=1"), Ok());
+  EXPECT_THAT(server.Run("ACL DRYRUN joe SWAPDB 1 2"), Bulk("User joe has no permissions to access database 2"));
+  EXPECT_THAT(server.Run("ACL DRYRUN joe COPY a b DB 5"), Bulk("User joe has no permissions to access database 5"));
+  EXPECT_THAT(server.Run("ACL DRYRUN joe GET k"), Bulk("User joe has no permissions to access database GET"));
+  EXPECT_THAT(server.Run("AUTH joe x"), Ok());
+  EXPECT_THAT(server.Run("GET k"), Error(kDenied));
+  EXPECT_THAT(server.Run("WATCH k"), Error(kDenied));
+  EXPECT_THAT(server.Run("EVAL \"return 1\" 0"), Error(kDenied));
+  EXPECT_THAT(server.Run("PING"), Simple("PONG"));
+  EXPECT_THAT(server.Run("SELECT 2"), Error(kDenied));
+  EXPECT_THAT(server.Run("SELECT 99"), Error("ERR DB index is out of range"));
+  EXPECT_THAT(server.Run("SELECT 1"), Ok());
+  EXPECT_THAT(server.Run("SET k v"), Ok());
+  EXPECT_THAT(server.Run("MOVE k 2"), Error(kDenied));
+  EXPECT_THAT(server.Run("COPY k j DB 0"), Error(kDenied));
+  EXPECT_THAT(server.Run("FLUSHDB"), Ok());
+  EXPECT_THAT(server.Run("FLUSHALL"), Error(kDenied));
+  EXPECT_THAT(server.Run("EVAL \"return redis.call('select', 2)\" 0"),
+              ErrorStartsWith("ERR ACL failure in script: No permissions to access database"));
+  EXPECT_THAT(server.Run("INFO stats").Text(), HasSubstr("acl_access_denied_db:8\r\n"));
+  EXPECT_THAT(server.Run("ACL LOG 1")[0].Texts(), testing::Contains("database"));
+}
+
+}  // namespace
+}  // namespace respite
