@@ -1,6 +1,7 @@
 #include "protocol/reply_buffer.h"
 
 #include <algorithm>
+#include <cassert>
 
 namespace respite {
 
@@ -43,12 +44,31 @@ void ReplyBuffer::CloseBlock() {
 }
 
 void ReplyBuffer::AddBlock() {
+  if (ExceedsLimit(BlockPool::kBlockBytes)) return DropAppends();
   CloseBlock();
   segments_.push_back({.block = pool_->Take(), .blob = {}});
   held_bytes_ += BlockPool::kBlockBytes;
   block_bytes_ += BlockPool::kBlockBytes;
   end_ = segments_.back().block.get();
   room_ = BlockPool::kBlockBytes;
+}
+
+void ReplyBuffer::DropAppends() {
+  if (!HasOverflowed()) {
+    CloseBlock();
+    missing_from_ = size_;
+    dropped_ = pool_->Take();
+  }
+  end_ = dropped_.get();
+  room_ = BlockPool::kBlockBytes;
+}
+
+void ReplyBuffer::EndOverflow() {
+  size_ = missing_from_;
+  missing_from_ = kNothingMissing;
+  pool_->Return(std::move(dropped_));
+  end_ = nullptr;
+  room_ = 0;
 }
 
 void ReplyBuffer::AppendSlowly(Bytes bytes) {
@@ -67,8 +87,10 @@ void ReplyBuffer::AppendShared(BlobRef blob) {
 }
 
 void ReplyBuffer::AppendReference(BlobRef blob, size_t offset, size_t size) {
-  CloseBlock();
+  const bool is_dropped = ExceedsLimit(size);
+  is_dropped ? DropAppends() : CloseBlock();
   size_ += size;
+  if (is_dropped) return;
   held_bytes_ += size;
   segments_.push_back({.block = nullptr, .blob = std::move(blob), .offset = offset, .size = size});
 }
@@ -92,6 +114,10 @@ void ReplyBuffer::Release(Segment& segment) {
 }
 
 void ReplyBuffer::RollBack(size_t size) {
+  if (HasOverflowed()) {
+    if (size > missing_from_) return void(size_ = std::min(size_, size));
+    EndOverflow();
+  }
   while (size_ > size) {
     Bytes last = View(segments_.size() - 1);
     size_t sent = segments_.size() - 1 == head_ ? front_sent_ : 0;
@@ -119,6 +145,7 @@ void ReplyBuffer::RollBack(size_t size) {
 }
 
 void ReplyBuffer::Clear() {
+  if (HasOverflowed()) EndOverflow();
   for (size_t i = head_; i < segments_.size(); ++i) Release(segments_[i]);
   segments_.clear();
   if (segments_.capacity() > 8) segments_.shrink_to_fit();
@@ -127,6 +154,7 @@ void ReplyBuffer::Clear() {
 }
 
 void ReplyBuffer::Consume(size_t n) {
+  assert(!HasOverflowed() || n == size_);
   size_ -= n;
   if (size_ == 0) return Clear();
   n += front_sent_;
@@ -150,6 +178,17 @@ std::string ReplyBuffer::Text(size_t skipped) const {
     skipped -= passed;
     text.append(piece.substr(passed));
   });
+  return text;
+}
+
+std::string ReplyBuffer::TakeText() {
+  std::string text;
+  text.reserve(size_);
+  while (!IsEmpty()) {
+    const size_t before = text.size();
+    VisitFront(1, [&](Bytes piece) { text.append(piece); });
+    Consume(text.size() - before);
+  }
   return text;
 }
 

@@ -2,7 +2,8 @@
 //
 // It is a queue of segments: blocks of text that grow at the end, and references to Blobs or parts of Blobs, which are
 // sent without a copy. Blocks come from a BlockPool that all clients share, so an idle client holds none. If a command
-// fails after it wrote part of its reply, RollBack removes that part.
+// fails after it wrote part of its reply, RollBack removes that part. SetLimit bounds the memory of a reply while it is
+// being written.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +42,7 @@ class BlockPool {  // keeps free blocks of 16 KB, which all reply buffers reuse
 class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and shared Blobs
  public:
   static constexpr size_t kMinSharedBytes = BlockPool::kBlockBytes;  // a Blob of this size or more is not copied
+  static constexpr size_t kNoLimit = SIZE_MAX;                       // for SetLimit: any size
 
   explicit ReplyBuffer(BlockPool& pool) : pool_(&pool) {}
   ReplyBuffer(const ReplyBuffer&) = delete;
@@ -54,6 +56,13 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   size_t HeldBytes() const { return held_bytes_; }                  // memory of the unsent blocks and Blobs
   size_t BlockBytes() const { return block_bytes_; }                // memory of the unsent blocks, without Blobs
   size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the queue itself
+
+  // Sets the maximum of HeldBytes. When an append exceeds it, the buffer overflows: it drops that append and all later
+  // ones, but counts them in Size, so that RollBack and the sizes of replies stay right. RollBack to a size before the
+  // dropped bytes, Clear and Rewind end this state. The owner must not send the content while bytes are missing. Cost
+  // of a limit: one comparison for each new block and each reference to a Blob.
+  void SetLimit(size_t held_bytes) { limit_ = held_bytes; }                // the maximum of HeldBytes from now on
+  bool HasOverflowed() const { return missing_from_ != kNothingMissing; }  // true: bytes above the limit were dropped
 
   // Requires: n <= BlockPool::kBlockBytes.
   char* Reserve(size_t n) {  // returns where to write `n` bytes; Commit then appends them
@@ -88,7 +97,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   // Clears the buffer, but keeps its block. Useful for code in this process that reads many replies one after the
   // other.
   void Rewind() {  // removes all bytes, but keeps one block for reuse
-    if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0) return Clear();
+    if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0 || HasOverflowed()) return Clear();
     end_ -= size_;
     room_ += size_;
     size_ = 0;
@@ -102,9 +111,13 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
       visit(i == head_ ? view.substr(front_sent_) : view);
     }
   }
-  void Consume(size_t n);  // removes the first `n` bytes, because they were sent
-  // Returns the content after the first `skipped` bytes as one string. Cost: O(n).
+  // Requires: no bytes are missing, or n == Size().
+  void Consume(size_t n);  // removes the first `n` bytes, which were sent
+  // Returns the content after the first `skipped` bytes as one string. Requires: no bytes are missing. Cost: O(n).
   std::string Text(size_t skipped = 0) const;
+  // Returns the content as one string, and clears the buffer. Frees each block when it is copied, so that the memory is
+  // never needed twice. Requires: no bytes are missing. Cost: O(n).
+  std::string TakeText();  // moves the content into one string
 
  private:
   struct Segment {                  // a block, or a reference to part of a Blob
@@ -121,26 +134,36 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   // Only the first message of a log is still referenced.
   static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, short messages are copied
 
+  static constexpr size_t kNothingMissing = SIZE_MAX;  // missing_from_ without an overflow
+
   bool IsOpen(size_t index) const {  // true: this segment is a block to which bytes can be appended
-    return end_ != nullptr && index + 1 == segments_.size();
+    return end_ != nullptr && index + 1 == segments_.size() && !HasOverflowed();
   }
   Bytes View(size_t index) const;
-  void AddBlock();                              // appends an empty block, which becomes the open one
-  void CloseBlock();                            // closes the open block: no bytes are appended to it any more
+  void AddBlock();                        // appends an empty block, which becomes the open one
+  void CloseBlock();                      // closes the open block: no bytes are appended to it any more
+  bool ExceedsLimit(size_t more) const {  // true: this many further bytes of memory must not be held
+    return HasOverflowed() || held_bytes_ + more > limit_;
+  }
+  void DropAppends();                           // overflows: from now on, the appended bytes are written into dropped_
+  void EndOverflow();                           // removes the missing bytes from Size, and stores appended bytes again
   void AppendSlowly(Bytes bytes);               // appends bytes for which the open block has no room
   void AppendPartSlowly(const BlobPart& part);  // appends a part that does not continue the last one
   void AppendReference(BlobRef blob, size_t offset, size_t size);  // appends part of a Blob, without a copy
   void Release(Segment& segment);                                  // frees what the segment holds
 
   BlockPool* pool_;
-  std::vector<Segment> segments_;  // blocks and Blob parts; those before head_ are sent
-  size_t head_ = 0;                // index of the first unsent segment
-  size_t front_sent_ = 0;          // how many bytes of the first unsent segment are sent
-  char* end_ = nullptr;            // where the next byte is written in the open block; null if no block is open
-  size_t room_ = 0;                // unused bytes of the open block
-  size_t size_ = 0;                // number of bytes that wait to be sent
-  size_t held_bytes_ = 0;          // memory of the unsent blocks and Blobs
-  size_t block_bytes_ = 0;         // memory of the unsent blocks, without Blobs
+  std::vector<Segment> segments_;          // blocks and Blob parts; those before head_ are sent
+  size_t head_ = 0;                        // index of the first unsent segment
+  size_t front_sent_ = 0;                  // how many bytes of the first unsent segment are sent
+  char* end_ = nullptr;                    // where the next byte is written in the open block; null if no block is open
+  size_t room_ = 0;                        // unused bytes of the open block
+  size_t size_ = 0;                        // number of bytes that wait to be sent
+  size_t held_bytes_ = 0;                  // memory of the unsent blocks and Blobs
+  size_t block_bytes_ = 0;                 // memory of the unsent blocks, without Blobs
+  size_t limit_ = kNoLimit;                // the maximum of held_bytes_
+  size_t missing_from_ = kNothingMissing;  // after an overflow: the bytes after the first this many are missing
+  std::unique_ptr<char[]> dropped_;  // after an overflow: a block that the dropped bytes overwrite again and again
 };
 
 }  // namespace respite

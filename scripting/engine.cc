@@ -22,6 +22,7 @@ namespace {
 constexpr int kInstructionsPerLook = 10'000;
 constexpr char kKilled[] = "Script killed by user with SCRIPT KILL...";
 constexpr char kLoadTimeout[] = "FUNCTION LOAD timeout";
+constexpr char kLoadTimeoutError[] = "ERR FUNCTION LOAD timeout";
 constexpr char kLongError[] = "ERR The error of the script is too long";
 constexpr char kUnknownError[] = "ERR unknown error";
 
@@ -250,6 +251,7 @@ class ScriptEngine::WatchedPhase {
 
 Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* chunk, CompileLimit limit) {
   const WatchedPhase watched(*this, limit == CompileLimit::kHost ? Phase::kRun : Phase::kLoad);
+  RelieveMemory();  // scripts that were evicted may have left a lot of garbage
   Function function = LUA_NOREF;
   auto compile = [&] {
     if (LoadSource(lua_, source, chunk) != LUA_OK) lua_error(lua_);
@@ -323,17 +325,33 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   const size_t room = CapacityFor(invocation);
   // The phase includes preparing the arguments and writing the reply, because a client can make them arbitrarily long.
   const WatchedPhase watched(*this, Phase::kRun);
+  RelieveMemory();  // the scripts of one EXEC leave garbage, and no collection runs between them
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
+  lua51::PushEnvironment(lua_, -1);
+  lua_remove(lua_, -2);
   int status = LUA_OK;
   if (room <= kLittleCapacity && used_bytes_ + room < memory_limit_) {
     prepare();
   } else {
     status = Protect(prepare);
   }
-  if (status == LUA_OK) status = ProtectedRun(lua_gettop(lua_) - 2, 1);
+  if (status == LUA_OK) status = ProtectedRun(lua_gettop(lua_) - 3, 1);
+  RestoreEnvironment(invocation.function);
   return Finish(status, invocation.name, reply);
 }
 
+// Undoes setfenv for the function that has run, because its next caller may be another client. Otherwise the script
+// would also keep the memory of the environment. Requires: the environment is at the bottom of Lua's stack.
+void ScriptEngine::RestoreEnvironment(Function function) {
+  lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);
+  lua_pushvalue(lua_, 1);
+  lua51::ReplaceEnvironment(lua_, -2);
+  lua_pop(lua_, 1);
+}
+
 std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
+  // The hook never runs in short libraries, so a series of them would never meet its deadline without this check.
+  if (host_.MonotonicMs() > load_until_ms_) return ScriptFailure{kLoadTimeoutError};
   const WatchedPhase watched(*this, Phase::kLoad);
   lua_pushcfunction(lua_, DescribeError);
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, function);

@@ -87,6 +87,9 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }
   size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated
+  size_t UnusedBytes() const {                      // bytes that scripts may still allocate, without a collection
+    return used_bytes_ < memory_limit_ ? memory_limit_ - used_bytes_ : 0;
+  }
 
   // Returns the engine that owns a Lua state, for C++ functions that Lua calls.
   static ScriptEngine& Of(lua_State* lua) { return **static_cast<ScriptEngine**>(lua_getextraspace(lua)); }
@@ -122,6 +125,7 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   int ProtectedRun(int arguments, int results);                  // lua_pcall with the memory limit; returns its status
   template <typename Prepare>
   std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);  // runs any script
+  void RestoreEnvironment(Function function);  // undoes what setfenv has done to a function that has run
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply, or returns the error
   ScriptFailure DescribeFailure(Bytes name);         // turns the error on Lua's stack into text; `name`: the script's
   ScriptFailure DescribeFailureBriefly(Bytes name);  // the same, if Lua has no memory left

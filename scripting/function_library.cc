@@ -81,13 +81,30 @@ ScriptEngine& FunctionLibraries::engine() {
   return *contents_.engine;
 }
 
+int64_t FunctionLibraries::TimeoutMs(Origin origin) const {
+  if (origin == Origin::kAccepted) return 10 * kLoadTimeoutMs;
+  return kLoadTimeoutMs - (shared_limit_began_ms_ ? total_load_time_ms_ - *shared_limit_began_ms_ : 0);
+}
+
+class FunctionLibraries::TimedLoad {
+ public:
+  TimedLoad(FunctionLibraries& libraries, int64_t timeout_ms)
+      : libraries_(libraries), started_ms_(libraries.host_.MonotonicMs()) {
+    libraries.engine().SetLoadDeadline(timeout_ms);
+  }
+  ~TimedLoad() { libraries_.total_load_time_ms_ += libraries_.host_.MonotonicMs() - started_ms_; }
+  TimedLoad(const TimedLoad&) = delete;
+  TimedLoad& operator=(const TimedLoad&) = delete;
+
+ private:
+  FunctionLibraries& libraries_;
+  const int64_t started_ms_;
+};
+
 Result<const FunctionLibrary*> FunctionLibraries::Load(Bytes code, OnExisting on_existing, Origin origin) {
-  const int64_t started_ms = host_.MonotonicMs();
-  engine().SetLoadDeadline(TimeoutMs(origin));
+  const TimedLoad timed(*this, TimeoutMs(origin));
   const LoadMemory memory(engine(), origin);
-  auto loaded = LoadInto(contents_.loaded, code, on_existing);
-  total_load_time_ms_ += host_.MonotonicMs() - started_ms;
-  return loaded;
+  return LoadInto(contents_.loaded, code, on_existing);
 }
 
 Result<const FunctionLibrary*> FunctionLibraries::LoadInto(Collection& into, Bytes code, OnExisting on_existing) {
@@ -126,8 +143,8 @@ Result<Done> FunctionLibraries::Restore(std::span<const std::string> codes, Rest
                                         Origin origin) {
   constexpr int64_t kForEverMs = INT64_MAX / 2;
   Collection added(hash_key_);
+  const TimedLoad timed(*this, limit == TimeLimit::kNone ? kForEverMs : TimeoutMs(origin));
   const LoadMemory memory(engine(), origin);
-  engine().SetLoadDeadline(limit == TimeLimit::kNone ? kForEverMs : TimeoutMs(origin));
   for (const std::string& code : codes) {
     if (limit == TimeLimit::kEach) engine().SetLoadDeadline(TimeoutMs(origin));
     auto loaded = LoadInto(added, code, OnExisting::kRefuse);

@@ -102,6 +102,20 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing,  // adds a library, or changes nothing
                                       Origin origin = Origin::kClient);
   int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // how long all calls of Load took together
+  // While a SharedLimit exists, all libraries that clients load have one time limit together, in any number of calls of
+  // Load and Restore. It is for EXEC, during which the server serves no other client.
+  class SharedLimit {  // while it exists, all libraries of clients have one time limit together
+   public:
+    explicit SharedLimit(FunctionLibraries& libraries) : libraries_(libraries) {
+      libraries.shared_limit_began_ms_ = libraries.total_load_time_ms_;
+    }
+    ~SharedLimit() { libraries_.shared_limit_began_ms_.reset(); }
+    SharedLimit(const SharedLimit&) = delete;
+    SharedLimit& operator=(const SharedLimit&) = delete;
+
+   private:
+    FunctionLibraries& libraries_;  // the libraries whose limit is shared
+  };
   // Adds all libraries or none. The server serves no other client during the call, so libraries from a client should
   // share one time limit.
   Result<Done> Restore(std::span<const std::string> codes,  // FUNCTION RESTORE: adds all libraries or none
@@ -133,10 +147,9 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   size_t UsedBytes() const { return contents_.loaded.used_bytes; }  // memory of code and names
 
  private:
-  static int64_t TimeoutMs(Origin origin) {  // how long loading one library may take
-    return origin == Origin::kClient ? kLoadTimeoutMs : 10 * kLoadTimeoutMs;
-  }
-  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs a library's code, and adds it
+  class TimedLoad;  // while it exists, libraries are loaded: sets the deadline, and adds to total_load_time_ms_
+  int64_t TimeoutMs(Origin origin) const;  // time limit for loading one library now; negative: used up
+  Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs the code, and adds the library
                                           OnExisting on_existing);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs the library; returns the error
   Result<Done> Join(Collection added, RestorePolicy policy);  // adds libraries to the loaded ones, as FUNCTION RESTORE
@@ -147,6 +160,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   HashKey hash_key_;                // secret key to hash function names, so that clients cannot choose collisions
   Contents contents_;               // all libraries and their Lua state
   int64_t total_load_time_ms_ = 0;  // how long all calls of Load took together, in ms
+  std::optional<int64_t> shared_limit_began_ms_;  // total_load_time_ms_ when SharedLimit began; nullopt: there is none
 };
 
 }  // namespace respite

@@ -84,6 +84,10 @@ void ReraiseIfScriptEnded(lua_State* lua);   // raises a caught error again if t
 int GetEnvironment(lua_State* lua);  // implements the global function getfenv
 int SetEnvironment(lua_State* lua);  // implements the global function setfenv
 
+// Both do nothing that may fail. A function without an environment (it uses no globals) has the value nil.
+void PushEnvironment(lua_State* lua, int index);     // pushes the environment of the function at `index`
+void ReplaceEnvironment(lua_State* lua, int index);  // pops the environment, and sets it for the function at `index`
+
 int Format(lua_State* lua);  // implements string.format
 
 // Each function adds one library: OpenBase to the table of globals, the others as a global table.

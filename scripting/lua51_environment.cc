@@ -10,10 +10,10 @@ namespace {
 
 constexpr const char* kEnvironmentName = "_ENV";
 
-// Returns the index of the upvalue `_ENV` of the function on top, or 0 if it has none.
-int EnvironmentUpvalue(lua_State* lua) {
+// Returns the index of the upvalue `_ENV` of a function, or 0 if it has none.
+int EnvironmentUpvalue(lua_State* lua, int function = -1) {
   for (int upvalue = 1;; upvalue++) {
-    const char* name = lua_getupvalue(lua, -1, upvalue);
+    const char* name = lua_getupvalue(lua, function, upvalue);
     if (name == nullptr) return 0;
     lua_pop(lua, 1);
     if (std::strcmp(name, kEnvironmentName) == 0) return upvalue;
@@ -40,6 +40,17 @@ void SetUpvalue(lua_State* lua, int upvalue) {
 }
 
 }  // namespace
+
+void PushEnvironment(lua_State* lua, int index) {
+  const int upvalue = EnvironmentUpvalue(lua, index);
+  upvalue == 0 ? lua_pushnil(lua) : static_cast<void>(lua_getupvalue(lua, index, upvalue));
+}
+
+void ReplaceEnvironment(lua_State* lua, int index) {
+  const int function = lua_absindex(lua, index);
+  const int upvalue = EnvironmentUpvalue(lua, function);
+  upvalue == 0 ? lua_pop(lua, 1) : static_cast<void>(lua_setupvalue(lua, function, upvalue));
+}
 
 int GetEnvironment(lua_State* lua) {
   const int level = lua_isfunction(lua, 1) ? 1 : OptionalInt(lua, 1, 1);

@@ -107,6 +107,9 @@ int Sha1Hex(lua_State* lua) {
   return 1;
 }
 
+// The maximum size of a text that redis.log writes. Escaping and writing a longer one would block the server.
+constexpr size_t kMaxLoggedBytes = 4096;
+
 int Log(lua_State* lua) {
   const int count = lua_gettop(lua);
   if (count < 2) return RaiseError(lua, PrefixTableName(lua, "log() requires two arguments or more."));
@@ -116,10 +119,10 @@ int Log(lua_State* lua) {
     return RaiseError(lua, "Invalid " + std::string(DialectOf(lua).log_level) + ".");
   }
   LuaBuffer line(lua);
-  for (int i = 2; i <= count; ++i) {
+  for (int i = 2; i <= count && line.View().size() < kMaxLoggedBytes; ++i) {
     if (lua_isstring(lua, i) == 0) continue;
     if (i > 2) line.Append(' ');
-    line.Append(TextAt(lua, i));
+    line.Append(TextAt(lua, i).substr(0, kMaxLoggedBytes - line.View().size()));
   }
   EngineOf(lua).host().Log(static_cast<LogLevel>(static_cast<int>(level)), line.View());
   return 0;

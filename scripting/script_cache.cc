@@ -1,5 +1,6 @@
 #include "scripting/script_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/digest.h"
@@ -29,12 +30,16 @@ const Script* ScriptCache::FindBySha(Bytes sha) {
   return contents_.last = found->second.get();
 }
 
-Result<const Script*> ScriptCache::Add(Bytes body) {
-  if (const Script* known = FindByText(body)) return known;
+Result<const Script*> ScriptCache::Add(Bytes body, Retention retention) {
+  if (const Script* known = FindByText(body)) {
+    if (retention == Retention::kPermanent) MakePermanent(*contents_.by_sha.find(known->sha)->second);
+    return known;
+  }
   const ScriptDialect dialect = host_.Dialect();
   const Result<ScriptHeader> header =
       dialect.has_headers ? ReadScriptHeader(body, dialect.knows_engines) : ScriptHeader();
   if (!header) return Failure(std::string(header.error()));
+  const size_t engine_bytes = engine().UsedBytes();
   const auto function =
       engine().Compile(body.substr(header.value().size), kScriptChunk, ScriptEngine::CompileLimit::kHost);
   if (!function) return Failure("Error compiling script (new function): " + function.error());
@@ -42,11 +47,46 @@ Result<const Script*> ScriptCache::Add(Bytes body) {
                                                 .sha = HexText(Sha1(body)),
                                                 .flags = header.value().flags,
                                                 .function = function.value()});
-  contents_.used_bytes += sizeof(Script) + script->body.capacity() + script->sha.capacity();
+  const size_t text_bytes = sizeof(Script) + script->body.capacity() + script->sha.capacity();
+  contents_.used_bytes += text_bytes;
+  // Lua's collector may have freed something else meanwhile, so the code counts at least as much as its text.
+  const size_t code_bytes = engine().UsedBytes() - std::min(engine_bytes, engine().UsedBytes());
+  script->held_bytes = text_bytes + std::max(code_bytes, body.size());
   const Script* added = script.get();
+  if (retention == Retention::kEvictable) {
+    script->is_evictable = true;
+    script->place = contents_.evictable.insert(contents_.evictable.end(), added);
+    contents_.evictable_bytes += script->held_bytes;
+  }
   contents_.by_text.emplace(added->body, added);
   contents_.by_sha.emplace(added->sha, std::move(script));
   return added;
+}
+
+void ScriptCache::MakePermanent(Script& script) {
+  if (!std::exchange(script.is_evictable, false)) return;
+  contents_.evictable.erase(script.place);
+  contents_.evictable_bytes -= script.held_bytes;
+}
+
+size_t ScriptCache::Evict(size_t max_scripts) {
+  const size_t before = contents_.evictable.size();
+  const size_t most = max_scripts == 0 ? SIZE_MAX : max_scripts;
+  while (contents_.evictable.size() > 1 &&
+         (contents_.evictable.size() > most || contents_.evictable_bytes > kMaxEvictableBytes)) {
+    Remove(*contents_.evictable.front());
+  }
+  return before - contents_.evictable.size();
+}
+
+void ScriptCache::Remove(const Script& script) {
+  if (contents_.last == &script) contents_.last = nullptr;
+  contents_.evictable.erase(script.place);
+  contents_.evictable_bytes -= script.held_bytes;
+  contents_.used_bytes -= sizeof(Script) + script.body.capacity() + script.sha.capacity();
+  engine().Release(script.function);
+  contents_.by_text.erase(script.body);
+  contents_.by_sha.erase(contents_.by_sha.find(script.sha));
 }
 
 ScriptEngine& ScriptCache::engine() {

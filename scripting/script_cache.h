@@ -1,7 +1,11 @@
 // ScriptCache: the scripts of EVAL, compiled once, indexed by their text and by the SHA-1 of their text.
+//
+// Clients may send any number of different texts to EVAL, so scripts that only EVAL has cached can be evicted, the
+// least recently used first. Scripts of SCRIPT LOAD stay until SCRIPT FLUSH.
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,15 +20,23 @@
 
 namespace respite {
 
-struct Script {                         // a compiled script of EVAL or SCRIPT LOAD, with its text
-  std::string body;                     // the whole text of the script
-  std::string sha;                      // SHA-1 of the text: 40 lower-case digits
-  uint32_t flags = 0;                   // a bit for each ScriptFlag
-  ScriptEngine::Function function = 0;  // the compiled code, in the Lua state
+struct Script {                                   // a compiled script of EVAL or SCRIPT LOAD, with its text
+  std::string body;                               // the whole text of the script
+  std::string sha;                                // SHA-1 of the text: 40 lower-case digits
+  uint32_t flags = 0;                             // a bit for each ScriptFlag
+  ScriptEngine::Function function = 0;            // the compiled code, in the Lua state
+  size_t held_bytes = 0;                          // memory of the text, the index and, approximately, the compiled code
+  bool is_evictable = false;                      // true: only EVAL has cached it
+  std::list<const Script*>::iterator place = {};  // if it is evictable: its position in ScriptCache's list
 };
 
 class ScriptCache {  // stores each script that EVAL has run, compiled, by text and by SHA-1
  public:
+  static constexpr size_t kMaxEvictableBytes = size_t{64} << 20;  // memory of all evictable scripts together
+  // Whether a script may be evicted. kEvictable: a client sent it with EVAL. kPermanent: SCRIPT LOAD, or a file or a
+  // primary, which may refer to it by its SHA-1 later.
+  enum class Retention : uint8_t { kEvictable, kPermanent };
+
   struct Hash {   // hashes texts with a secret key
     HashKey key;  // the secret key
     size_t operator()(std::string_view text) const { return HashBytes(text, key); }
@@ -35,8 +47,10 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
     std::unique_ptr<ScriptEngine> engine;  // the Lua state; null: not made yet, because there was no script
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;  // all scripts, by SHA-1
     std::unordered_map<std::string_view, const Script*, Hash> by_text;           // all scripts, by text
-    const Script* last = nullptr;  // the script found last, because most requests repeat it
-    size_t used_bytes = 0;         // memory of scripts and indexes, without compiled code
+    const Script* last = nullptr;             // the script found last, because most requests repeat it
+    size_t used_bytes = 0;                    // memory of scripts and indexes, without compiled code
+    std::list<const Script*> evictable = {};  // the evictable scripts, the least recently used first
+    size_t evictable_bytes = 0;               // memory of the evictable scripts (held_bytes)
   };
 
   // The engine is created with the first script. `host` must outlive the cache.
@@ -47,7 +61,16 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
   const Script* FindByText(Bytes body);  // the script with exactly this text; null: not stored
   const Script* FindBySha(Bytes sha);    // the script with this SHA-1, in upper or lower case; null: not stored
   // Compiles a script and stores it, or returns the stored one. The error is the text for the client, without "ERR".
-  Result<const Script*> Add(Bytes body);  // compiles and stores the script, unless it is stored
+  // Add with kPermanent also makes a stored script permanent.
+  Result<const Script*> Add(Bytes body, Retention retention);  // compiles and stores the script, unless it is stored
+  void NoteUse(const Script& script) {  // the script is about to run, so it is evicted after all others
+    if (!script.is_evictable || contents_.evictable.back() == &script) return;
+    contents_.evictable.splice(contents_.evictable.end(), contents_.evictable, script.place);
+  }
+  // Evicts scripts until all evictable ones together have at most kMaxEvictableBytes, and are at most `max_scripts` (0:
+  // any number). Never evicts the one used or added last. Returns the number of evicted scripts. Requires: no script
+  // runs.
+  size_t Evict(size_t max_scripts);  // returns how many scripts were evicted
   // Moves out all scripts and their Lua state, which another thread may then free.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all scripts out
 
@@ -68,6 +91,9 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
   size_t UsedBytes() const { return contents_.used_bytes; }  // memory of the texts and their indexes
 
  private:
+  void MakePermanent(Script& script);  // the script cannot be evicted any more
+  void Remove(const Script& script);   // removes an evictable script
+
   ScriptHost& host_;   // the server, as scripts use it
   HashKey hash_key_;   // secret key to hash texts, so that clients cannot choose collisions
   Contents contents_;  // all scripts and their Lua state

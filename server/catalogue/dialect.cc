@@ -41,6 +41,7 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.sort_may_use_own_slot = true;
   traits.sort_in_cluster = kSortInClusterOf74;
   traits.scripts_have_clock = true;
+  traits.max_eval_scripts = 500;
   traits.logs_of_length_zero_stay = true;
   traits.slowlog_hides_users = true;
   traits.acl_load_keeps_clients = true;
@@ -165,6 +166,7 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.words_in_scripts = "Command";
   traits.table_in_scripts = "server";
   traits.scripts_have_clock = true;
+  traits.max_eval_scripts = 500;
   traits.sort_may_use_own_slot = true;
   traits.sort_in_cluster = kSortInClusterOf74;
   traits.logs_of_length_zero_stay = true;

@@ -88,6 +88,7 @@ bool ClientLimits::EnforceIdleTimeout(Session& session, int64_t now_ms) {
 
 bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   if (session.kind == SessionKind::kPrimary) return false;
+  if (session.out.HasOverflowed()) return true;
   const OutputBufferLimit& limit = LimitOf(parts_.env.settings, session);
   const size_t used = session.OutputBytes();
   int64_t& since_ms = session.output_account.over_soft_limit_since_ms_;
@@ -105,6 +106,13 @@ bool ClientLimits::IsOverOutputLimit(Session& session, int64_t now_ms) const {
   if (!over_soft) since_ms = OutputAccount::kWithinSoftLimit;
   if (over_soft && since_ms == OutputAccount::kWithinSoftLimit) since_ms = now_ms;
   return over_soft && now_ms - since_ms > limit.soft_seconds * 1000;
+}
+
+size_t ClientLimits::MaxHeldOutputBytes(const Session& session) const {
+  if (session.kind == SessionKind::kPrimary || session.kind == SessionKind::kReplica) return ReplyBuffer::kNoLimit;
+  const uint64_t hard_bytes = LimitOf(parts_.env.settings, session).hard_bytes;
+  // The client is closed when OutputBytes reaches the limit, so one byte less may be held.
+  return hard_bytes == 0 ? ReplyBuffer::kNoLimit : Session::kUncountedOutputBytes + hard_bytes - 1;
 }
 
 bool ClientLimits::EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment) {

@@ -29,9 +29,13 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
 
   // When output is checked: after a reply is written, or by the timer. The log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };
-  // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in. Must
-  // be called whenever output is queued.
+  // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in, or
+  // if a part of the output was dropped (ReplyBuffer::HasOverflowed). Must be called whenever output is queued.
   bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: over, now closed
+  // Returns how much memory the output of this session may hold while a command writes its reply (ReplyBuffer), so that
+  // a single command or EXEC cannot exceed the hard limit. Links to other servers have no such limit: a replica or the
+  // primary.
+  size_t MaxHeldOutputBytes(const Session& session) const;  // limit of its ReplyBuffer, or ReplyBuffer::kNoLimit
   // Limits for unfinished requests of clients that have not logged in. Each such client may hold
   // kMaxUnauthenticatedInputBytes bytes. While all of them together hold more than kMaxTotalUnauthenticatedInputBytes,
   // each is closed when it sends a request above kSmallInputBytes bytes.

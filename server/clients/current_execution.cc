@@ -6,12 +6,13 @@
 namespace respite {
 
 void PushSender::Push(Session& session, Bytes message) {
+  if (session.closing) return;
   if (parts_.current_execution.DefersPushes(session)) {
     session.deferred_pushes.append(message);
-    return;
+  } else {
+    session.out.Append(message);
+    parts_.clients.QueueMessages(session);
   }
-  session.out.Append(message);
-  parts_.clients.QueueMessages(session);
   parts_.limits.EnforceOutputLimit(session, parts_.current_execution.NowMs(), ClientLimits::Moment::kReply);
 }
 

@@ -178,12 +178,19 @@ size_t PubSub::Deliver(const PubSubChannel& topic, Message message) {
   parts_.clients.CountMessage();
   topic.subscribers.ForEach([&](Session& session) {
     if (&session == running && parts_.current_execution.DefersPushes(session)) {
-      session.deferred_pushes.append(SerializedPart(message, session.resp).View());
+      DeferPush(session, SerializedPart(message, session.resp).View());
     } else {
       DeliverTo(session, SerializedPart(message, session.resp));
     }
   });
   return topic.subscribers.Count();
+}
+
+// A script or EXEC may publish any number of messages to its own client, so these count for the output limit, too.
+void PubSub::DeferPush(Session& session, Bytes message) {
+  if (session.closing) return;
+  session.deferred_pushes.append(message);
+  if (session.deferred_pushes.size() > Session::kUncountedOutputBytes) overfull_sessions_.push_back(&session);
 }
 
 void PubSub::DeliverTo(Session& session, const BlobPart& part) {

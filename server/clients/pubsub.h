@@ -143,6 +143,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
                           Bytes channel, Bytes message);
   size_t Deliver(const PubSubChannel& topic, Message message);  // sends to its subscribers; returns their number
   void DeliverTo(Session& session, const BlobPart& part);       // appends the message to the session's output
+  void DeferPush(Session& session, Bytes message);              // keeps it until the session's running command ends
   const BlobPart& SerializedPart(Message& message, RespVersion version);  // the message's RESP text; made once
   void CloseClientsOverOutputLimit();  // closes the clients of overfull_sessions_ that exceed their limit
 

@@ -138,7 +138,7 @@ struct Session {  // the server's state of one client
 };
 
 inline size_t Session::OutputBytes() const {  // memory of the output above kUncountedOutputBytes
-  size_t held = out.HeldBytes();
+  size_t held = out.HeldBytes() + deferred_pushes.size();
   if (replica != nullptr) held += replica->waiting_bytes;
   return held > kUncountedOutputBytes ? held - kUncountedOutputBytes : 0;
 }

@@ -4,7 +4,7 @@
 
 namespace respite {
 
-void Transaction::Queue(const Command& command, std::span<const Bytes> arguments, uint32_t flags) {
+void Transaction::Queue(const Command& command, std::span<const Bytes> arguments) {
   if (has_refused_command_ || has_watched_key_changed_) return;
   Block& block = Room();
   block.commands.push_back({&command, arguments.size()});
@@ -14,7 +14,21 @@ void Transaction::Queue(const Command& command, std::span<const Bytes> arguments
     text_bytes_ += word.size();
   }
   ++size_;
-  flags_ |= flags;
+  if (command.Spec().flags_of == nullptr) {
+    flags_ |= command.flags;
+  } else {
+    has_variable_flags_ = true;
+  }
+}
+
+uint32_t Transaction::Flags(const Services& services, const Session& session) const {
+  uint32_t flags = flags_;
+  if (!has_variable_flags_) return flags;
+  ForEach([&](const Command& command, std::span<const Bytes> words) {
+    const FlagsHook hook = command.Spec().flags_of;
+    if (hook != nullptr) flags |= hook(services, session, words, command.flags);
+  });
+  return flags;
 }
 
 Transaction::Block& Transaction::Room() {
@@ -29,6 +43,7 @@ void Transaction::End() {
   constexpr size_t kKeptBytes = 4096;  // memory kept for the next transaction
   is_open_ = has_refused_command_ = has_watched_key_changed_ = false;
   flags_ = 0;
+  has_variable_flags_ = false;
   if (QueueBytes() > kKeptBytes) blocks_ = {};
   for (Block& block : blocks_) {  // at most one
     block.commands.clear();

@@ -104,14 +104,16 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
   void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }        // EXEC will run no commands
   void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }     // UNWATCH: changes until now do not matter
 
-  // Queues a command for EXEC, and copies its arguments. Does nothing if the transaction can no longer run. `flags`:
-  // see EffectiveFlags. Cost: O(length of the arguments).
-  void Queue(const Command& command,  // copies a command, which EXEC will run
-             std::span<const Bytes> arguments, uint32_t flags);
-  size_t Size() const { return size_; }  // number of queued commands
+  // Queues a command for EXEC, and copies its arguments. Does nothing if the transaction can no longer run. Cost:
+  // O(length of the arguments).
+  void Queue(const Command& command, std::span<const Bytes> arguments);  // copies a command, which EXEC will run
+  size_t Size() const { return size_; }                                  // number of queued commands
   template <class Visit>
-  void ForEach(Visit&& visit) const;         // calls visit(command, arguments) in order
-  uint32_t Flags() const { return flags_; }  // CommandFlag bits of all queued commands
+  void ForEach(Visit&& visit) const;  // calls visit(command, arguments) in order
+  // Returns the CommandFlag bits that all queued commands have now. Those of a command that runs a script depend on the
+  // script, which may have been replaced since the command was queued. Cost: O(1), or O(length of the arguments) if the
+  // flags of a queued command depend on its arguments.
+  uint32_t Flags(const Services& services, const Session& session) const;  // flags that all queued commands have now
 
   // Ends the transaction (EXEC, DISCARD) and drops the queued commands. The session still watches its keys;
   // WatchedKeys::Forget ends that.
@@ -147,7 +149,8 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
   bool is_open_ = false;                  // true: between MULTI and EXEC
   bool has_refused_command_ = false;      // true: EXEC will fail, because a command was refused
   bool has_watched_key_changed_ = false;  // true: EXEC will run no commands, because a watched key has changed
-  uint32_t flags_ = 0;                    // CommandFlag bits of all queued commands
+  uint32_t flags_ = 0;                    // CommandFlag bits of the queued commands without `flags_of`
+  bool has_variable_flags_ = false;       // true: a queued command has `flags_of`
   std::vector<Block> blocks_;             // the queued commands
   size_t size_ = 0;                       // number of queued commands
   size_t text_bytes_ = 0;                 // bytes of all queued arguments

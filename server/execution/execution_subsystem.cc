@@ -30,6 +30,7 @@ ExecutionSubsystem::ExecutionSubsystem(const Services& services, const HashKey& 
                 .eviction = services.data.eviction,
                 .clients = services.clients.registry,
                 .client_memory = services.clients.memory,
+                .limits = services.clients.limits,
                 .tracking = services.clients.tracking,
                 .blocked_clients = services.clients.blocked,
                 .watched_keys = services.clients.watched_keys,

@@ -12,6 +12,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
 #include "server/clients/blocked_clients.h"
+#include "server/clients/client_limits.h"
 #include "server/clients/client_memory.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
@@ -206,7 +207,7 @@ Executor::Outcome Executor::PauseForClientPause(const Request& request) {
 Executor::Outcome Executor::Queue(const Request& request) {
   Session& session = request.session;
   const size_t reply_start = session.out.Size();
-  session.transaction->Queue(*request.command, request.words, request.flags);
+  session.transaction->Queue(*request.command, request.words);
   session.out.Append("+QUEUED\r\n");
   parts_.observers.OnQueued({session, *request.command, request.words});
   FinishReply(session, reply_start);
@@ -231,8 +232,25 @@ Executor::Outcome Executor::PauseForMigration(const Request& request) {
   current_execution_.words = request.words;
   current_execution_.command = request.command;
   kept_output_bytes_ = 0;
+  LimitReply(request.session);
   RunHandler(request);
+  request.session.out.SetLimit(ReplyBuffer::kNoLimit);  // messages to the client are checked when they are queued
   current_execution_.command = nullptr;
+}
+
+// Without this limit, one command or transaction could use any amount of memory before its client is closed. The test
+// spares ordinary clients the function call, because by default they have no hard limit.
+[[gnu::always_inline]] inline void Executor::LimitReply(Session& session) {
+  const auto& limits = parts_.env.settings.client_output_buffer_limit;
+  if (session.kind == SessionKind::kNormal && limits[kOutputNormal].hard_bytes == 0) [[likely]]
+    return;
+  session.out.SetLimit(parts_.limits.MaxHeldOutputBytes(session));
+}
+
+// Requires: the reply was removed if CLIENT REPLY says so, because an unsent reply may have any size.
+[[gnu::always_inline]] inline void Executor::CloseIfReplyOverflowed(Session& session) {
+  if (session.out.HasOverflowed()) [[unlikely]]
+    parts_.limits.EnforceOutputLimit(session, current_execution_.NowMs());
 }
 
 Executor::Outcome Executor::Block(const Request& request) {
@@ -245,6 +263,7 @@ Executor::Outcome Executor::Block(const Request& request) {
 Executor::Outcome Executor::ContinueLater(const Request& request) {
   Session& session = request.session;
   if (session.fault_state != nullptr) PauseFaultyReply(session, request.reply_start);
+  CloseIfReplyOverflowed(session);
   SendDeferredPushes(session);
   ReadTime();
   PauseRequest(session, request.words,
@@ -260,6 +279,7 @@ Executor::Outcome Executor::ContinueLater(const Request& request) {
 [[gnu::always_inline]] inline void Executor::EndRequest(const Request& request) {
   Session& session = request.session;
   FinishReply(session, request.reply_start, kept_output_bytes_);
+  CloseIfReplyOverflowed(session);
   SendDeferredPushes(session);
   if (session.kind == SessionKind::kReplica) {
     CloseReplicaThatGotReply(session, request.command, ErrorOf(request), request.reply_start);
@@ -357,7 +377,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
             .is_resumed = request.progress.stage == Progress::Stage::kBegun};
   try {
     command.card->run(call);
-    if (parts_.reply_editor) [[unlikely]]
+    if (parts_.reply_editor && !session.out.HasOverflowed()) [[unlikely]]
       parts_.reply_editor->Edit(command, request.words, session, reply_start);
     if (unit.ChangeCount() != changes_before) Record(call, request);
     if (session.tracking != nullptr) TrackReads(request);

@@ -34,6 +34,7 @@
 
 namespace respite {
 
+class ClientLimits;
 class ClientMemory;
 class Clients;
 struct Dataset;
@@ -63,6 +64,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     Eviction& eviction;                             // frees memory above maxmemory
     Clients& clients;                               // all sessions
     ClientMemory& client_memory;                    // enforces maxmemory-clients
+    ClientLimits& limits;                           // enforces client-output-buffer-limit
     Tracking& tracking;                             // CLIENT TRACKING: keys that clients may have cached
     BlockedClients& blocked_clients;                // clients in BLPOP, WAIT …
     WatchedKeys& watched_keys;                      // keys that clients watch (WATCH)
@@ -166,7 +168,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Completes the reply: removes it if CLIENT REPLY turned replies off, and applies a fault of TEST FAULT to it. Never
   // removes the first `kept_bytes` of the session's output.
   void FinishReply(Session& session, size_t reply_start, size_t kept_bytes = 0);  // applies CLIENT REPLY and faults
-  void EndFaultyReply(Session& session, size_t reply_start);                      // applies a fault to a complete reply
+  void LimitReply(Session& session);              // bounds the memory of the reply by client-output-buffer-limit
+  void CloseIfReplyOverflowed(Session& session);  // closes a client whose reply exceeded that limit
+  void EndFaultyReply(Session& session, size_t reply_start);    // applies a fault to a complete reply
   void PauseFaultyReply(Session& session, size_t reply_start);  // holds back the start of a reply that a fault will hit
   // Stores the request in the session, so that it runs (again) in a later Turn.
   void PauseRequest(Session& session,  // stores the request, so that it runs (again) in a later loop iteration

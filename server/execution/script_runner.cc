@@ -1,5 +1,6 @@
 #include "server/execution/script_runner.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/log.h"
@@ -77,6 +78,15 @@ ServerPhase::BusyScriptKind PhaseOf(ScriptRunner::Kind kind) {
 
 RequestPath PathOfCommands(const Unit& unit) {
   return unit.IsReplaying() ? RequestPath::kReplayedScript : RequestPath::kScript;
+}
+
+// Returns the maximum size of the reply of a command to a script. The script gets a copy of the reply in its own
+// memory. So a reply that is larger than the rest of that memory is useless, and is dropped while the command writes
+// it. jemalloc needs 20 KB for each block of 16 KB. Short replies are always kept, because Lua may free garbage for
+// them.
+size_t MaxReplyBytes(const ScriptEngine& engine) {
+  constexpr size_t kAlwaysKept = size_t{64} << 20;
+  return std::max(engine.UnusedBytes() / 5 * 4, kAlwaysKept);
 }
 
 }  // namespace
@@ -163,6 +173,7 @@ void ScriptRunner::CheckDeclaredFlags(const Request& request) const {
 
 Bytes ScriptRunner::RunCommand(std::span<const Bytes> arguments) noexcept {
   session_->out.Rewind();
+  FreeIfLarge(whole_reply_, kMaxKeptReplyBytes);
   const Command* command = parts_.executor.Resolve(arguments);
   try {
     CheckCommand(command, arguments);
@@ -173,24 +184,24 @@ Bytes ScriptRunner::RunCommand(std::span<const Bytes> arguments) noexcept {
   }
   if (command->Is(kWrite)) current_->has_written = true;
   session_->usage.last_command = command;
+  session_->out.SetLimit(MaxReplyBytes(current_->request->engine));
   parts_.executor.ExecuteNested(current_->call->unit, *session_, *command, arguments);
+  session_->out.SetLimit(ReplyBuffer::kNoLimit);
   if (current_->call->session.tracking != nullptr) TrackReads(*command, arguments);
   return ReplyBytes();
 }
 
 Bytes ScriptRunner::ReplyBytes() {
+  if (session_->out.HasOverflowed()) {
+    session_->out.Clear();
+    Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusals::kReplyTooLong);
+  }
   if (session_->out.SegmentCount() == 1) {
     Bytes whole;
     session_->out.VisitFront(1, [&](Bytes piece) { whole = piece; });
     return whole;
   }
-  // Replaces a reply that would not fit into the script's memory by an error, before whole_reply_ gets a copy of it.
-  if (session_->out.Size() > ScriptEngine::kMemoryLimit) {
-    session_->out.Clear();
-    Reply(session_->out, session_->resp, ReplyForm::kBinary).Error(refusals::kReplyTooLong);
-    return ReplyBytes();
-  }
-  whole_reply_ = session_->out.Text();
+  whole_reply_ = session_->out.TakeText();
   return whole_reply_;
 }
 

@@ -160,7 +160,7 @@ void NamedSnapshots::RestoreScripts(const Texts& bodies) {
   if (bodies == Scripts()) return;
   parts_.scripts.Take();
   for (const std::string& body : bodies) {
-    [[maybe_unused]] const auto added = parts_.scripts.Add(body);
+    [[maybe_unused]] const auto added = parts_.scripts.Add(body, ScriptCache::Retention::kPermanent);
     assert(added);  // it compiled before
   }
 }

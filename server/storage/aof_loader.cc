@@ -184,7 +184,7 @@ bool AofLoader::RunOne(const Part& part, const Record& record) {
   if (group_ && ends) return RunGroup(part);
   if (group_ && begins && !group_->second_multi_offset) group_->second_multi_offset = record.offset;
   if (group_) {
-    group_->commands.Queue(record.command, record.words, 0);
+    group_->commands.Queue(record.command, record.words);
     group_->offsets.push_back(record.offset);
     return true;
   }

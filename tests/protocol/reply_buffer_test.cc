@@ -125,6 +125,69 @@ TEST(ReplyBufferTest, EmptyHoldsNothing) {
   EXPECT_EQ(out.HeldBytes(), 0u);
 }
 
+// Fills a buffer above its limit in every way, and returns how many bytes it was given.
+size_t Overfill(ReplyBuffer& out, size_t bytes_of_each) {
+  const std::string text(bytes_of_each, 'x');
+  const size_t before = out.Size();
+  out.Append(text);
+  out.AppendShared(BlobRef::Copy(text));
+  for (size_t i = 0; i < bytes_of_each; ++i) {
+    *out.Reserve(1) = 'r';
+    out.Commit(1);
+  }
+  out.AppendPart({BlobRef::Copy(text), 0, text.size()});
+  EXPECT_EQ(out.Size() - before, 4 * bytes_of_each);
+  return out.Size() - before;
+}
+
+TEST(ReplyBufferTest, KeepsNoMoreThanItsLimit) {
+  constexpr size_t kLimit = 5 * BlockPool::kBlockBytes;
+  BlockPool pool;
+  ReplyBuffer out(pool);
+  out.SetLimit(kLimit);
+  out.Append("reply");
+  EXPECT_FALSE(out.HasOverflowed());
+  const size_t dropped = Overfill(out, 10 * BlockPool::kBlockBytes);
+  EXPECT_TRUE(out.HasOverflowed());
+  EXPECT_LE(out.HeldBytes(), kLimit);
+  EXPECT_EQ(out.Size(), 5 + dropped);
+  out.RollBack(5 + dropped / 2);  // the end of an earlier reply, a part of which is missing
+  EXPECT_TRUE(out.HasOverflowed());
+  EXPECT_EQ(out.Size(), 5 + dropped / 2);
+  out.RollBack(5);
+  EXPECT_FALSE(out.HasOverflowed());
+  out.Append("!");
+  EXPECT_EQ(out.Text(), "reply!");
+}
+
+TEST(ReplyBufferTest, IsWholeAgainAfterItWasCleared) {
+  BlockPool pool;
+  ReplyBuffer out(pool);
+  for (const size_t limit : {size_t{0}, BlockPool::kBlockBytes, 3 * BlockPool::kBlockBytes}) {
+    out.SetLimit(limit);
+    Overfill(out, 3 * BlockPool::kBlockBytes);
+    EXPECT_TRUE(out.HasOverflowed());
+    out.Rewind();
+    EXPECT_FALSE(out.HasOverflowed());
+    EXPECT_EQ(out.HeldBytes(), 0u);
+    out.SetLimit(ReplyBuffer::kNoLimit);
+    Overfill(out, 3 * BlockPool::kBlockBytes);
+    EXPECT_FALSE(out.HasOverflowed());
+    EXPECT_EQ(out.Text().size(), out.Size());
+    out.Clear();
+  }
+}
+
+TEST(ReplyBufferTest, TakesItsTextOutOfManyBlocks) {
+  BlockPool pool;
+  ReplyBuffer out(pool);
+  Overfill(out, 3 * BlockPool::kBlockBytes);
+  const std::string text = out.Text();
+  EXPECT_EQ(out.TakeText(), text);
+  EXPECT_TRUE(out.IsEmpty());
+  EXPECT_EQ(out.HeldBytes(), 0u);
+}
+
 TEST(ReplyBufferTest, RollBackDropsSharedBlobs) {
   BlockPool pool;
   ReplyBuffer out(pool);

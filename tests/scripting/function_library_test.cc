@@ -223,6 +223,16 @@ TEST_F(FunctionLibraryTest, LogsWhileLoading) {
   EXPECT_EQ(Try("redis.log(9, 'y')"), "Error registering functions: ERR Invalid debug level.");
 }
 
+TEST_F(FunctionLibraryTest, CutsLongTextsInTheLog) {
+  EXPECT_EQ(Try("local x = ('x'):rep(10000000) redis.log(redis.LOG_WARNING, 'a', x) "
+                "redis.log(redis.LOG_WARNING, x, x, x)\n" +
+                Registers("f")),
+            "tried");
+  ASSERT_EQ(host_.logged.size(), 2u);
+  EXPECT_EQ(host_.logged[0], "a " + std::string(4094, 'x'));
+  EXPECT_EQ(host_.logged[1], std::string(4096, 'x'));
+}
+
 TEST_F(FunctionLibraryTest, EndsCodeThatTakesTooLong) {
   host_.step_ms = 1;
   EXPECT_EQ(Try("while true do end"), "Error registering functions: ERR FUNCTION LOAD timeout");
@@ -282,6 +292,34 @@ TEST_F(FunctionLibraryTest, RestoredLibrariesHaveALimitTogetherOrEach) {
   host_.step_ms = 10'000;
   EXPECT_TRUE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kNone));
   EXPECT_EQ(All(), "a(a) b(b) c(c) d(d)");
+}
+
+// No hook runs in libraries as short as these.
+TEST_F(FunctionLibraryTest, AnyNumberOfShortLibrariesHasTheLimitTogether) {
+  host_.step_ms = 1;
+  std::vector<std::string> codes;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string number = std::to_string(i);
+    codes.push_back(Code("lib" + number, Registers("f" + number)));
+  }
+  const auto restored = libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kTogether);
+  EXPECT_EQ(restored ? "" : restored.error(), "Error registering functions: ERR FUNCTION LOAD timeout");
+  EXPECT_EQ(All(), "");
+  EXPECT_LT(host_.now_ms, 2 * FunctionLibraries::kLoadTimeoutMs);
+  EXPECT_TRUE(libraries_.Restore(codes, Policy::kAppend, FunctionLibraries::TimeLimit::kNone));
+}
+
+TEST_F(FunctionLibraryTest, LibrariesOfASharedLimitHaveOneLimitTogether) {
+  host_.step_ms = 1;
+  {
+    const FunctionLibraries::SharedLimit shared(libraries_);
+    for (int i = 0; i < 5; ++i)
+      EXPECT_EQ(Try("while true do end"), "Error registering functions: ERR FUNCTION LOAD timeout");
+    EXPECT_LT(host_.now_ms, 2 * FunctionLibraries::kLoadTimeoutMs);
+    EXPECT_FALSE(libraries_.Restore(std::vector{Code("a", Registers("f"))}, Policy::kAppend,
+                                    FunctionLibraries::TimeLimit::kTogether));
+  }
+  EXPECT_EQ(Try(Registers("f")), "tried");
 }
 
 // A long comment, which only the compiler reads: compiling can take forever without running any code.

@@ -4,6 +4,7 @@
 // command of another client runs between them. Replicas and the append-only file get the changes of all these commands
 // or of none.
 #include "base/refusal.h"
+#include "scripting/function_library.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/watched_keys.h"
@@ -47,8 +48,8 @@ struct Multi {
 
 struct Exec {
   // Returns the flags of EXEC together with those of all commands that the transaction has queued.
-  static uint32_t FlagsOf(const Services&, const Session& session, std::span<const Bytes>, uint32_t flags) {
-    return session.InTransaction() ? flags | session.transaction->Flags() : flags;
+  static uint32_t FlagsOf(const Services& services, const Session& session, std::span<const Bytes>, uint32_t flags) {
+    return session.InTransaction() ? flags | session.transaction->Flags(services, session) : flags;
   }
   static constexpr CommandSpec spec = {.syntax = "EXEC",
                                        .summary = "Runs the commands queued since MULTI atomically.",
@@ -88,6 +89,7 @@ struct Exec {
     call.reply.Array(transaction.Size());
     call.services.execution.executor.KeepOutputSoFar(call.session, reply_start);
     call.effect.Replace();
+    const FunctionLibraries::SharedLimit shared_limit(call.services.execution.function_libraries);
     // EXEC repeats only the check of permissions. All other checks were made when the commands were queued.
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {

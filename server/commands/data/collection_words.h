@@ -8,10 +8,9 @@
 #include "base/refusal.h"
 #include "datatypes/hash.h"
 #include "datatypes/set.h"
-#include "server/clients/client_limits.h"
-#include "server/clients/client_subsystem.h"
+#include "protocol/reply_buffer.h"
+#include "server/clients/session.h"
 #include "server/execution/call.h"
-#include "server/execution/services.h"
 
 namespace respite {
 
@@ -24,37 +23,26 @@ inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 1000
 // --- Random elements.
 
 // Clients may ask SRANDMEMBER, HRANDFIELD and ZRANDMEMBER for any number of elements by a negative count. This class
-// bounds such replies. A client with a lower output limit is closed as soon as the reply exceeds that limit.
+// bounds such replies for clients without an output limit.
 class RandomReplyLimit {  // limits replies with random elements that may repeat, such as SRANDMEMBER key -5
  public:
   static constexpr uint64_t kMaxElements = 10'000'000;  // maximum number of elements of a reply
 
   // Throws a Refusal if `count` exceeds kMaxElements. Must be constructed before any part of the reply is written.
-  RandomReplyLimit(Call& call, uint64_t count) : call_(call), start_(call.session.out.HeldBytes()), checked_(start_) {
+  RandomReplyLimit(const Call& call, uint64_t count) : out_(call.session.out), start_(out_.Size()) {
     if (count > kMaxElements) throw Refusal{refusals::kReplyTooLong};
   }
 
-  void Check();  // throws a Refusal if the reply is too long; call it after each element
+  void Check() const {  // throws a Refusal if the reply is too long. Call it after each element
+    if (out_.Size() - start_ > kMaxReplyBytes) throw Refusal{refusals::kReplyTooLong};
+  }
 
  private:
   static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // maximum size of a reply
-  static constexpr size_t kBytesBetweenChecks = 64 * 1024;  // bytes of the reply between two checks of the output limit
 
-  Call& call_;
-  size_t start_;    // size of the client's output before the reply
-  size_t checked_;  // size of the client's output when Check last examined it
+  const ReplyBuffer& out_;
+  size_t start_;  // size of the client's output before the reply
 };
-
-inline void RandomReplyLimit::Check() {  // throws if the reply is too long; call it after each element
-  const size_t held = call_.session.out.HeldBytes();
-  if (held - checked_ < kBytesBetweenChecks) return;
-  checked_ = held;
-  // The output limit of the client does not apply to a script's session, which must stay open for the next script. Nor
-  // does it apply to replies that are not sent (CLIENT REPLY).
-  const bool is_limited = !call_.session.IsScript() && !call_.session.replies.IsSilent();
-  const bool is_closed = is_limited && call_.services.clients.limits.EnforceOutputLimit(call_.session, call_.now_ms);
-  if (is_closed || held - start_ > kMaxReplyBytes) throw Refusal{refusals::kReplyTooLong};
-}
 
 // --- Hashes.
 

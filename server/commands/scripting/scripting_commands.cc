@@ -14,6 +14,7 @@
 #include "server/execution/monitors.h"
 #include "server/execution/script_runner.h"
 #include "server/execution/services.h"
+#include "server/runtime/stats.h"
 
 namespace respite {
 
@@ -48,12 +49,21 @@ uint32_t FlagsOfSha(const Services& services, const Session&, std::span<const By
   return known == nullptr ? flags : FlagsForScript(flags, known->flags);
 }
 
-const Script& Compiled(Call& call, Bytes body) {
+const Script& Compiled(Call& call, Bytes body, ScriptCache::Retention retention) {
   ScriptCache& cache = call.services.execution.script_cache;
-  if (const Script* known = cache.FindByText(body)) return *known;
-  const auto script = call.services.execution.scripts.RunCompiler(call, [&] { return cache.Add(body); });
+  const auto script = call.services.execution.scripts.RunCompiler(call, [&] { return cache.Add(body, retention); });
   if (!script) throw Refusal{"ERR " + script.error()};
+  call.services.env.stats.evicted_scripts += cache.Evict(call.services.env.dialect.traits.max_eval_scripts);
   return *script.value();
+}
+
+// Returns the script of an EVAL. A file or a primary may name the script by its SHA-1 later, so it must stay.
+const Script& CompiledToRun(Call& call, Bytes body) {
+  using Retention = ScriptCache::Retention;
+  const bool must_stay = call.unit.IsReplaying();
+  const Script* const known = must_stay ? nullptr : call.services.execution.script_cache.FindByText(body);
+  if (known != nullptr) return *known;
+  return Compiled(call, body, must_stay ? Retention::kPermanent : Retention::kEvictable);
 }
 
 const Script& Known(Call& call, Bytes sha) {
@@ -70,6 +80,7 @@ void RunScript(Call& call, FindScript find, Access access) {
   const Bytes name = call.args.Next();
   const ScriptArguments arguments = ScriptArguments::Take(call.args);
   const Script& script = find(call, name);
+  services.execution.script_cache.NoteUse(script);
   services.execution.scripts.Run(
       call, {.engine = services.execution.script_cache.engine(),
              .kind = ScriptRunner::Kind::kScript,
@@ -90,7 +101,7 @@ struct Eval {
                                        .flags = kNoScript | kStale | kSkipMonitor | kMayReplicate | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRW | kKeyAccess | kKeyUpdate)},
                                        .flags_of = FlagsOfText};
-  static void Run(Call& call) { RunScript(call, Compiled, Access::kReadWrite); }
+  static void Run(Call& call) { RunScript(call, CompiledToRun, Access::kReadWrite); }
 };
 
 struct EvalRo {
@@ -102,7 +113,7 @@ struct EvalRo {
                                        .flags = kReadOnly | kNoScript | kStale | kSkipMonitor | kNoMandatoryKeys,
                                        .keys = {CountedKeys(2, kKeyRO | kKeyAccess)},
                                        .flags_of = FlagsOfText};
-  static void Run(Call& call) { RunScript(call, Compiled, Access::kReadOnly); }
+  static void Run(Call& call) { RunScript(call, CompiledToRun, Access::kReadOnly); }
 };
 
 struct EvalSha {
@@ -215,7 +226,9 @@ struct ScriptLoad {
                                        .group = CommandGroup::kScripting,
                                        .flags = kNoScript | kStale,
                                        .tips = "request_policy:all_nodes response_policy:all_succeeded"};
-  static void Run(Call& call) { call.reply.Bulk(Compiled(call, call.args.Next()).sha); }
+  static void Run(Call& call) {
+    call.reply.Bulk(Compiled(call, call.args.Next(), ScriptCache::Retention::kPermanent).sha);
+  }
 };
 
 struct ScriptShow {

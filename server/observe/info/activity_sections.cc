@@ -108,7 +108,7 @@ void AddKeys(InfoText& text, const Services& services) {
       .Add("expire_cycle_cpu_milliseconds", stats.expire_cycle_us / 1000)
       .Add("evicted_keys", stats.evicted_keys)
       .Add("evicted_clients", services.env.stats.evicted_clients)
-      .Add("evicted_scripts", 0)
+      .Add("evicted_scripts", services.env.stats.evicted_scripts)
       .Add("total_eviction_exceeded_time", (services.env.stats.eviction_exceeded_us + exceeded_us) / 1000)
       .Add("current_eviction_exceeded_time", exceeded_us / 1000)
       .Add("keyspace_hits", stats.hits)

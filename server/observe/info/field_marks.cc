@@ -44,7 +44,7 @@ constexpr FieldMark kFieldMarks[] = {
     {"eventloop_duration_cmd_sum", "7.2.0"},
     {"eventloop_duration_sum", "7.2.0"},
     {"evicted_clients", "7.0.0"},
-    {"evicted_scripts", "7.4.0,valkey:8.0.0", {}, Shown::kIfEmulated},
+    {"evicted_scripts", "7.4.0,valkey:8.0.0"},
     {"expired_fields", "valkey:9.0.0", {}, Shown::kIfEmulated},
     {"expired_keys_active", "8.6.0"},
     {"expired_keys_with_volatile_items_stale_perc", "valkey:9.0.0", {}, Shown::kIfEmulated},

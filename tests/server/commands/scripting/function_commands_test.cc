@@ -531,5 +531,31 @@ TEST_P(SlowFunctions, TheLibrariesOfAFileHaveNoLimitTogether) {
   EXPECT_EQ(LibraryNames().size(), 1000u);
 }
 
+// No other client is served between the commands of a transaction.
+TEST_P(SlowFunctions, TheLibrariesOfATransactionHaveOneLimitTogether) {
+  ASSERT_THAT(Run("MULTI"), Ok());
+  Load(Code("endless", "while true do end"));
+  Load(Library("a", "f", "return 1"));
+  const TestReply replies = Run("EXEC");
+  EXPECT_THAT(replies[0], Error("ERR Error registering functions: ERR FUNCTION LOAD timeout"));
+  EXPECT_THAT(replies[1], Error("ERR Error registering functions: ERR FUNCTION LOAD timeout"));
+  EXPECT_THAT(Load(Library("a", "f", "return 1")), Bulk("a")) << "the next command has its own limit";
+}
+
+// The function that a transaction calls may have been replaced by one that writes.
+TEST_P(FunctionCommands, APauseOfWritesHoldsForFunctionsReplacedAfterTheyWereQueued) {
+  Define("return 1", "'no-writes'");
+  TestClient other(server());
+  ASSERT_THAT(Run("MULTI"), Ok());
+  Run("FCALL f 0");
+  const std::string writes = "redis.register_function('f', function() return redis.call('SET', 'k', 'v') end)";
+  ASSERT_THAT(other.Run({"FUNCTION", "LOAD", "REPLACE", Code("lib", writes)}), Bulk("lib"));
+  ASSERT_THAT(other.Run("CLIENT PAUSE 1000 WRITE"), Ok());
+  EXPECT_THAT(Run("EXEC"), NoReply());
+  EXPECT_THAT(other.Run("EXISTS k"), Int(0));
+  ASSERT_THAT(other.Run("CLIENT UNPAUSE"), Ok());
+  EXPECT_THAT(client().Read(), ArrayOf(Ok()));
+}
+
 }  // namespace
 }  // namespace respite
