@@ -44,6 +44,8 @@
 //                       n (text(name) id(last) n(ever read) n (ID millis n(deliveries))*n n consumer*n)*n
 //                       id is two lengths; ID is the same in 16 bytes, big-endian
 //                       consumer is text(name) millis(seen) millis(active) n ID*n
+//   26 stream           like 21, then n(seconds) n(maximum) n (text(producer) n (text id)*n)*n n(added) n(duplicates)
+//                       for XADD … IDMP: how long and how many idempotent IDs are remembered, and which entry each has
 //   19 stream           like 21, without millis(active)
 //   15 stream           like 19, without the part between id(last) and the groups, and without n(ever read)
 //

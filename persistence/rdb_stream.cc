@@ -76,9 +76,10 @@ void AppendBlock(ListpackMaker& maker, const StreamBlock& block, const StreamId&
 // and then has kSeenNever.
 constexpr int64_t kSeenNever = 0;
 
-void WriteReleased(RdbOutput& out, const StreamGroup& group) {
+// Writes the IDs of the entries of this consumer and of the released ones.
+void WritePendingIds(RdbOutput& out, const StreamConsumer& consumer, const StreamGroup& group) {
   for (auto at = group.pending().First(); !at.AtEnd(); at.Next()) {
-    if (at.Get().IsReleased()) WriteIdBytes(out, at.Id());
+    if (at.Get().IsReleased() || at.Get().consumer == &consumer) WriteIdBytes(out, at.Id());
   }
 }
 
@@ -88,8 +89,8 @@ void WriteConsumer(RdbOutput& out, Bytes name, const StreamConsumer& consumer, c
   out.Millis(consumer.seen_ms);
   if (out.dialect() == RdbDialect::k72) out.Millis(consumer.active_ms);
   out.Length(consumer.pending.Size() + released);
+  if (released > 0) return WritePendingIds(out, consumer, group);
   for (auto at = consumer.pending.First(); !at.AtEnd(); at.Next()) WriteIdBytes(out, at.Id());
-  if (released > 0) WriteReleased(out, group);
 }
 
 void WriteGroup(RdbOutput& out, Bytes name, const StreamGroup& group) {

@@ -587,7 +587,7 @@ PrimaryLink::Figures PrimaryLink::GetFigures() const {
                   .transfer_total = 0,
                   .transfer_read = 0,
                   .transfer_io_s = io_s,
-                  .down_since_s = (now_ms - down_since_ms_) / 1000,
+                  .down_s = (now_ms - down_since_ms_) / 1000,
                   .data_age_s = age_s,
                   .read_offset = parts_.services.data.dataset.history.offset,
                   .retry_in_s = -1,

@@ -41,63 +41,63 @@ class StreamDeleteCommands : public CommandTest {
 };
 INSTANTIATE_TEST_SUITE_P(Resp, StreamDeleteCommands, BothVersions(), VersionName);
 
-ReplyMatcher Ints(std::vector<int64_t> values) {
+ReplyMatcher Outcomes(std::vector<int64_t> values) {
   ReplyMatchers all;
   for (const int64_t value : values) all.push_back(Int(value));
   return ArrayOf(std::move(all));
 }
 
-constexpr char kBadCount[] = "ERR Number of IDs must be a positive integer";
-constexpr char kMismatch[] = "ERR The `numids` parameter must match the number of arguments";
-constexpr char kBadId[] = "ERR Invalid stream ID specified as stream command argument";
+constexpr char kBadIdCount[] = "ERR Number of IDs must be a positive integer";
+constexpr char kIdCountMismatch[] = "ERR The `numids` parameter must match the number of arguments";
+constexpr char kInvalidStreamId[] = "ERR Invalid stream ID specified as stream command argument";
 
 TEST_P(StreamDeleteCommands, XDelExChecksItsArguments) {
-  EXPECT_THAT(Run("XDELEX no IDS 2 1-1 2-2"), Ints({-1, -1}));
-  EXPECT_THAT(Run("XDELEX no IDS 2 1-1 x"), Ints({-1, -1}));
-  EXPECT_THAT(Run("XDELEX no IDS 2 1-1"), Error(kMismatch));
-  EXPECT_THAT(Run("XDELEX no IDS 4294967297 1-1"), Error(kMismatch));
+  EXPECT_THAT(Run("XDELEX no IDS 2 1-1 2-2"), Outcomes({-1, -1}));
+  EXPECT_THAT(Run("XDELEX no IDS 2 1-1 x"), Outcomes({-1, -1}));
+  EXPECT_THAT(Run("XDELEX no IDS 2 1-1"), Error(kIdCountMismatch));
+  EXPECT_THAT(Run("XDELEX no IDS 4294967297 1-1"), Error(kIdCountMismatch));
   EXPECT_THAT(Run("XDELEX no IDS 1 1-1 2-2"), Error("ERR syntax error"));
   EXPECT_THAT(Run("XDELEX no IDS 0"), Error("ERR wrong number of arguments for 'xdelex' command"));
   for (const char* count : {"0", "-1", "x", "99999999999999999999"}) {
-    EXPECT_THAT(Run({"XDELEX", "no", "IDS", count, "1-1"}), Error(kBadCount)) << count;
+    EXPECT_THAT(Run({"XDELEX", "no", "IDS", count, "1-1"}), Error(kBadIdCount)) << count;
   }
   EXPECT_THAT(Run("XDELEX no KEEPREF DELREF IDS 1 1-1"), Error("ERR syntax error"));
   EXPECT_THAT(Run("XDELEX no KEEPREF KEEPREF IDS 1 1-1"), Error("ERR syntax error"));
-  EXPECT_THAT(Run("XDELEX no IDS 1 1-1 ACKED"), Ints({-1}));
+  EXPECT_THAT(Run("XDELEX no IDS 1 1-1 ACKED"), Outcomes({-1}));
   EXPECT_THAT(Run("XDELEX no ACKED 1 1-1"), Error("ERR syntax error"));
-  EXPECT_THAT(Run("XDELEX no ACKED IDS 1"), Error(kMismatch));
-  EXPECT_THAT(Run("XDELEX no IDS 1 1-1 IDS 1 1-1"), Ints({-1}));
+  EXPECT_THAT(Run("XDELEX no ACKED IDS 1"), Error(kIdCountMismatch));
+  EXPECT_THAT(Run("XDELEX no IDS 1 1-1 IDS 1 1-1"), Outcomes({-1}));
   Run("SET text x");
   EXPECT_THAT(Run("XDELEX text IDS 1 x"), Error(kWrongType));
   Fill(2, {});
-  EXPECT_THAT(Run("XDELEX s IDS 2 1 x"), Error(kBadId));
+  EXPECT_THAT(Run("XDELEX s IDS 2 1 x"), Error(kInvalidStreamId));
   EXPECT_EQ(Left(), "1-0 2-0");
 }
 
 TEST_P(StreamDeleteCommands, XDelExKeepsOrDropsReferences) {
   Fill(6, {2, 3, 4});
   Run("XGROUP CREATE s h 0");
-  EXPECT_THAT(Run("XDELEX s IDS 3 1-0 1-0 9-9"), Ints({1, -1, -1}));
-  EXPECT_THAT(Run("XDELEX s KEEPREF IDS 1 2-0"), Ints({1}));
+  EXPECT_THAT(Run("XDELEX s IDS 3 1-0 1-0 9-9"), Outcomes({1, -1, -1}));
+  EXPECT_THAT(Run("XDELEX s KEEPREF IDS 1 2-0"), Outcomes({1}));
   EXPECT_EQ(PendingIds("g"), "2-0 3-0 4-0");
-  EXPECT_THAT(Run("XDELEX s DELREF IDS 1 3-0"), Ints({1}));
+  EXPECT_THAT(Run("XDELEX s DELREF IDS 1 3-0"), Outcomes({1}));
   EXPECT_EQ(PendingIds("g"), "2-0 4-0");
-  EXPECT_THAT(Run("XDELEX s DELREF IDS 1 2-0"), Ints({-1}));  // only the reference existed
+  EXPECT_THAT(Run("XDELEX s DELREF IDS 1 2-0"), Outcomes({-1}));  // only the reference existed
   EXPECT_EQ(PendingIds("g"), "4-0");
-  EXPECT_THAT(Run("XDELEX s ACKED IDS 3 4-0 5-0 77-7"), Ints({2, 2, 2}));  // h has read nothing
+  EXPECT_THAT(Run("XDELEX s ACKED IDS 3 4-0 5-0 77-7"), Outcomes({2, 2, 2}));  // h has read nothing
   Run("XGROUP DESTROY s h");
-  EXPECT_THAT(Run("XDELEX s ACKED IDS 3 4-0 5-0 77-7"), Ints({2, 1, 2}));
+  EXPECT_THAT(Run("XDELEX s ACKED IDS 3 4-0 5-0 77-7"), Outcomes({2, 1, 2}));
   Run("XGROUP DESTROY s g");
-  EXPECT_THAT(Run("XDELEX s ACKED IDS 2 4-0 77-7"), Ints({1, -1}));
+  EXPECT_THAT(Run("XDELEX s ACKED IDS 2 4-0 77-7"), Outcomes({1, -1}));
   EXPECT_EQ(Left(), "6-0");
-  EXPECT_THAT(Run("XDELEX s DELREF IDS 1 6-0"), Ints({1}));
+  EXPECT_THAT(Run("XDELEX s DELREF IDS 1 6-0"), Outcomes({1}));
   EXPECT_THAT(Run("TYPE s"), Simple("stream"));
 }
 
 TEST_P(StreamDeleteCommands, XAckDelAcknowledgesFirst) {
-  EXPECT_THAT(Run("XACKDEL no g IDS 1 x"), Ints({-1}));
-  EXPECT_THAT(Run("XACKDEL no g IDS 2 x"), Error(kMismatch));
-  EXPECT_THAT(Run("XACKDEL no g IDS 0 1-1"), Error(kBadCount));
+  EXPECT_THAT(Run("XACKDEL no g IDS 1 x"), Outcomes({-1}));
+  EXPECT_THAT(Run("XACKDEL no g IDS 2 x"), Error(kIdCountMismatch));
+  EXPECT_THAT(Run("XACKDEL no g IDS 0 1-1"), Error(kBadIdCount));
   EXPECT_THAT(Run("XACKDEL no g WHAT IDS 1 1-1"), Error("ERR syntax error"));
   EXPECT_THAT(Run("XACKDEL no g"), Error("ERR wrong number of arguments for 'xackdel' command"));
   Run("SET text x");
@@ -105,17 +105,17 @@ TEST_P(StreamDeleteCommands, XAckDelAcknowledgesFirst) {
   Fill(6, {1, 2, 3, 4, 5});
   Run("XGROUP CREATE s h 0");
   Run("XREADGROUP GROUP h c COUNT 3 STREAMS s >");
-  EXPECT_THAT(Run("XACKDEL s no IDS 1 x"), Ints({-1}));
-  EXPECT_THAT(Run("XACKDEL s g IDS 2 1-0 x"), Error(kBadId));
-  EXPECT_THAT(Run("XACKDEL s g IDS 2 1-0 9-9"), Ints({1, -1}));
+  EXPECT_THAT(Run("XACKDEL s no IDS 1 x"), Outcomes({-1}));
+  EXPECT_THAT(Run("XACKDEL s g IDS 2 1-0 x"), Error(kInvalidStreamId));
+  EXPECT_THAT(Run("XACKDEL s g IDS 2 1-0 9-9"), Outcomes({1, -1}));
   EXPECT_EQ(PendingIds("g"), "2-0 3-0 4-0 5-0");
   EXPECT_EQ(PendingIds("h"), "1-0 2-0 3-0");
-  EXPECT_THAT(Run("XACKDEL s g DELREF IDS 1 2-0"), Ints({1}));
+  EXPECT_THAT(Run("XACKDEL s g DELREF IDS 1 2-0"), Outcomes({1}));
   EXPECT_EQ(PendingIds("h"), "1-0 3-0");
-  EXPECT_THAT(Run("XACKDEL s g ACKED IDS 2 3-0 4-0"), Ints({2, 2}));
-  EXPECT_THAT(Run("XACKDEL s h ACKED IDS 1 3-0"), Ints({1}));
-  EXPECT_THAT(Run("XACKDEL s h ACKED IDS 1 4-0"), Ints({-1}));
-  EXPECT_THAT(Run("XACKDEL s h IDS 1 1-0"), Ints({1}));  // the entry was deleted before
+  EXPECT_THAT(Run("XACKDEL s g ACKED IDS 2 3-0 4-0"), Outcomes({2, 2}));
+  EXPECT_THAT(Run("XACKDEL s h ACKED IDS 1 3-0"), Outcomes({1}));
+  EXPECT_THAT(Run("XACKDEL s h ACKED IDS 1 4-0"), Outcomes({-1}));
+  EXPECT_THAT(Run("XACKDEL s h IDS 1 1-0"), Outcomes({1}));  // the entry was deleted before
   EXPECT_EQ(Left(), "4-0 5-0 6-0");
 }
 
@@ -154,7 +154,7 @@ TEST_P(StreamDeleteCommands, TrimmingTakesOneReferenceOption) {
   EXPECT_THAT(Run("XTRIM s MAXLEN 3 KEEPREF DELREF"), Error("ERR syntax error"));
   EXPECT_THAT(Run("XTRIM s KEEPREF ACKED"), Error("ERR syntax error"));
   EXPECT_THAT(Run("XTRIM s MAXLEN ACKED 3"), Error("ERR value is not an integer or out of range"));
-  EXPECT_THAT(Run("XADD s KEEPREF DELREF 8-1 a b"), Error(kBadId));
+  EXPECT_THAT(Run("XADD s KEEPREF DELREF 8-1 a b"), Error(kInvalidStreamId));
   EXPECT_THAT(Run("XADD s ACKED MAXLEN 0 8-1 a b"), Bulk("8-1"));
   EXPECT_EQ(Left(), "1-0 8-1");
   EXPECT_THAT(Run("XADD s MAXLEN 1 DELREF 9-1 a b"), Bulk("9-1"));
@@ -179,7 +179,7 @@ TEST_P(StreamDeleteCommands, OlderVersionsLackThem) {
   client.Run("XADD s 1-1 a b");
   EXPECT_THAT(client.Run("XDELEX s IDS 1 1-1"), ErrorStartsWith("ERR unknown command"));
   EXPECT_THAT(client.Run("XTRIM s MAXLEN 1 ACKED"), Error("ERR syntax error"));
-  EXPECT_THAT(client.Run("XADD s IDMP p i * a b"), Error(kBadId));
+  EXPECT_THAT(client.Run("XADD s IDMP p i * a b"), Error(kInvalidStreamId));
   client.Run("XGROUP CREATE s g 0");
   EXPECT_THAT(client.Run("XREADGROUP GROUP g c CLAIM 0 STREAMS s >"), Error("ERR syntax error"));
   EXPECT_THAT(client.Run("XREAD MAXCOUNT 1 STREAMS s 0"), Error("ERR syntax error"));

@@ -27,7 +27,7 @@ class StreamIdempotencyCommands : public CommandTest {
 INSTANTIATE_TEST_SUITE_P(Resp, StreamIdempotencyCommands, BothVersions(), VersionName);
 
 constexpr char kNeedsAutoId[] = "ERR syntax error, IDMP/IDMPAUTO can be used only with auto-generated IDs";
-constexpr char kBadId[] = "ERR Invalid stream ID specified as stream command argument";
+constexpr char kInvalidEntryId[] = "ERR Invalid stream ID specified as stream command argument";
 // A replay by a client has the ID of the entry, which only a replica or a file may give.
 constexpr char kOnlyReplicas[] = "clients must not give an ID together with IDMP";
 
@@ -60,7 +60,7 @@ TEST_P(StreamIdempotencyCommands, XAddChecksItsArguments) {
               Error("ERR syntax error, IDMPAUTO requires a non-empty producer ID"));
   EXPECT_THAT(Run("XADD s IDMP p i IDMPAUTO p * a b"),
               Error("ERR syntax error, IDMP/IDMPAUTO specified multiple times"));
-  EXPECT_THAT(Run("XADD s IDMP p * a b"), Error(kBadId));
+  EXPECT_THAT(Run("XADD s IDMP p * a b"), Error(kInvalidEntryId));
   EXPECT_THAT(Run("XADD s IDMP p i LIMIT 3 * a b"),
               Error("ERR syntax error, LIMIT cannot be used without specifying a trimming strategy"));
   EXPECT_THAT(Run("XADD s IDMP p i * a b c"), Error("ERR wrong number of arguments for 'xadd' command"));
@@ -115,7 +115,7 @@ TEST_P(StreamIdempotencyCommands, XIdmpRecordNeedsTheEntry) {
   Run("XADD s 1700000000000-2 a b");
   Run("XADD s 1700000000000-3 a b");
   Run("XDEL s 1700000000000-2");
-  EXPECT_THAT(Run("XIDMPRECORD no p i x"), Error(kBadId));
+  EXPECT_THAT(Run("XIDMPRECORD no p i x"), Error(kInvalidEntryId));
   EXPECT_THAT(Run("XIDMPRECORD no p i 1-1"), Error("ERR no such key"));
   EXPECT_THAT(Run({"XIDMPRECORD", "no", "", "i", "1-1"}), Error("ERR producer ID must be non-empty"));
   EXPECT_THAT(Run({"XIDMPRECORD", "s", "p", "", "1-1"}), Error("ERR idempotent ID must be non-empty"));
