@@ -1,4 +1,4 @@
-// Reads an RDB file, or the RDB part at the beginning of an AOF, of versions 1 to 12 (rdb_format.h has the grammar).
+// Reads an RDB file, or the RDB part at the beginning of an AOF, of versions 1 to 13 (rdb_format.h has the grammar).
 //
 //   auto end = ReadRdb(file, 0, {.limits = limits, .hash_key = hash_key}, sink);
 //   if (!end) Log(end.error().text);

@@ -84,6 +84,7 @@ constexpr DialectTraits TraitsOfRedis86() {
   traits.version_number = 0x080603;
   traits.unknown_command_lists_arguments = false;
   traits.client_text_has_traffic = true;
+  traits.streams_show_idempotency = true;
   return traits;
 }
 
@@ -92,6 +93,7 @@ constexpr DialectTraits TraitsOfRedis88() {
   traits.version = traits.redis_version = "8.8.2";
   traits.version_number = 0x080802;
   traits.client_text_has_batches = true;
+  traits.groups_show_released = true;
   return traits;
 }
 
@@ -242,6 +244,8 @@ constexpr DialectTraits TraitsOfValkey91() {
   traits.scores_in_ranges_are_decimal = true;
   traits.script_errors_name_script = false;
   traits.refused_in_scripts = "Valkey";
+  traits.invalid_numkeys_of_msetex = "ERR invalid numkeys value or out of range";
+  traits.too_few_pairs_of_msetex = "ERR syntax error";
   return traits;
 }
 

@@ -9,7 +9,7 @@ import re
 from two_servers import value_of
 
 ALL = None
-SINCE_74 = ("7.4", "8.0", "valkey 8.0", "valkey 8.1")
+SINCE_74 = ("7.4", "8.0", "8.6", "valkey 8.0", "valkey 8.1", "valkey 9.1")
 
 
 def told(*versions):
@@ -98,31 +98,34 @@ REPLIES = [
      "7.2 packs small lists and small sets that are not all integers, but not what GEOSEARCHSTORE stores"),
     (told("7.0"), b"ZRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
     (told("7.0"), b"ZREVRANK", lambda words, ours, theirs: b"wrong number" in theirs, "WITHSCORE came with 7.2"),
-    (told("7.0", "7.2", "valkey 8.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"Invalid stream ID" in theirs,
+    (told("7.0", "7.2", "valkey 8.1", "valkey 9.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"Invalid stream ID" in theirs,
      "`+` for the last entry came with 7.4"),
     *((told(*SINCE_74), name, refused, "looks at the arguments before it looks for the key")
       for name in (b"BITPOS", b"BITCOUNT")),
-    *((told("8.0"), name, same_numbers, "shortest digits, instead of 17")
+    *((told("8.0", "8.6"), name, same_numbers, "shortest digits, instead of 17")
       for name in (b"GEOPOS", b"GEOSEARCH", b"GEORADIUS", b"GEORADIUS_RO", b"GEORADIUSBYMEMBER", b"GEORADIUSBYMEMBER_RO")),
-    (told("8.0"), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
-    (("valkey 8.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$6\r\nembstr\r\n", b"$3\r\nraw\r\n"},
+    (told("8.0", "8.6"), b"XREAD", lambda words, ours, theirs: b"Unbalanced" in ours and b"Unbalanced" in theirs, "names `+`, too"),
+    (("8.6", "valkey 8.1", "valkey 9.1"), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$6\r\nembstr\r\n", b"$3\r\nraw\r\n"},
      "the longest embedded string depends on the key's length, too"),
     (ALL, b"XINFO", read_less, "a group of ours has never read more entries than were added, as since 2026"),
-    (told("7.0", "valkey 8.0") + ("7.2", "7.4", "valkey 8.1"), b"XINFO", same_but_lag,
+    (told("7.0", "valkey 8.0") + ("7.2", "7.4", "8.6", "valkey 8.1", "valkey 9.1"), b"XINFO", same_but_lag,
      "counts what a group has read, and its lag, otherwise after deletions: ours are the values of Redis 7.2.9 and 7.4.4"),
-    (told("7.4", "valkey 8.0", "valkey 8.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"last element ID is 0-0" in theirs,
+    *((told("valkey 9.1"), name, lambda words, ours, theirs: b"does not exist" in theirs, "names the member")
+      for name in (b"GEOSEARCH", b"GEORADIUSBYMEMBER", b"GEORADIUSBYMEMBER_RO")),
+    (told("valkey 9.1"), b"GETEX", refused, "looks at the deadline before it looks for the key"),
+    (told("7.4", "valkey 8.0", "valkey 8.1", "valkey 9.1"), b"XREAD", lambda words, ours, theirs: b"+" in words and b"last element ID is 0-0" in theirs,
      "`+` of a stream that never had an entry is refused"),
     (told(*SINCE_74), b"XREADGROUP", lambda words, ours, theirs: b"Invalid stream ID" in ours and b"The + ID is" in theirs,
      "says of `+` what it says of `$`"),
-    (told("valkey 8.0", "valkey 8.1"), b"BITCOUNT", lambda words, ours, theirs: b"not an integer" in ours and b"syntax error" in theirs,
+    (told("valkey 8.0", "valkey 8.1", "valkey 9.1"), b"BITCOUNT", lambda words, ours, theirs: b"not an integer" in ours and b"syntax error" in theirs,
      "looks at the unit before it looks at the last number"),
-    (told("valkey 8.0", "valkey 8.1"), b"BITCOUNT", lambda words, ours, theirs: len(words) == 3 and ours.startswith(b"-"), "the end may be left out"),
+    (told("valkey 8.0", "valkey 8.1", "valkey 9.1"), b"BITCOUNT", lambda words, ours, theirs: len(words) == 3 and ours.startswith(b"-"), "the end may be left out"),
     *((told(*SINCE_74), name, negative_offset, "in large sets a negative offset counts from the end")
       for name in (b"ZRANGE", b"ZRANGEBYLEX", b"ZREVRANGEBYLEX", b"ZRANGEBYSCORE", b"ZREVRANGEBYSCORE")),
-    *((("valkey 8.0", "valkey 8.1"), name, same_but_zeros_sign, "packs fewer sets, and only those that are not packed keep the score -0")
+    *((("valkey 8.0", "valkey 8.1", "valkey 9.1"), name, same_but_zeros_sign, "packs fewer sets, and only those that are not packed keep the score -0")
       for name in WITH_SCORES),
-    (("valkey 8.1",), b"ZSCAN", same_numbers, "writes large scores without an exponent"),
-    (("valkey 8.0", "valkey 8.1"), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$8\r\nlistpack\r\n", b"$8\r\nskiplist\r\n"},
+    (("valkey 8.1", "valkey 9.1"), b"ZSCAN", same_numbers, "writes large scores without an exponent"),
+    (("valkey 8.0", "valkey 8.1", "valkey 9.1"), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$8\r\nlistpack\r\n", b"$8\r\nskiplist\r\n"},
      "what ZADD makes is sized by the number of its words"),
     (ALL, b"OBJECT", lambda words, ours, theirs: {ours, theirs} == REFCOUNTS,
      "Redis shares small integers, but not with COPY; we say of each small integer that it is shared"),
@@ -135,7 +138,7 @@ REPLIES = [
 # why).
 AVOIDED = [
     (told(*SINCE_74), b"ZRANGESTORE", negative_offset, "in large sets a negative offset counts from the end"),
-    (told("valkey 8.0", "valkey 8.1"), b"SET", in_the_past, "what is stored with a deadline in the past is not stored at all"),
+    (told("valkey 8.0", "valkey 8.1", "valkey 9.1"), b"SET", in_the_past, "what is stored with a deadline in the past is not stored at all"),
 ]
 
 # (versions, command, whether it allows this of (words, our events, their events), why)
@@ -143,7 +146,7 @@ EVENTS = [
     (ALL, b"BITFIELD", lambda words, *_: b"FAIL" in map(bytes.upper, words), "a string that only became longer is a change here"),
     *((ALL, name, stored_nothing_over_expired, "an empty result over an expired key: the key is told as expired, not as deleted")
       for name in STORING),
-    *((told("valkey 8.1"), name, lambda words, *_: in_the_past(words), "the key is told as expired, not as deleted")
+    *((told("valkey 8.1", "valkey 9.1"), name, lambda words, *_: in_the_past(words), "the key is told as expired, not as deleted")
       for name in (b"GETEX", b"EXPIRE", b"PEXPIRE", b"EXPIREAT", b"PEXPIREAT", b"RESTORE")),
     (("7.0",), b"SCAN", lambda *_: True, "7.2 tells of no key that SCAN TYPE misses"),
     (("7.0",), b"XREADGROUP", lambda *_: True, "7.2 tells of a new consumer also when nothing was read"),
@@ -164,7 +167,7 @@ EFFECTS_LINES = [
 # Versions whose digest of a sorted set differs although the scores are the same: (versions, why)
 DIGESTS_OF_SCORES = [
     (("7.0",), "takes it of other digits"),
-    (("valkey 8.0", "valkey 8.1"), "has -0 where we have 0: it packs fewer sets, and those that are packed lose the sign"),
+    (("valkey 8.0", "valkey 8.1", "valkey 9.1"), "has -0 where we have 0: it packs fewer sets, and those that are packed lose the sign"),
 ]
 
 # (versions, the names of two encodings, why)
@@ -174,7 +177,7 @@ ENCODINGS = [
 
 # (versions, command, condition on the value, why): DUMP writes the same value with other bytes.
 OCTETS = [
-    (("8.0", "valkey 8.1"), "RPUSH", lambda parts: max(len(str(part)) for part in parts) > 8192,
+    (("8.0", "valkey 8.1", "valkey 9.1"), "RPUSH", lambda parts: max(len(str(part)) for part in parts) > 8192,
      "an element that is longer than a node may be has a node of its own"),
 ]
 
@@ -189,9 +192,9 @@ NUMBERS = [
     (("7.0", "8.0"), "client|list", "maxage", "came with Valkey 8.1"),
     *((("7.0", "8.0", "valkey 8.1"), name, filter_, "came with Valkey 9")
       for name in ("client|kill", "client|list") for filter_ in ("idle", "db", "not-db", "not-client-id")),
-    *((("8.0", "valkey 8.1"), name, "cursor", "reads cursors as signed numbers, and blanks before them")
+    *((("8.0", "valkey 8.1", "valkey 9.1"), name, "cursor", "reads cursors as signed numbers, and blanks before them")
       for name in ("scan", "hscan", "sscan", "zscan")),
-    (("8.0", "valkey 8.1"), "lrem", "count", "the least number is out of range"),
+    (("8.0", "valkey 8.1", "valkey 9.1"), "lrem", "count", "the least number is out of range"),
     *((("8.0",), name, bound, "no blanks before a score, and no hexadecimal ones")
       for name in ("zcount", "zrangebyscore", "zrevrangebyscore", "zremrangebyscore") for bound in ("min", "max")),
     *((("7.0",), name, "milliseconds", "what a timeout beyond all time is called") for name in ("xread", "xreadgroup")),

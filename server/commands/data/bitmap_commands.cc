@@ -265,7 +265,9 @@ struct BitOp {
     if (size == 0) {
       Delete(call, edit);
     } else {
+      const std::optional<ValueType> type_before = edit ? std::optional(edit->Type()) : std::nullopt;
       Store(edit, operation, sources);
+      if (type_before) edit.ReportOverwrite(*type_before, ValueType::kString);
       edit.ReportChange("set");
     }
     call.reply.Integer(static_cast<int64_t>(size));

@@ -166,7 +166,7 @@ struct BoundedSum {
 };
 
 BoundedSum<int64_t> AddBounded(int64_t old, const IncrExOptions& options) {
-  using Wide = __int128;
+  __extension__ using Wide = __int128;
   const int64_t delta = Args::Integer(options.increment);
   const int64_t low = options.lower_bound ? Args::Integer(*options.lower_bound) : INT64_MIN;
   const int64_t high = options.upper_bound ? Args::Integer(*options.upper_bound) : INT64_MAX;

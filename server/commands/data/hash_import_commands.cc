@@ -28,7 +28,7 @@ namespace {
 
 using FieldSetNode = decltype(FieldSets::by_name)::iterator;
 
-void Discard(Session& session, FieldSetNode node) {
+void DiscardFieldSet(Session& session, FieldSetNode node) {
   session.field_sets->name_bytes -= FieldSets::BytesOf(node->first, node->second);
   session.field_sets->by_name.erase(node);
   if (session.field_sets->by_name.empty()) session.field_sets.reset();
@@ -128,7 +128,7 @@ struct HImportDiscard {
     if (session.field_sets == nullptr) return call.reply.Integer(0);
     const auto found = session.field_sets->by_name.find(name);
     if (found == session.field_sets->by_name.end()) return call.reply.Integer(0);
-    Discard(session, found);
+    DiscardFieldSet(session, found);
     call.reply.Integer(1);
   }
 };

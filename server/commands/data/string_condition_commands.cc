@@ -1,5 +1,6 @@
 // Commands of Redis 8.4 and Valkey that compare a string before they change it, or that store several strings with
 // conditions and an expiry.
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -145,7 +146,9 @@ struct MSetEx {
     for_each([&](Bytes key, Bytes value) {
       KeyEdit text = call.db.Open(key);
       const bool keeps = options.expiry == ExpiryOption::kKeep;
+      const std::optional<ValueType> type_before = text ? std::optional(text->Type()) : std::nullopt;
       keeps ? text.Assign(call.Value(value)) : text.Put(call.Value(value), deadline_ms);
+      if (type_before) text.ReportOverwrite(*type_before, ValueType::kString);
       if (options.HasTime()) text.ReportChangeUncounted("expire");
       text.ReportChange("set");
     });

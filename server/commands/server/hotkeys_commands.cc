@@ -14,86 +14,88 @@
 
 namespace respite {
 
+namespace refusals {
 namespace {
 
-namespace refusals {
-
-constexpr char kMetricsMissing[] = "ERR METRICS parameter is required";
-constexpr char kMetricsCount[] = "ERR METRICS count does not match number of metric types provided";
-constexpr char kMetricsRange[] = "ERR METRICS count must be > 0 and <= 2";
-constexpr char kNoMetrics[] = "ERR METRICS no valid metrics passed. Supported: CPU|NET";
-constexpr char kCpuTwice[] = "ERR METRICS CPU defined more than once!";
-constexpr char kNetTwice[] = "ERR METRICS NET defined more than once!";
+constexpr char kHotKeyMetricsMissing[] = "ERR METRICS parameter is required";
+constexpr char kHotKeyMetricsCount[] = "ERR METRICS count does not match number of metric types provided";
+constexpr char kHotKeyMetricsRange[] = "ERR METRICS count must be > 0 and <= 2";
+constexpr char kHotKeyNoMetrics[] = "ERR METRICS no valid metrics passed. Supported: CPU|NET";
+constexpr char kHotKeyCpuTwice[] = "ERR METRICS CPU defined more than once!";
+constexpr char kHotKeyNetTwice[] = "ERR METRICS NET defined more than once!";
 constexpr char kHotKeysActive[] = "ERR hotkey tracking session already in progress";
 constexpr char kHotKeysNotStopped[] = "ERR hotkey tracking session in progress, stop tracking first";
-constexpr char kCountRange[] = "ERR COUNT must be between 1 and 64";
-constexpr char kDurationRange[] = "ERR DURATION must be between 1 and 1000000";
-constexpr char kSampleRange[] = "ERR SAMPLE ratio must be positive";
-constexpr char kSlotsWithoutCluster[] = "ERR SLOTS parameter cannot be used in non-cluster mode";
-constexpr char kSlotsRange[] = "ERR SLOTS count must be between 1 and 16384";
-constexpr char kSlotsMissing[] = "ERR not enough slot numbers provided";
-constexpr char kSlotRange[] = "ERR Invalid or out of range slot";
-constexpr char kSlotTwice[] = "ERR duplicate slot number";
+constexpr char kHotKeyCount[] = "ERR COUNT must be between 1 and 64";
+constexpr char kHotKeyDuration[] = "ERR DURATION must be between 1 and 1000000";
+constexpr char kHotKeySample[] = "ERR SAMPLE ratio must be positive";
+constexpr char kHotKeySlotsWithoutCluster[] = "ERR SLOTS parameter cannot be used in non-cluster mode";
+constexpr char kHotKeySlotCount[] = "ERR SLOTS count must be between 1 and 16384";
+constexpr char kHotKeySlotsMissing[] = "ERR not enough slot numbers provided";
+constexpr char kHotKeySlotRange[] = "ERR Invalid or out of range slot";
+constexpr char kHotKeySlotTwice[] = "ERR duplicate slot number";
 
+}  // namespace
 }  // namespace refusals
+
+namespace {
 
 constexpr uint32_t kManagesHotKeys = kAdmin | kNoScript;
 
 HotKeys& HotKeysOf(Call& call) { return call.services.execution.hot_keys; }
 
 // Takes a number from `lowest` to `highest`; throws `refusal` if the argument is none.
-int64_t TakeNumber(Args& args, int64_t lowest, int64_t highest, const char* refusal) {
+int64_t TakeHotKeyNumber(Args& args, int64_t lowest, int64_t highest, const char* refusal) {
   const auto number = ParseInteger(args.Next());
   if (!number || *number < lowest || *number > highest) throw Refusal{refusal};
   return *number;
 }
 
 // Takes what follows METRICS. As in Redis, an unknown metric counts as one, but selects none.
-void TakeMetrics(Args& args, HotKeys::Options& options) {
+void TakeHotKeyMetrics(Args& args, HotKeys::Options& options) {
   constexpr int64_t kMetricCount = 2;
-  for (int64_t left = TakeNumber(args, 1, kMetricCount, refusals::kMetricsRange); left > 0; --left) {
-    if (args.AtEnd()) throw Refusal{refusals::kMetricsCount};
+  for (int64_t left = TakeHotKeyNumber(args, 1, kMetricCount, refusals::kHotKeyMetricsRange); left > 0; --left) {
+    if (args.AtEnd()) throw Refusal{refusals::kHotKeyMetricsCount};
     const Bytes metric = args.Next();
     if (EqualsIgnoreCase(metric, "CPU")) {
-      if (std::exchange(options.by_cpu_time, true)) throw Refusal{refusals::kCpuTwice};
+      if (std::exchange(options.by_cpu_time, true)) throw Refusal{refusals::kHotKeyCpuTwice};
     } else if (EqualsIgnoreCase(metric, "NET")) {
-      if (std::exchange(options.by_net_bytes, true)) throw Refusal{refusals::kNetTwice};
+      if (std::exchange(options.by_net_bytes, true)) throw Refusal{refusals::kHotKeyNetTwice};
     }
   }
-  if (!options.by_cpu_time && !options.by_net_bytes) throw Refusal{refusals::kNoMetrics};
+  if (!options.by_cpu_time && !options.by_net_bytes) throw Refusal{refusals::kHotKeyNoMetrics};
 }
 
-void TakeSlots(const Call& call, Args& args, HotKeys::Options& options) {
-  if (!call.services.env.settings.cluster_enabled) throw Refusal{refusals::kSlotsWithoutCluster};
-  const int64_t count = TakeNumber(args, 1, kSlotCount, refusals::kSlotsRange);
-  if (static_cast<int64_t>(args.Left()) < count) throw Refusal{refusals::kSlotsMissing};
+void TakeHotKeySlots(const Call& call, Args& args, HotKeys::Options& options) {
+  if (!call.services.env.settings.cluster_enabled) throw Refusal{refusals::kHotKeySlotsWithoutCluster};
+  const int64_t count = TakeHotKeyNumber(args, 1, kSlotCount, refusals::kHotKeySlotCount);
+  if (static_cast<int64_t>(args.Left()) < count) throw Refusal{refusals::kHotKeySlotsMissing};
   for (int64_t left = count; left > 0; --left) {
-    const auto slot = static_cast<int>(TakeNumber(args, 0, kSlotCount - 1, refusals::kSlotRange));
+    const auto slot = static_cast<int>(TakeHotKeyNumber(args, 0, kSlotCount - 1, refusals::kHotKeySlotRange));
     const auto place = std::ranges::lower_bound(options.slots, slot);
-    if (place != options.slots.end() && *place == slot) throw Refusal{refusals::kSlotTwice};
+    if (place != options.slots.end() && *place == slot) throw Refusal{refusals::kHotKeySlotTwice};
     options.slots.insert(place, slot);
   }
 }
 
-HotKeys::Options TakeOptions(Call& call) {
+HotKeys::Options TakeHotKeyOptions(Call& call) {
   constexpr int64_t kMaxCount = 64;
   constexpr int64_t kMaxSeconds = 1000000;
   Args& args = call.args;
   HotKeys::Options options;
-  if (!args.TakeToken("METRICS") || args.AtEnd()) throw Refusal{refusals::kMetricsMissing};
-  TakeMetrics(args, options);
+  if (!args.TakeToken("METRICS") || args.AtEnd()) throw Refusal{refusals::kHotKeyMetricsMissing};
+  TakeHotKeyMetrics(args, options);
   while (!args.AtEnd()) {
     const bool has_value = args.Left() > 1;
     if (has_value && args.TakeToken("COUNT")) {
-      options.count = static_cast<size_t>(TakeNumber(args, 1, kMaxCount, refusals::kCountRange));
+      options.count = static_cast<size_t>(TakeHotKeyNumber(args, 1, kMaxCount, refusals::kHotKeyCount));
     } else if (has_value && args.TakeToken("DURATION")) {
-      options.duration_ms = TakeNumber(args, 1, kMaxSeconds, refusals::kDurationRange) * 1000;
+      options.duration_ms = TakeHotKeyNumber(args, 1, kMaxSeconds, refusals::kHotKeyDuration) * 1000;
     } else if (has_value && args.TakeToken("SAMPLE")) {
-      options.sample_ratio = TakeNumber(args, 1, INT32_MAX, refusals::kSampleRange);
+      options.sample_ratio = TakeHotKeyNumber(args, 1, INT32_MAX, refusals::kHotKeySample);
     } else if (has_value && args.TakeToken("SLOTS")) {
-      TakeSlots(call, args, options);
+      TakeHotKeySlots(call, args, options);
     } else {
-      throw Refusal{respite::refusals::kSyntax};
+      throw Refusal{refusals::kSyntax};
     }
   }
   return options;
@@ -238,7 +240,7 @@ struct HotKeysStart {
   static void Run(Call& call) {
     HotKeys& hot_keys = HotKeysOf(call);
     if (hot_keys.IsActive()) throw Refusal{refusals::kHotKeysActive};
-    hot_keys.Start(TakeOptions(call));
+    hot_keys.Start(TakeHotKeyOptions(call));
     call.reply.Ok();
   }
 };

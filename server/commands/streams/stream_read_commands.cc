@@ -499,8 +499,8 @@ struct XReadGroup {
     constexpr int64_t kMaxRetryMs = 86'400'000;  // the request may run earlier than necessary
     const auto next = group.ByDelivery().FirstIdleFor(idle_ms, call.now_ms);
     if (next.AtEnd()) return;
-    const int64_t idle_now_ms = std::max<int64_t>(call.now_ms - DeliveryOrder::DeliveredMs(next), 0);
-    const int64_t wait_ms = std::clamp<int64_t>(idle_ms - idle_now_ms, 1, kMaxRetryMs);
+    const int64_t idle_now_ms = call.now_ms - DeliveryOrder::DeliveredMs(next);  // negative if the clock was set back
+    const int64_t wait_ms = std::clamp<int64_t>(std::min(idle_ms, 2 * kMaxRetryMs) - idle_now_ms, 1, kMaxRetryMs);
     retry_ms = retry_ms == 0 ? wait_ms : std::min(retry_ms, wait_ms);
   }
 };

@@ -21,7 +21,11 @@ TEST(NewestDialects, EventsOfOverwrittenKeys) {
   for (const auto& [version, has] : {std::pair("redis:8.0", false), {"redis:8.2", true}, {"valkey:9.1", false}}) {
     Emulation server(version);
     const TestReply reply = server.Run("CONFIG SET notify-keyspace-events Eoc");
-    has ? EXPECT_THAT(reply, Ok()) : EXPECT_THAT(reply, ErrorStartsWith("ERR CONFIG SET failed"));
+    if (has) {
+      EXPECT_THAT(reply, Ok()) << version;
+    } else {
+      EXPECT_THAT(reply, ErrorStartsWith("ERR CONFIG SET failed")) << version;
+    }
   }
 }
 
@@ -40,7 +44,9 @@ TEST(NewestDialects, SlowlogCountsArgumentsSince810) {
     server.Run("ECHO hello");
     const TestReply record = server.Run("SLOWLOG GET 1")[0];
     ASSERT_EQ(record.Size(), static_cast<size_t>(size)) << version;
-    if (size == 7) EXPECT_THAT(record[6], Int(2));
+    if (size == 7) {
+      EXPECT_THAT(record[6], Int(2));
+    }
   }
 }
 

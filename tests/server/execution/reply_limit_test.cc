@@ -130,9 +130,9 @@ TEST_P(ReplyLimitTest, OfACommandInAScriptIsTheMemoryOfTheScript) {
   EXPECT_LE(meter_.max_script_bytes, ScriptEngine::kMemoryLimit);
   EXPECT_GT(meter_.max_script_bytes, ScriptEngine::kMemoryLimit / 2);
   meter_.max_script_bytes = 0;
-  EXPECT_THAT(other_.Run({"EVAL", "local held = string.rep('x', 8e8) " + call, "0"}),
+  EXPECT_THAT(other_.Run({"EVAL", "local held = string.rep('x', 4e8) " + call, "0"}),
               Error("ERR The reply of the command is too long for a script"));
-  EXPECT_LE(meter_.max_script_bytes, ScriptEngine::kMemoryLimit - 800'000'000);
+  EXPECT_LE(meter_.max_script_bytes, ScriptEngine::kMemoryLimit - 400'000'000);
   EXPECT_THAT(other_.Run({"EVAL", "return #redis.call('GET', 'long')", "0"}), Int(10'000'000));
 }
 
