@@ -65,7 +65,7 @@ std::string GroupsText(const StreamGroup& group) {
   for (const auto& [name, consumer] : group.consumers()) text += " consumer " + name;
   for (auto at = group.pending().AtOrAfter(StreamId::Min()); !at.AtEnd(); at.Next()) {
     const PendingEntry& entry = at.Get();
-    StrAppend(text, " pending ", StreamIdText(at.Id()).Text(), " ", *entry.consumer->name, " ", entry.delivered_ms, " ",
+    StrAppend(text, " pending ", StreamIdText(at.Id()).Text(), " ", entry.ConsumerName(), " ", entry.delivered_ms, " ",
               entry.deliveries);
   }
   return text;

@@ -458,7 +458,7 @@ TEST(RdbValue, RefusesUnknownItemsWithAReason) {
   EXPECT_THAT(Read("\x07\x01"s).error().why, HasSubstr("module"));
   EXPECT_THAT(Read("\x16\x01"s).error().why, HasSubstr("unreleased"));
   EXPECT_THAT(Read("\x17\x01"s).error().why, HasSubstr("unreleased"));
-  EXPECT_THAT(Read("\x1a\x01"s).error().why, HasSubstr("unknown"));
+  EXPECT_THAT(Read("\x1b\x01"s).error().why, HasSubstr("unknown"));
   EXPECT_FALSE(Read("\x08\x01"s));
   EXPECT_FALSE(Read("\xff\x01"s));
 }
@@ -511,11 +511,11 @@ TEST(DumpPayload, EndsInVersionAndChecksum) {
 TEST(DumpPayload, OfANewerVersionIsRefusedWhateverItsChecksum) {
   EXPECT_TRUE(
       VerifyPayload("\0\x01"
-                    "a\x0c\0........"s,
+                    "a\x0d\0........"s,
                     PayloadCheck::kSkipChecksum));
   EXPECT_FALSE(
       VerifyPayload("\0\x01"
-                    "a\x0d\0........"s,
+                    "a\x0e\0........"s,
                     PayloadCheck::kSkipChecksum));
 }
 

@@ -35,20 +35,44 @@ std::string ArgumentOf(const std::string& fact) {
   return at == std::string::npos ? "" : fact.substr(at + 1, fact.find(' ', at + 1) - at - 1);
 }
 
-// Removes arguments of later versions and everything inside them. The number in their facts is Redis' or Valkey's.
-std::set<std::string> WithoutLaterArguments(std::set<std::string> facts) {
+// The place of an argument in the list that it is in: {"argument#5.", 1} for "argument#5.1".
+std::pair<std::string, int> PlaceOf(const std::string& argument) {
+  const size_t at = argument.find_last_of("#.") + 1;
+  return {argument.substr(0, at), std::stoi(argument.substr(at))};
+}
+
+// Returns the place that the argument has in a version without the `later` ones.
+std::string WithoutLater(const std::string& argument, const std::set<std::string>& later) {
+  auto [list, index] = PlaceOf(argument);
+  const auto skipped = std::ranges::count_if(later, [&, first = list, last = index](const std::string& other) {
+    const auto [other_list, other_index] = PlaceOf(other);
+    return other_list == first && other_index < last;
+  });
+  if (list.ends_with('.')) list = WithoutLater(list.substr(0, list.size() - 1), later) + ".";
+  return list + std::to_string(index - static_cast<int>(skipped));
+}
+
+// Removes arguments of later versions and everything inside them, and numbers the others without them. A later argument
+// has `since=` and a version of Redis or Valkey.
+std::set<std::string> WithoutLaterArguments(const std::set<std::string>& facts) {
   std::set<std::string> later;
   for (const std::string& fact : facts) {
     const size_t at = fact.find(" since=");
-    if (!ArgumentOf(fact).empty() && at != std::string::npos && fact.substr(at + 7) >= "7.4")
+    if (!ArgumentOf(fact).empty() && at != std::string::npos && fact.substr(at + 7) >= "7.4") {
       later.insert(ArgumentOf(fact));
+    }
   }
-  std::erase_if(facts, [&later](const std::string& fact) {
+  std::set<std::string> left;
+  for (const std::string& fact : facts) {
     const std::string argument = ArgumentOf(fact);
-    return std::ranges::any_of(
+    const bool is_later = std::ranges::any_of(
         later, [&argument](const std::string& one) { return argument == one || argument.starts_with(one + "."); });
-  });
-  return facts;
+    if (is_later) continue;
+    std::string numbered = fact;
+    if (!argument.empty()) numbered.replace(fact.find(argument), argument.size(), WithoutLater(argument, later));
+    left.insert(std::move(numbered));
+  }
+  return left;
 }
 
 // Whether a container's fact is about a subcommand of a later version.
@@ -98,7 +122,7 @@ void CompareFacts(const CommandTable& table, const Facts& golden) {
     ++compared;
     std::set<std::string> ours = FactsOf(command);
     std::erase_if(ours, [&](const std::string& fact) { return CommandOfFact(fact) != command.full_name; });
-    ours = WithoutLaterArguments(std::move(ours));
+    ours = WithoutLaterArguments(ours);
     for (const std::string& fact : expected->second)
       if (!ours.contains(fact) && !kAllowed.contains(fact) && !IsAboutMissingSubcommand(fact, table))
         ADD_FAILURE() << "Redis says: " << fact;

@@ -279,16 +279,19 @@ TEST_F(ConfigCommandLineTest, DirectivesOfLaterVersions) {
                   "Bad directive or wrong number of arguments\n'tls-auth-clients-user' is a directive of Redis 8.6 and "
                   "Valkey 9.1, which Respite does not have"));
   EXPECT_THAT(Error({"--rdma-port", "6380"}), testing::HasSubstr("'rdma-port' is a directive of Valkey 9.1, which"));
-  EXPECT_THAT(Error({"-"}, "lookahead"), testing::HasSubstr("'lookahead' is a directive of Redis 8.6, which"));
-  const auto config = Load(
-      {"-"}, "Lookahead 16\ntls-auth-clients-user off\nrdma-bind \"\"\nvset-force-single-threaded-execution yes\n");
+  EXPECT_THAT(Error({"-"}, "aof-load-corrupt-tail-max-size"),
+              testing::HasSubstr("'aof-load-corrupt-tail-max-size' is a directive of Redis 8.6, which"));
+  const auto config = Load({"-"},
+                           "Aof-load-corrupt-tail-max-size 16\ntls-auth-clients-user off\nrdma-bind "
+                           "\"\"\nvset-force-single-threaded-execution yes\n");
   ASSERT_TRUE(config.ok()) << config.error().text;
   std::vector<std::string> notes;
   for (const ConfigNote& note : config.value()->TakeNotes()) notes.push_back(note.text);
   EXPECT_THAT(notes,
               testing::ElementsAre(
                   "Reading config from stdin",
-                  "'lookahead' is a directive of Redis 8.6. Respite does not have it and ignores it.",
+                  "'aof-load-corrupt-tail-max-size' is a directive of Redis 8.6. Respite does not have it and ignores "
+                  "it.",
                   "'tls-auth-clients-user' is a directive of Redis 8.6 and Valkey 9.1. Respite does not have it "
                   "and ignores it.",
                   "'rdma-bind' is a directive of Valkey 9.1. Respite does not have it and ignores it.",

@@ -92,7 +92,11 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
           "dual-channel-replication-enabled", "events-per-io-thread", "hide-user-data-from-log", "import-mode",
           "log-format", "log-timestamp-format", "max-new-connections-per-cycle", "max-new-tls-connections-per-cycle",
           "prefetch-batch-max-size", "rdb-version-check", "repl-rdb-channel", "replica-full-sync-buffer-limit",
-          "unixsocketgroup"));
+          "unixsocketgroup",
+          // Directives of Redis 8.4 and 8.6, and of Valkey 9.0 and 9.1.
+          "cluster-announce-client-port", "cluster-announce-client-tls-port", "cluster-config-save-behavior",
+          "cluster-slot-migration-handoff-max-lag-bytes", "cluster-slot-migration-write-pause-timeout", "hash-seed",
+          "key-memory-histograms", "lookahead", "mptcp", "stream-idmp-duration", "stream-idmp-maxsize"));
 }
 
 TEST(ConfigTableTest, WhatVersionsAfter72HaveIsMarked) {

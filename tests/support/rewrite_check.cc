@@ -18,7 +18,7 @@ std::string GroupText(Bytes name, const StreamGroup& group) {
                             group.entries_read, " pending");
   for (auto at = group.pending().First(); !at.AtEnd(); at.Next()) {
     const PendingEntry& pending = at.Get();
-    StrAppend(text, " ", StreamIdText(at.Id()).Text(), "=", Quoted(*pending.consumer->name), "@", pending.delivered_ms,
+    StrAppend(text, " ", StreamIdText(at.Id()).Text(), "=", Quoted(pending.ConsumerName()), "@", pending.delivered_ms,
               "*", pending.deliveries);
   }
   text += " consumers";

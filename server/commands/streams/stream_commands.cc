@@ -114,19 +114,20 @@ class TrimOptions {
 };
 
 // The arguments of MAXLEN or MINID with which a trim is propagated. They make the replica trim exactly, with the same
-// result as here. With ACKED, any entry can be the first one that is left. But a replica that removes the oldest
-// acknowledged entries until the length is the same removes the same entries. So MINID ~ becomes MAXLEN.
+// result as here. With ACKED or DELREF, MINID ~ becomes MAXLEN: such a trim removes single entries, too, so the first ID
+// in the blocks does not say which are left. A replica that removes the oldest entries that it may remove, until the
+// length is the same, removes the same ones.
 struct TrimWords {
   // Requires: the trim has a strategy (MAXLEN or MINID).
   TrimWords(const StreamTrim& trim, const StreamLog& log) {
     const bool exact = trim.precision == Precision::kExact;
-    const bool keeps_referenced = trim.references == GroupReferences::kMustBeReleased;
-    const bool by_length = trim.strategy == Strategy::kMaxLength || (keeps_referenced && !exact);
+    const bool removes_entries = trim.references != GroupReferences::kKeep;  // not only whole blocks
+    const bool by_length = trim.strategy == Strategy::kMaxLength || (removes_entries && !exact);
     strategy = by_length ? "MAXLEN" : "MINID";
     threshold = by_length ? IntegerText::FromUnsigned(exact ? trim.max_length : log.Length()).Text()
                           : StreamIdText(exact ? trim.min_id : log.FirstStoredId()).Text();
     if (trim.references == GroupReferences::kDelete) references = "DELREF";
-    if (keeps_referenced) references = "ACKED";
+    if (trim.references == GroupReferences::kMustBeReleased) references = "ACKED";
   }
 
   void AppendTo(std::vector<Bytes>& effect) const {

@@ -80,7 +80,7 @@ TEST(NewestDialects, Valkey90NoLongerDeprecatesCommands) {
 TEST(NewestDialects, UsersOfValkey91HaveDatabases) {
   Emulation valkey("valkey:9.1");
   EXPECT_THAT(valkey.Run("ACL SETUSER joe on nopass +@all ~* &* db=1,0"), Ok());
-  EXPECT_THAT(valkey.Run("ACL LIST")[0], Bulk("user joe on nopass ~* &* db=0,1 +@all"));
+  EXPECT_THAT(valkey.Run("ACL LIST")[1], Bulk("user joe on nopass ~* &* db=0,1 +@all"));
   EXPECT_THAT(valkey.Run("ACL GETUSER joe")[11], Bulk("db=0,1"));
   EXPECT_THAT(valkey.Run("ACL GETUSER default")[11], Bulk("alldbs"));
   EXPECT_THAT(valkey.Run("ACL SETUSER joe db=x"), Error("ERR Error in ACL SETUSER modifier 'db=x': Syntax error"));

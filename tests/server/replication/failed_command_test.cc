@@ -186,7 +186,7 @@ TEST_F(FailedCommandTest, AWritableReplicaKeepsTheLinkUnlessTheErrorIsOfTheReque
                                                   {"MOVE", "text", "99"},
                                                   {"RESTORE", "r", "0", "not a payload of any version"},
                                                   {"FUNCTION", "LOAD", "#!js name=x\n1"},
-                                                  {"XADD", "s", "ACKED", "1-1", "f", "v"},
+                                                  {"XADD", "s", "NEWREF", "1-1", "f", "v"},
                                                   {"BITFIELD", "b", "OVERFLOW", "NEW", "SET", "u8", "0", "1"},
                                                   {"FUNCTION", "FLUSH", "NEWMODE"},
                                                   {"EXEC"}}) {

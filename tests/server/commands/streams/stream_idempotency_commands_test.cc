@@ -150,8 +150,9 @@ TEST_P(StreamIdempotencyCommands, AreJournaledAndRestored) {
   Run("XADD s IDMP p i * a b");
   const std::string second = Run("XADD s IDMPAUTO p * a b").Text();
   Run("XCFGSET s IDMP-MAXSIZE 100");  // changes nothing
-  EXPECT_EQ(Journaled(), (std::vector<std::string>{"XADD s IDMP p i MAXLEN = 1 " + first + " a b",
-                                                   "XADD s IDMP p i * a b", "XADD s IDMPAUTO p " + second + " a b"}));
+  EXPECT_EQ(Journaled(),
+            (std::vector<std::string>{"0: XADD s IDMP p i MAXLEN = 1 " + first + " a b", "0: XADD s IDMP p i * a b",
+                                      "0: XADD s IDMPAUTO p " + second + " a b"}));
   const std::string dump = Run("DUMP s").Text();
   EXPECT_THAT(Run({"RESTORE", "restored", "0", dump}), Ok());
   EXPECT_EQ(Info("restored"), "100 100 1 2 2 1");
