@@ -1,8 +1,10 @@
 #include "server/replication/primary_link.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/pace.h"
@@ -40,8 +42,7 @@ constexpr size_t kLongestError = 200;
 // Returns an error text for INFO: at most kLongestError bytes, with `?` for each byte that is not printable ASCII.
 std::string OneLineError(Bytes text) {
   std::string shown(text.substr(0, kLongestError));
-  std::ranges::replace_if(
-      shown, [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(shown, std::not_fn(IsPrintable), '?');
   return shown;
 }
 
@@ -60,13 +61,9 @@ void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
   Leave();
   if (data == Data::kOther) last_linked_at_ms_.reset();
   may_continue_ = continues;
-  state_ = State::kConnect;
-  failed_snapshot_count_ = 0;
-  retry_at_ms_ = 0;
   last_error_.clear();
-  failed_command_.clear();
   down_since_ms_ = parts_.services.env.pace.NowMs();
-  Connect();
+  Retry();
 }
 
 bool PrimaryLink::IsWaitingToRetry() const {
@@ -558,18 +555,14 @@ void PrimaryLink::Cron() {
       if (parts_.services.env.pace.NowMs() >= retry_at_ms_) Connect();
       return;
     case State::kConnecting:
-      if (IsLate(began_ms_)) Reconnect("Timeout connecting to the MASTER...");
-      return;
     case State::kHandshake:
-      if (IsLate(last_io_ms_)) Reconnect("Timeout connecting to the MASTER...");
-      return;
+      if (!IsLate(state_ == State::kConnecting ? began_ms_ : last_io_ms_)) return;
+      return Reconnect("Timeout connecting to the MASTER...");
     case State::kTransfer:
-      if (IsLate(last_io_ms_)) {
-        Reconnect(
-            "Timeout receiving bulk data from MASTER... If the problem persists try to set the 'repl-timeout' "
-            "parameter in redis.conf to a larger value.");
-      }
-      return;
+      if (!IsLate(last_io_ms_)) return;
+      return Reconnect(
+          "Timeout receiving bulk data from MASTER... If the problem persists try to set the 'repl-timeout' "
+          "parameter in redis.conf to a larger value.");
     case State::kLinked:
       if (IsLate(last_io_ms_)) return Reconnect("MASTER timeout: no data nor PING received...");
       if (parts_.services.env.pace.NowMs() - linked_since_ms_ >= kLongestRetryDelayMs) failed_snapshot_count_ = 0;
@@ -583,14 +576,10 @@ PrimaryLink::Figures PrimaryLink::GetFigures() const {
   const int64_t age_s = last_linked_at_ms_ ? (now_ms - *last_linked_at_ms_) / 1000 : -1;
   const bool is_linked = state_ == State::kLinked;
   const int64_t down_ms = total_down_ms_ + (is_linked || linked_since_ms_ == 0 ? 0 : now_ms - down_since_ms_);
-  Figures figures{.last_io_s = -1,
-                  .transfer_total = 0,
-                  .transfer_read = 0,
-                  .transfer_io_s = io_s,
+  Figures figures{.transfer_io_s = io_s,
                   .down_s = (now_ms - down_since_ms_) / 1000,
                   .data_age_s = age_s,
                   .read_offset = parts_.services.data.dataset.history.offset,
-                  .retry_in_s = -1,
                   .current_sync_attempts = current_sync_attempts_,
                   .total_sync_attempts = total_sync_attempts_,
                   .up_since_s = is_linked ? (now_ms - linked_since_ms_) / 1000 : -1,

@@ -65,14 +65,14 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
 
   State state() const { return state_; }  // whether the link connects, synchronises, or runs the stream
   struct Figures {                        // figures of the link, for INFO and ROLE
-    int64_t last_io_s;                    // how many seconds ago the primary last sent something; -1: the link is down
-    int64_t transfer_total;               // bytes of the snapshot that is being received; -1: unknown
-    int64_t transfer_read;                // bytes of the snapshot that were received so far
+    int64_t last_io_s = -1;               // how many seconds ago the primary last sent something; -1: the link is down
+    int64_t transfer_total = 0;           // bytes of the snapshot that is being received; -1: unknown
+    int64_t transfer_read = 0;            // bytes of the snapshot that were received so far
     int64_t transfer_io_s;                // how many seconds ago bytes last arrived, while a snapshot is received
     int64_t down_s;                       // for how many seconds the link has been down; meaningless while it is up
     int64_t data_age_s;                   // how many seconds ago the primary's stream last arrived; -1: never
     int64_t read_offset;                  // history offset up to which the stream has arrived
-    int64_t retry_in_s;                   // in how many seconds the next attempt begins; -1: none is delayed
+    int64_t retry_in_s = -1;              // in how many seconds the next attempt begins; -1: none is delayed
     int64_t current_sync_attempts;        // number of attempts to connect since the link was last up
     int64_t total_sync_attempts;          // number of attempts to connect since this server follows a primary
     int64_t up_since_s;                   // for how many seconds the link has been up; -1: it is down

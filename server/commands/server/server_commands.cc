@@ -204,9 +204,7 @@ struct ShutdownOptions {
 
 struct ShutdownCommand {
   static constexpr CommandSpec spec = {
-      .syntax =
-          "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [SAFE@valkey:9.0.0] "
-          "[ABORT@7.0.0]",
+      .syntax = "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [SAFE@valkey:9.0.0] [ABORT@7.0.0]",
       .where = Where::kEverywhere,
       .summary = "Saves the data as configured and stops the server.",
       .since = "1.0.0",
