@@ -92,7 +92,7 @@ class EmptiedReplicaOfOurs(WithProcesses):
 
 
 class LaterPrimary(WithProcesses):
-    """A primary of the oracle. Our server cannot read snapshots of Redis 8.6 and later."""
+    """A primary of the oracle, whose snapshots our server reads or refuses with a reason."""
 
     def test_a_snapshot_is_loaded_or_refused_with_a_reason(self):
         for mode in ("disabled", "on-empty-db", "swapdb", "flush-before-load"):
@@ -106,10 +106,9 @@ class LaterPrimary(WithProcesses):
             wait_until(lambda s=replica: info(s, "master_link_status") == "up" or info(s, "master_sync_retry_in_seconds"), "an outcome")
             if info(replica, "master_link_status") == "up":
                 self.assertEqual(replica.ask("GET", "key"), b"value")
-                self.assertLess(self.oracle.numbers if self.oracle.software == "redis" else (0,), (8, 6))
                 continue
-            self.assertRegex(info(replica, "master_sync_last_error"), r"^(Can't handle RDB format version 13: this server reads "
-                             r"versions 1 to 12|The snapshot of the master begins with)")
+            self.assertRegex(info(replica, "master_sync_last_error"), r"^(Can't handle RDB format version [0-9]+: this server reads "
+                             r"versions 1 to 13|The snapshot of the master begins with)")
             self.assertEqual(replica.ask("DBSIZE"), KEYS)
             self.assertEqual(info(replica, "replica_data"), "other")
             self.assertEqual(info(replica, "slave_priority"), "0")

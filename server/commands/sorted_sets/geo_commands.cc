@@ -336,8 +336,7 @@ struct GeoSearch {
           "GEOSEARCH key from(FROMMEMBER member|FROMLONLAT fromlonlat{longitude:double latitude:double}) "
           "by(circle{BYRADIUS radius:double unit(M|KM|FT|MI)}|box{BYBOX width:double height:double "
           "unit(M|KM|FT|MI)}|polygon{BYPOLYGON num-vertices:integer vertices{longitude:double latitude:double}...}"
-          "@valkey:9.0.0) [order(ASC|DESC)] [count-block{COUNT count:integer [ANY]}] [WITHCOORD] [WITHDIST] "
-          "[WITHHASH]",
+          "@valkey:9.0.0) [order(ASC|DESC)] [count-block{COUNT count:integer [ANY]}] [WITHCOORD] [WITHDIST] [WITHHASH]",
       .summary = "Finds places in a circle, a box or a polygon.",
       .since = "6.2.0",
       .complexity = "O(N+log(M)), N being the places in the squares around the area, M all places in the set",
