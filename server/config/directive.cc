@@ -97,10 +97,12 @@ std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, cons
   return value;
 }
 
+// Lists the values of the emulated version; without --emulate those of Redis 7.2, although newer ones are accepted.
 std::string ChoiceObjection(const ChoiceShape& shape, const Dialect& dialect) {
+  const ServerVersion version = dialect.version.value_or(kDefaultVersion);
   std::string text;
   for (const ChoiceName& choice : shape.names) {
-    if (dialect.Has(choice.since)) text += (text.empty() ? "" : ", ") + std::string(choice.name);
+    if (choice.since.IsIn(version)) text += (text.empty() ? "" : ", ") + std::string(choice.name);
   }
   const std::string argument = dialect.traits.config_set_names_one_value ? "argument" : "argument(s)";
   text.insert(0, argument + " must be one of the following: ");

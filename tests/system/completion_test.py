@@ -50,7 +50,7 @@ class CompletionTest(unittest.TestCase):
                 (("respite-server", "redis.conf", "--appendonly", "n"), ["no"]),
                 (("respite-server", "--loglevel", "v"), ["verbose"]),
                 (("respite-server", "--emulate", "valkey", ":", "8"), ["8.0", "8.1"]),
-                (("respite-server", "--emulate", "valkey", ":"), ["7.2", "8.0", "8.1"]),
+                (("respite-server", "--emulate", "valkey", ":"), ["7.2", "8.0", "8.1", "9.0", "9.1", "9.2"]),
                 (("respite-server", "--emulate", "v"), ["valkey:7.2", "valkey:8.0", "valkey:8.1", "valkey:9.0", "valkey:9.1", "valkey:9.2"]),
                 (("respite-server", "--check"), ["--check-system"]),
                 (("respite-server", "--dir", ""), []),

@@ -93,7 +93,7 @@ void AddTraffic(InfoText& text, const ServerStats& stats) {
 void AddKeys(InfoText& text, const Services& services) {
   const KeyspaceStats& stats = services.data.dataset.stats;
   const int64_t since_us = services.env.stats.eviction_exceeded_since_us;
-  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.env.clock.MonotonicUs() - since_us);
+  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.env.pace.NowUs() - since_us);
   const bool is_redis =
       !services.env.dialect.EmulatesVersion() || services.env.dialect.traits.valkey_version_number == 0;
   // Redis has the fields before the keys, Valkey after them.

@@ -47,6 +47,15 @@ TEST_F(TestClockTest, AFrozenClockStandsUntilItIsMoved) {
   EXPECT_EQ(NowMs(), 1'700'000'001'000);
 }
 
+TEST_F(TestClockTest, TimeAboveMaxmemoryIsRealTime) {
+  client_.Run("CONFIG SET maxmemory 1");
+  client_.Run("PING");
+  client_.Run("TEST CLOCK ADVANCE 60");
+  EXPECT_THAT(client_.Run("INFO stats").Text(), HasSubstr("\r\ncurrent_eviction_exceeded_time:0\r\n"));
+  server_.clock().AdvanceMs(250);
+  EXPECT_THAT(client_.Run("INFO stats").Text(), HasSubstr("\r\ncurrent_eviction_exceeded_time:250\r\n"));
+}
+
 TEST_F(TestClockTest, RequestsOfOnePipelineSeeTheMovedTime) {
   client_.Send("TEST CLOCK FREEZE " + std::string(kNoon));
   client_.Send("SET k v EX 60");
