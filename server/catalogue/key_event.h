@@ -25,6 +25,13 @@ inline constexpr uint32_t kNotifyModule = 1U << 13;       // d
 inline constexpr uint32_t kNotifyNewKey = 1U << 14;       // n, not part of A
 inline constexpr uint32_t kNotifyOverwritten = 1U << 15;  // o, not part of A
 inline constexpr uint32_t kNotifyTypeChanged = 1U << 16;  // c, not part of A
+// These select the channels of subkey events, which name the fields of a hash that a command has changed.
+inline constexpr uint32_t kNotifySubkeyspace = 1U << 17;       // S
+inline constexpr uint32_t kNotifySubkeyevent = 1U << 18;       // T
+inline constexpr uint32_t kNotifySubkeyspaceitem = 1U << 19;   // I
+inline constexpr uint32_t kNotifySubkeyspaceevent = 1U << 20;  // V
+inline constexpr uint32_t kNotifySubkeys =
+    kNotifySubkeyspace | kNotifySubkeyevent | kNotifySubkeyspaceitem | kNotifySubkeyspaceevent;
 inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyList | kNotifySet | kNotifyHash |
                                        kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
                                        kNotifyModule;  // A

@@ -1,6 +1,9 @@
 #include "server/clients/change_dispatcher.h"
 
+#include <utility>
+
 #include "base/number_text.h"
+#include "base/str_cat.h"
 #include "server/clients/blocked_clients.h"
 #include "server/clients/current_execution.h"
 #include "server/clients/migrating_keys.h"
@@ -50,6 +53,33 @@ void KeyNotifications::OnEvent(int db, Bytes key, const KeyEvent& event) {
   if ((wanted & event.Kind()) == 0 || !pubsub_.HasSubscriptions()) return;
   if ((wanted & kNotifyKeyspace) != 0) Publish("__keyspace@", db, key, event.Name());
   if ((wanted & kNotifyKeyevent) != 0) Publish("__keyevent@", db, event.Name(), key);
+}
+
+bool KeyNotifications::WantsSubkeys() const {
+  return (settings_.notify_keyspace_events & kNotifySubkeys) != 0 && pubsub_.HasSubscriptions();
+}
+
+void KeyNotifications::OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) {
+  const uint32_t wanted = settings_.notify_keyspace_events;
+  std::string list;
+  const auto append = [&list](Bytes text) { list.append(Bytes(IntegerText(text.size()))).append(1, ':').append(text); };
+  fields.ForEach([&](Bytes field) {
+    if (!list.empty()) list.append(1, ',');
+    append(field);
+  });
+  const std::string names = std::exchange(list, {});
+  if ((wanted & kNotifySubkeyspace) != 0) Publish("__subkeyspace@", db, key, StrCat(event.Name(), "|", names));
+  if ((wanted & kNotifySubkeyevent) != 0) {
+    append(key);
+    Publish("__subkeyevent@", db, event.Name(), StrCat(list, "|", names));
+  }
+  // A line end separates the key from the field, so there is no message for a key that contains one.
+  if ((wanted & kNotifySubkeyspaceitem) != 0 && key.find('\n') == Bytes::npos) {
+    fields.ForEach([&](Bytes field) { Publish("__subkeyspaceitem@", db, StrCat(key, "\n", field), event.Name()); });
+  }
+  if ((wanted & kNotifySubkeyspaceevent) != 0) {
+    Publish("__subkeyspaceevent@", db, StrCat(event.Name(), "|", key), names);
+  }
 }
 
 void KeyNotifications::Publish(Bytes prefix, int db, Bytes suffix, Bytes message) {

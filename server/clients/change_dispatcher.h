@@ -25,6 +25,12 @@ class WatchedKeys;
 // Publishes key events to clients (notify-keyspace-events). Each event is a message on two channels, in this order:
 //   __keyspace@<db>__:<key>     <event>
 //   __keyevent@<db>__:<event>   <key>
+// A subkey event names the fields of a hash that a command has changed. Its messages follow those of the event, in this
+// order. FIELDS is a list such as `5:first,6:second`, in which the length in bytes precedes each field:
+//   __subkeyspace@<db>__:<key>               <event>|FIELDS
+//   __subkeyevent@<db>__:<event>             <key length>:<key>|FIELDS
+//   __subkeyspaceitem@<db>__:<key>\n<field>  <event>                     (a message per field)
+//   __subkeyspaceevent@<db>__:<event>|<key>  FIELDS
 // These messages are sent while the command runs. They are not propagated and not written to the append-only file.
 class KeyNotifications {  // publishes keyspace notifications (notify-keyspace-events)
  public:
@@ -33,6 +39,10 @@ class KeyNotifications {  // publishes keyspace notifications (notify-keyspace-e
   // Publishes the event if notify-keyspace-events selects it. Cost: one or two comparisons if the event is not
   // selected, or if no client subscribes to channels or patterns.
   void OnEvent(int db, Bytes key, const KeyEvent& event);  // publishes the event, if the configuration selects it
+  bool WantsSubkeys() const;  // whether the configuration selects subkey events, and some client subscribes to anything
+  // Publishes that the event concerned these fields of a hash, on the channels that the configuration selects. The
+  // letters of event classes (`h`) have no influence.
+  void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields);  // publishes the subkey events
 
  private:
   void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // on the channel "PREFIX DB__:SUFFIX"
@@ -81,6 +91,10 @@ class ChangeDispatcher final : public ChangeListener {  // passes changes of the
 
   void OnChange(int db, Bytes key) override;  // a key was changed: tells MIGRATE, WATCH, blocked clients and tracking
   void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes a key event, tells the listeners
+  bool WantsSubkeys() const override { return parts_.key_notifications.WantsSubkeys(); }
+  void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) override {  // publishes the fields
+    parts_.key_notifications.OnSubkeys(db, key, event, fields);
+  }
   void OnWake(int db, Bytes key) override;  // a consumer group was removed: reruns the clients that wait for the key
   void OnFlush(std::span<const int> dbs) override;  // these databases are about to lose all their keys
   void OnSwap(int db, int other_db) override;       // SWAPDB has swapped the two databases

@@ -251,8 +251,13 @@ constexpr std::array<std::pair<char, uint32_t>, 13> kClassLetters = {{{'g', kNot
                                                                       {'n', kNotifyNewKey},
                                                                       {'o', kNotifyOverwritten},
                                                                       {'c', kNotifyTypeChanged}}};
-constexpr std::array<std::pair<char, uint32_t>, 3> kOtherLetters = {
-    {{'K', kNotifyKeyspace}, {'E', kNotifyKeyevent}, {'m', kNotifyKeyMiss}}};
+constexpr std::array<std::pair<char, uint32_t>, 7> kOtherLetters = {{{'K', kNotifyKeyspace},
+                                                                     {'E', kNotifyKeyevent},
+                                                                     {'m', kNotifyKeyMiss},
+                                                                     {'S', kNotifySubkeyspace},
+                                                                     {'T', kNotifySubkeyevent},
+                                                                     {'I', kNotifySubkeyspaceitem},
+                                                                     {'V', kNotifySubkeyspaceevent}}};
 
 std::optional<uint32_t> NotifyFlag(char letter) {
   if (letter == 'A') return kNotifyAll;
@@ -265,6 +270,11 @@ std::optional<uint32_t> NotifyFlag(char letter) {
   return {};
 }
 
+VersionMark SinceOfNotifyFlag(uint32_t flag) {
+  if ((flag & (kNotifyOverwritten | kNotifyTypeChanged)) != 0) return "8.2.0";
+  return (flag & kNotifySubkeys) != 0 && flag != kNotifyAll ? VersionMark("8.8.0") : VersionMark();
+}
+
 }  // namespace
 
 Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
@@ -272,8 +282,7 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
   uint32_t flags = 0;
   for (char letter : words[0]) {
     std::optional<uint32_t> flag = NotifyFlag(letter);
-    const bool is_newer = flag && (*flag & (kNotifyOverwritten | kNotifyTypeChanged)) != 0;
-    if (!flag || (is_newer && !DialectOf(settings.emulate).Has("8.2.0")))
+    if (!flag || !DialectOf(settings.emulate).Has(SinceOfNotifyFlag(*flag)))
       return "Invalid event class character. Use 'Ag$lshzxeKEtmdn'.";
     flags |= *flag;
   }

@@ -20,11 +20,26 @@
 
 namespace respite {
 
+// The fields of a hash that a change concerns: every `step`th item of `words`, beginning with the first. The step is 2
+// for the arguments of HSET, in which a value follows each field.
+struct Subkeys {                 // the fields of a hash that a change concerns
+  std::span<const Bytes> words;  // the fields, perhaps each followed by its value
+  size_t step = 1;               // 1: `words` has only fields; 2: a value follows each field
+
+  template <class Visit>
+  void ForEach(Visit&& visit) const {  // calls visit(Bytes) for each field
+    for (size_t i = 0; i < words.size(); i += step) visit(words[i]);
+  }
+};
+
 class ChangeListener {  // interface: is told of key changes (WATCH, blocked clients, tracking, keyspace events)
  public:
   virtual ~ChangeListener() = default;
   virtual void OnChange(int db, Bytes key) = 0;  // a key was created or removed, or its value changed
   virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a keyspace event such as "set" has occurred
+  virtual bool WantsSubkeys() const = 0;  // whether OnSubkeys does anything; if not, callers need not collect fields
+  // The event concerned these fields of the hash. OnEvent has been called already.
+  virtual void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) = 0;  // publishes the fields
   virtual void OnWake(int db, Bytes key) = 0;          // clients blocked on this unchanged key must check it
   virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases are about to lose all their keys
   virtual void OnSwap(int one, int other) = 0;         // SWAPDB has swapped these databases

@@ -50,6 +50,11 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
   void ReportEvent(const KeyEvent& event) {  // reports only the keyspace event
     OwningUnit().ReportEvent(db_.index_, key_, event);
   }
+  // Whether ReportSubkeys has an effect. If not, commands need not collect the fields.
+  bool WantsSubkeys() const { return db_.unit_->WantsSubkeys(); }  // whether clients get the fields of changed hashes
+  void ReportSubkeys(const KeyEvent& event, const Subkeys& fields) {  // says which fields an event concerned
+    OwningUnit().ReportSubkeys(db_.index_, key_, event, fields);
+  }
   void Wake() { OwningUnit().Wake(db_.index_, key_); }
   // Reports that the whole value was replaced by one of the type `after`. `before` is the type of the old value.
   void ReportOverwrite(ValueType before, ValueType after) {  // sends the event "overwritten", perhaps "type_changed"

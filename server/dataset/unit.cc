@@ -15,10 +15,13 @@ void Unit::Evict(int db, Entry* entry, Bytes verb) {
   if (data_.disposal != nullptr) data_.disposal->FreeEvicted(std::move(taken));
 }
 
+EntryPtr Unit::TakeKeyOfSlot(int db, Entry* entry) {
+  CountChanges(1);
+  return Drop(db, entry, "del", "DEL");
+}
+
 void Unit::RemoveMigratedKey(int db, Entry* entry) {
-  EntryPtr taken = Drop(db, entry, "del", "DEL");
-  ++changes_;
-  ++data_.stats.dirty;
+  EntryPtr taken = TakeKeyOfSlot(db, entry);
   if (data_.disposal != nullptr) data_.disposal->FreeEvicted(std::move(taken));
 }
 
@@ -45,17 +48,32 @@ Entry* Unit::PurgeFields(int db, Entry* entry, size_t limit) {
   ReportChangeUncounted(db, entry->Key(), "hexpired");
   if (hash.AreAllFieldsExpired()) {
     data_.stats.expired_fields += hash.CountExpiredFields();
+    if (WantsSubkeys()) ReportAllFieldsExpired(db, entry);
     DropExpired(db, entry, "del");
     return nullptr;
   }
   const std::vector<std::string> fields = hash.RemoveExpired(limit);
   data_.stats.expired_fields += fields.size();
+  if (WantsSubkeys()) ReportExpiredFields(db, hash.slot().entry()->Key(), fields);
   if (IsRecording()) {
     std::vector<Bytes> words = {"HDEL", hash.slot().entry()->Key()};
     words.insert(words.end(), fields.begin(), fields.end());
     data_.propagated_commands.Add(db, words);
   }
   return hash.slot().entry();
+}
+
+void Unit::ReportExpiredFields(int db, Bytes key, const std::vector<std::string>& fields) {
+  const std::vector<Bytes> words(fields.begin(), fields.end());
+  ReportSubkeys(db, key, "hexpired", {words});
+}
+
+void Unit::ReportAllFieldsExpired(int db, Entry* entry) {
+  // At this time no deadline has passed, so the hash shows all its fields.
+  const Hash hash({ValueSlot(data_.keyspace[db], entry), data_.limits, INT64_MIN});
+  std::vector<std::string> fields;
+  hash.ForEach([&](Bytes field, Bytes) { fields.emplace_back(field); });
+  ReportExpiredFields(db, entry->Key(), fields);
 }
 
 void Unit::Record(int db, const Propagation& effect, std::span<const Bytes> arguments) {

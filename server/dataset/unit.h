@@ -92,6 +92,15 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void ReportEvent(int db, Bytes key, const KeyEvent& event) {  // sends a keyspace event without counting a change
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, event);
   }
+  // Returns whether clients get the fields of changed hashes (subkey events of notify-keyspace-events).
+  bool WantsSubkeys() const {  // whether ReportSubkeys has an effect
+    return data_.listener != nullptr && data_.listener->WantsSubkeys();
+  }
+  // Reports which fields of a hash an event concerned. The event itself must have been reported. Cost: two comparisons
+  // if no client wants them.
+  void ReportSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) {  // sends the subkey events
+    if (WantsSubkeys() && !fields.words.empty()) data_.listener->OnSubkeys(db, key, event, fields);
+  }
   // Wakes the clients that are blocked on a key after their consumer group was removed, so that they get an error.
   // ReportChange also wakes clients, but does not fit here, because the value of the key has not changed.
   void Wake(int db, Bytes key) {
@@ -130,6 +139,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's
   // new entry, or null if the hash was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // removes expired fields; null: no field is left
+  // Removes a key for CLUSTER FLUSHSLOT, and propagates a DEL. The caller decides where the returned entry is freed.
+  EntryPtr TakeKeyOfSlot(int db, Entry* entry);  // removes a key, and propagates DEL; the caller frees the entry
   void RemoveMigratedKey(int db, Entry* entry);  // removes a key whose slot has moved to another cluster node
   void Evict(int db, Entry* entry, Bytes verb);  // removes the key, and propagates `verb`: DEL or UNLINK
 
@@ -159,6 +170,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   // and propagates the removal as the command `verb`.
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
   void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes an expired key and frees its value
+  void ReportExpiredFields(int db, Bytes key, const std::vector<std::string>& fields);  // sends subkey events hexpired
+  void ReportAllFieldsExpired(int db, Entry* entry);  // sends subkey events hexpired with all fields of the hash
 
   Dataset& data_;
   int64_t now_ms_;  // Unix time when this execution began

@@ -168,6 +168,7 @@ TEST(ConfigSetTest, ValuesAreReadAndReported) {
            {"notify-keyspace-events", "KEA", "AKE"},
            {"notify-keyspace-events", "Anm", "Am"},
            {"notify-keyspace-events", "nlg$K", "g$lnK"},
+           {"notify-keyspace-events", "VITShK", "hKSTIV"},
            {"notify-keyspace-events", "", ""},
            {"latency-tracking-info-percentiles", "50 99.990 100", "50 99.99 100"},
            {"latency-tracking-info-percentiles", "", ""},

@@ -16,6 +16,8 @@ class EventRecorder final : public ChangeListener {
   void OnEvent(int, Bytes key, const KeyEvent& event) override {
     if (event.Kind() != kNotifyKeyMiss) events_.push_back(std::string(event.Name()) + " " + std::string(key));
   }
+  bool WantsSubkeys() const override { return false; }
+  void OnSubkeys(int, Bytes, const KeyEvent&, const Subkeys&) override {}
   void OnWake(int, Bytes) override {}
   void OnFlush(std::span<const int>) override {}
   void OnSwap(int, int) override {}

@@ -7,6 +7,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/cluster/cluster_commands.h"
+#include "server/commands/delete_key.h"
 #include "server/commands/families.h"
 #include "server/dataset/data_subsystem.h"
 
@@ -162,6 +163,41 @@ struct ClusterFlushSlots {
   }
 };
 
+struct ClusterFlushSlot {
+  static constexpr CommandSpec spec = {.syntax = "CLUSTER|FLUSHSLOT slot:integer [flush-type(ASYNC|SYNC)]",
+                                       .summary = "Deletes all keys of a hash slot, in all databases.",
+                                       .since = "valkey:9.0.0",
+                                       .complexity = "O(N) for N keys of the slot",
+                                       .group = CommandGroup::kCluster,
+                                       .flags = kWrite | kAdmin | kNoAsyncLoading,
+                                       .categories = kAclKeyspace,
+                                       .uses_all_databases = true};
+  static void Run(Call& call) {
+    RequireCluster(call);
+    if (call.args.Left() > 2) throw refusals::SubcommandSyntax(call.services.env.dialect, "CLUSTER", "FLUSHSLOT");
+    const int slot = ParseSlotNumber(call.args.Next());
+    const FreeMode mode = TakeFlushMode(call, refusals::kSyntax);
+    Keyspace& keyspace = call.services.data.dataset.keyspace;
+    if (keyspace.hidden().Has(slot)) throw Refusal{kImportRuns};
+    for (int db = 0; db < keyspace.Count(); ++db) Flush(call, db, slot, mode);
+    call.effect.Replace();  // a DEL for each key is propagated instead, so that other versions can follow
+    call.reply.Ok();
+  }
+
+ private:
+  static void Flush(Call& call, int db, int slot, FreeMode mode) {
+    Database& keys = call.services.data.dataset.keyspace[db];
+    constexpr size_t kKeysPerStep = 1000;
+    while (true) {
+      const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerStep);
+      if (some.empty()) return;
+      for (const std::string& key : some) {
+        call.services.data.lazy_free.Free(call.unit.TakeKeyOfSlot(db, keys.Find(key)), mode);
+      }
+    }
+  }
+};
+
 struct ClusterKeySlot {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|KEYSLOT key:string",
                                        .summary = "Returns the hash slot of a key.",
@@ -247,7 +283,7 @@ struct ClusterSetSlot {
 
 constexpr auto kClusterSlotCommands =
     Family<ClusterAddSlots, ClusterAddSlotsRange, ClusterCountKeysInSlot, ClusterDelSlots, ClusterDelSlotsRange,
-           ClusterFlushSlots, ClusterGetKeysInSlot, ClusterKeySlot, ClusterSetSlot>();
+           ClusterFlushSlot, ClusterFlushSlots, ClusterGetKeysInSlot, ClusterKeySlot, ClusterSetSlot>();
 
 }  // namespace
 

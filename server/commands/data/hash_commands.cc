@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 #include <unordered_set>
+#include <vector>
 
 #include "datatypes/hash.h"
 #include "server/catalogue/refusals.h"
@@ -33,6 +34,7 @@ int64_t SetPairs(Edit<Hash>& hash, std::span<const Bytes> words) {
   for (size_t i = 0; i < words.size(); i += 2)
     added += hash->Set(words[i], words[i + 1]) == Hash::Outcome::kAdded ? 1 : 0;
   hash.ReportChange("hset", words.size() / 2);
+  hash.ReportSubkeys("hset", {words, 2});
   return added;
 }
 
@@ -106,6 +108,7 @@ struct HIncrBy {
     if (__builtin_add_overflow(sum, delta, &sum)) throw Refusal{refusals::kOverflow};
     hash->Set(field, IntegerText(sum), Hash::OldDeadline::kKeep);
     hash.ReportChange("hincrby");
+    hash.ReportSubkeys("hincrby", {{&field, 1}});
     call.reply.Integer(sum);
   }
 };
@@ -136,6 +139,7 @@ struct HIncrByFloat {
     const std::string text = LongDoubleText(sum);
     hash->Set(field, text, Hash::OldDeadline::kKeep);
     hash.ReportChange("hincrbyfloat");
+    hash.ReportSubkeys("hincrbyfloat", {{&field, 1}});
     if (hash->DeadlineOf(field) == kNoDeadline) {
       call.effect.Replace("HSET", key, field, text);
     } else {
@@ -157,10 +161,16 @@ struct HDel {
     Edit<Hash> hash = call.db.Open<Hash>(call.args.Next());
     if (!hash) return call.reply.Integer(0);
     int64_t removed = 0;
-    for (Bytes field : call.args.Rest()) removed += hash->Remove(field) ? 1 : 0;
+    std::vector<Bytes> removed_fields;  // for subkey events
+    for (Bytes field : call.args.Rest()) {
+      if (!hash->Remove(field)) continue;
+      ++removed;
+      if (hash.WantsSubkeys()) removed_fields.push_back(field);
+    }
     call.reply.Integer(removed);
     if (removed == 0) return;
     hash.ReportChange("hdel", static_cast<uint64_t>(removed));
+    hash.ReportSubkeys("hdel", {removed_fields});
   }
 };
 

@@ -88,11 +88,13 @@ class FieldChanges {
   void Tell(Edit<Hash>& hash, const KeyEvent& event, std::vector<std::string> command) {
     if (!set_.empty()) {
       hash.ReportChange(event);
+      hash.ReportSubkeys(event, {set_});
       command.insert(command.end(), {"FIELDS", std::to_string(set_.size())});
       Record(std::move(command), set_);
     }
     if (!deleted_.empty()) {
       hash.ReportChange("hdel");
+      hash.ReportSubkeys("hdel", {deleted_});
       Record({"HDEL", std::string(key_)}, deleted_);
     }
   }
@@ -336,9 +338,11 @@ struct HPersist {
 
 enum class FieldExpiry : uint8_t { kNone, kKeep, kPersist, kAt };
 enum class FieldCondition : uint8_t { kAlways, kIfNone, kIfAll };
+enum class KeyCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
 
 struct FieldOptions {
   FieldCondition condition = FieldCondition::kAlways;
+  KeyCondition key_condition = KeyCondition::kAlways;
   FieldExpiry expiry = FieldExpiry::kNone;
   int64_t deadline_ms = kNoDeadline;
 };
@@ -350,7 +354,8 @@ class FieldOptionParser {
   FieldOptionParser(Call& call, const char* only_one) : call_(call), args_(call.args), only_one_(only_one) {}
 
   FieldOptions ParseHSetEx() {
-    while (TakeCondition("FNX", FieldCondition::kIfNone) || TakeCondition("FXX", FieldCondition::kIfAll) ||
+    while (TakeKeyCondition("NX", KeyCondition::kIfAbsent) || TakeKeyCondition("XX", KeyCondition::kIfPresent) ||
+           TakeCondition("FNX", FieldCondition::kIfNone) || TakeCondition("FXX", FieldCondition::kIfAll) ||
            TakeWord("KEEPTTL", FieldExpiry::kKeep) || TakeAnyTime()) {
     }
     return options_;
@@ -366,6 +371,12 @@ class FieldOptionParser {
     if (!args_.TakeToken(token)) return false;
     if (options_.condition != FieldCondition::kAlways) throw Refusal{refusals::kOneFieldCondition};
     options_.condition = condition;
+    return true;
+  }
+  bool TakeKeyCondition(Bytes token, KeyCondition condition) {  // of Valkey 9.1
+    if (!call_.services.env.dialect.Has("valkey:9.1.0") || !args_.TakeToken(token)) return false;
+    const KeyCondition before = std::exchange(options_.key_condition, condition);
+    if (before != KeyCondition::kAlways && before != condition) throw Refusal{refusals::kSyntax};
     return true;
   }
   bool TakeWord(Bytes token, FieldExpiry expiry) {
@@ -453,7 +464,8 @@ struct HGetEx {
 struct HSetEx {
   static constexpr CommandSpec spec = {
       .syntax =
-          "HSETEX key [condition(FNX|FXX)] [expiration(EX seconds:integer|PX milliseconds:integer|EXAT "
+          "HSETEX key [key-condition(NX|XX)@valkey:9.1.0] [condition(FNX|FXX)] [expiration(EX seconds:integer|PX "
+          "milliseconds:integer|EXAT "
           "unix-time-seconds:unix-time|PXAT unix-time-milliseconds:unix-time|KEEPTTL)] FIELDS "
           "fields{numfields:integer data{field value}...}",
       .summary = "Sets values and expiration of fields if a condition holds.",
@@ -466,18 +478,20 @@ struct HSetEx {
     const Bytes key = call.args.Next();
     const FieldOptions options = FieldOptionParser(call, refusals::kOneSetExpiry).ParseHSetEx();
     const auto pairs = TakePairs(call);
-    if (!MeetsCondition(call, key, pairs, options.condition)) return call.reply.Integer(0);
+    if (!MeetsConditions(call, key, pairs, options)) return call.reply.Integer(0);
     const bool too_late = options.expiry == FieldExpiry::kAt && call.HasPassed(options.deadline_ms);
     too_late ? Delete(call, key, pairs) : Set(call, key, pairs, options);
     call.reply.Integer(1);
   }
 
  private:
-  static bool MeetsCondition(Call& call, Bytes key, std::span<const Bytes> pairs, FieldCondition condition) {
+  static bool MeetsConditions(Call& call, Bytes key, std::span<const Bytes> pairs, const FieldOptions& options) {
     const Edit<Hash> hash = call.db.Open<Hash>(key);
-    if (condition == FieldCondition::kAlways) return true;
+    if (options.key_condition == KeyCondition::kIfAbsent && hash) return false;
+    if (options.key_condition == KeyCondition::kIfPresent && !hash) return false;
+    if (options.condition == FieldCondition::kAlways) return true;
     for (size_t i = 0; i < pairs.size(); i += 2)
-      if (hash->Has(pairs[i]) != (condition == FieldCondition::kIfAll)) return false;
+      if (hash->Has(pairs[i]) != (options.condition == FieldCondition::kIfAll)) return false;
     return true;
   }
   static void Delete(Call& call, Bytes key, std::span<const Bytes> pairs) {
@@ -498,7 +512,11 @@ struct HSetEx {
       if (timed) hash->SetDeadline(pairs[i], options.deadline_ms);
     }
     hash.ReportChange("hset");
-    if (timed) hash.ReportChangeUncounted("hexpire");
+    hash.ReportSubkeys("hset", {pairs, 2});
+    if (timed) {
+      hash.ReportChangeUncounted("hexpire");
+      hash.ReportSubkeys("hexpire", {pairs, 2});
+    }
     if (call.effect.IsRecording()) call.effect.Replace(EffectOf(key, pairs, options));
   }
   static std::vector<std::string> EffectOf(Bytes key, std::span<const Bytes> pairs, const FieldOptions& options) {

@@ -93,6 +93,7 @@ struct HImportSet {
     hash->PrepareToAdd(words);
     for (size_t i = 0; i < words.size(); i += 2) hash->Set(words[i], words[i + 1]);
     hash.ReportChange("hset", fields.size());
+    hash.ReportSubkeys("hset", {words, 2});
     Propagate(call, key, words, replaces);
     call.reply.Ok();
   }

@@ -50,6 +50,26 @@ TEST_F(ClusterDatabasesTest, HaveKeysOfTheirOwn) {
   EXPECT_THAT(source_.Run("CLUSTER FLUSHSLOTS"), Ok());
 }
 
+TEST_F(ClusterDatabasesTest, FlushSlotDeletesTheKeysOfOneSlotInAllDatabases) {
+  for (int db = 0; db < 3; ++db) EXPECT_THAT(RunIn(db, source_, "MSET bar 1 {bar}x 2"), Ok());
+  source_.Run("SET foo 1");
+  for (const char* refused : {"x", "-1", "16384"}) {
+    EXPECT_THAT(source_.Run(StrCat("CLUSTER FLUSHSLOT ", refused)), Error("ERR Invalid or out of range slot"));
+  }
+  EXPECT_THAT(source_.Run("CLUSTER FLUSHSLOT 5061 what"), Error("ERR syntax error"));
+  EXPECT_THAT(source_.Run("CLUSTER FLUSHSLOT 5061 SYNC ASYNC"),
+              Error("ERR unknown subcommand or wrong number of arguments for 'FLUSHSLOT'. Try CLUSTER HELP."));
+  EXPECT_THAT(source_.Run("CLUSTER COUNTKEYSINSLOT 5061"), Int(2));
+  EXPECT_THAT(source_.Run("CLUSTER FLUSHSLOT 5061"), Ok());
+  for (int db = 0; db < 3; ++db) EXPECT_THAT(RunIn(db, source_, "CLUSTER COUNTKEYSINSLOT 5061"), Int(0));
+  EXPECT_THAT(source_.Run("EXISTS foo"), Int(1));
+  for (const char* mode : {"SYNC", "ASYNC"}) {
+    EXPECT_THAT(source_.Run("SET bar 1"), Ok());
+    EXPECT_THAT(source_.Run(StrCat("CLUSTER FLUSHSLOT 5061 ", mode)), Ok());
+    EXPECT_THAT(source_.Run("EXISTS bar"), Int(0));
+  }
+}
+
 TEST_F(ClusterDatabasesTest, KeysOfAnyDatabaseKeepANodeFromLosingItsData) {
   EXPECT_THAT(RunIn(1, source_, "SET bar 1"), Ok());
   EXPECT_THAT(source_.Run("CLUSTER RESET"),

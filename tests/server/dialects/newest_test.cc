@@ -29,6 +29,20 @@ TEST(NewestDialects, EventsOfOverwrittenKeys) {
   }
 }
 
+TEST(NewestDialects, EventsOfHashFields) {
+  EXPECT_THAT(Emulation("redis:8.8").Run("CONFIG SET notify-keyspace-events ST"), Ok());
+  EXPECT_THAT(Emulation("redis:8.8").Run("CONFIG SET notify-keyspace-events A"), Ok());
+  EXPECT_THAT(Emulation("redis:8.6").Run("CONFIG SET notify-keyspace-events S"),
+              ErrorStartsWith("ERR CONFIG SET failed"));
+  EXPECT_THAT(Emulation("redis:8.0").Run("CONFIG SET notify-keyspace-events A"), Ok());
+}
+
+TEST(NewestDialects, ConditionsOfHSetExOnTheKey) {
+  EXPECT_THAT(Emulation("valkey:9.1").Run("HSETEX h NX FIELDS 1 a 1"), Int(1));
+  EXPECT_THAT(Emulation("valkey:9.0").Run("HSETEX h NX FIELDS 1 a 1"), ErrorStartsWith("ERR"));
+  EXPECT_THAT(Emulation("redis:8.10").Run("HSETEX h NX FIELDS 1 a 1"), ErrorStartsWith("ERR"));
+}
+
 TEST(NewestDialects, EvictionOfKeysThatWereNotModified) {
   EXPECT_THAT(Emulation("redis:8.6").Run("CONFIG SET maxmemory-policy allkeys-lrm"), Ok());
   EXPECT_THAT(

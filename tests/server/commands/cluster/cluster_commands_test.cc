@@ -191,6 +191,20 @@ TEST_F(ClusterCommands, SlotsAreGivenAndTaken) {
   EXPECT_EQ(view().me().slot_count, 0);
 }
 
+TEST_F(ClusterCommands, FlushSlotIsPropagatedAsDeletions) {
+  ServeHalf();
+  Run("MSET bar 1 {bar}x 2");
+  Run("MULTI");
+  Run("CLUSTER FLUSHSLOT 5061");
+  EXPECT_THAT(Run("EXEC"), ArrayOf(Ok()));
+  EXPECT_THAT(Run("EXISTS bar {bar}x"), Int(0));
+  EXPECT_THAT(Run("CLUSTER FLUSHSLOT 5061"), Ok());
+  std::vector<std::string> lines = server_.journal().Lines();
+  ASSERT_EQ(lines.size(), 3u);
+  std::sort(lines.begin() + 1, lines.end());
+  EXPECT_EQ(lines, (std::vector<std::string>{"0: MSET bar 1 {bar}x 2", "0: DEL bar", "0: DEL {bar}x"}));
+}
+
 TEST_F(ClusterCommands, NodesAreDescribed) {
   ServeHalf();
   EXPECT_THAT(Run("CLUSTER MYID"), Bulk(view().me().id.String()));

@@ -410,6 +410,106 @@ TEST_P(KeyspaceEvents, AreNoEffects) {
   EXPECT_EQ(Journaled(), Texts{"0: SET k v"});
 }
 
+class SubkeyEvents : public KeyspaceEvents {
+ protected:
+  SubkeyEvents() {
+    listener_.Run("PSUBSCRIBE __subkey*");
+    Letters("S");
+  }
+  void Letters(const std::string& letters) { Run("CONFIG SET notify-keyspace-events " + letters); }
+  // "CHANNEL TEXT" for each message. Channel names are without "__subkey" and "@0__".
+  Texts Messages() {
+    Texts messages;
+    for (TestReply reply = listener_.Read(); reply.HasValue(); reply = listener_.Read()) {
+      std::string channel = reply[2].Text();
+      EXPECT_TRUE(channel.starts_with("__subkey")) << channel;
+      channel.erase(0, std::string_view("__subkey").size());
+      channel.erase(channel.find("@0__"), std::string_view("@0__").size());
+      messages.push_back(channel + " " + reply[3].Text());
+    }
+    return messages;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Resp, SubkeyEvents, BothVersions(), VersionName);
+
+TEST_P(SubkeyEvents, HaveFourChannels) {
+  Letters("STIV");
+  EXPECT_THAT(Run("CONFIG GET notify-keyspace-events"), Bulks({"notify-keyspace-events", "STIV"}));
+  Run("HSET h f 1 field 2");
+  EXPECT_EQ(Messages(), (Texts{"space:h hset|1:f,5:field", "event:hset 1:h|1:f,5:field", "spaceitem:h\nf hset",
+                               "spaceitem:h\nfield hset", "spaceevent:hset|h 1:f,5:field"}));
+  for (const auto& [letter, message] : {std::pair("S", "space:h hdel|1:f"), {"V", "spaceevent:hdel|h 1:f"}}) {
+    Run("HSET h f 1");
+    Messages();
+    Letters(letter);
+    Run("HDEL h f");
+    EXPECT_EQ(Messages(), Texts{message});
+  }
+}
+
+TEST_P(SubkeyEvents, KeysWithALineEndHaveNoEventsOfItems) {
+  Letters("I");
+  Run({"HSET", "a\nb", "f", "1"});
+  EXPECT_EQ(Messages(), Texts{});
+  Run({"HSET", "a", "f\ng", "1"});
+  EXPECT_EQ(Messages(), Texts{"spaceitem:a\nf\ng hset"});
+}
+
+TEST_P(SubkeyEvents, NameTheFieldsThatACommandChanges) {
+  const struct {
+    const char* line;
+    Texts messages;
+  } rows[] = {
+      {"HSET h a 1 b 2 c 3 d 4 e 5", {"space:h hset|1:a,1:b,1:c,1:d,1:e"}},
+      {"HSETNX h a 2", {}},
+      {"HSETNX h n 1", {"space:h hset|1:n"}},
+      {"HMSET h a 1", {"space:h hset|1:a"}},
+      {"HINCRBY h a 1", {"space:h hincrby|1:a"}},
+      {"HINCRBYFLOAT h b 0.5", {"space:h hincrbyfloat|1:b"}},
+      {"HDEL h none", {}},
+      {"HDEL h none n", {"space:h hdel|1:n"}},
+      {"HEXPIRE h 100 FIELDS 3 a none b", {"space:h hexpire|1:a,1:b"}},
+      {"HEXPIRE h 100 NX FIELDS 2 a c", {"space:h hexpire|1:c"}},
+      {"HPEXPIRE h 0 FIELDS 1 c", {"space:h hdel|1:c"}},
+      {"HPERSIST h FIELDS 2 a d", {"space:h hpersist|1:a"}},
+      {"HGETEX h EX 100 FIELDS 2 a none", {"space:h hexpire|1:a"}},
+      {"HGETEX h PERSIST FIELDS 2 a d", {"space:h hpersist|1:a"}},
+      {"HGETEX h PXAT 1 FIELDS 1 d", {"space:h hdel|1:d"}},
+      {"HGETDEL h FIELDS 2 e none", {"space:h hdel|1:e"}},
+      {"HSETEX h FIELDS 2 x 1 y 2", {"space:h hset|1:x,1:y"}},
+      {"HSETEX h EX 100 FIELDS 1 z 1", {"space:h hset|1:z", "space:h hexpire|1:z"}},
+      {"HSETEX h PXAT 1 FIELDS 1 z 1", {"space:h hdel|1:z"}},
+      {"HIMPORT PREPARE s p q", {}},
+      {"HIMPORT SET h s 1 2", {"space:h hset|1:p,1:q"}},
+      {"SET h v", {}},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.line);
+    Run(row.line);
+    EXPECT_EQ(Messages(), row.messages);
+  }
+}
+
+TEST_P(SubkeyEvents, NameTheFieldsThatExpire) {
+  for (const char* entries : {"512", "0"}) {
+    SCOPED_TRACE(std::string("hash-max-listpack-entries ") + entries);
+    Run({"CONFIG", "SET", "hash-max-listpack-entries", entries});
+    Run("DEL h");
+    Run("HSET h a 1 b 2");
+    Run("HPEXPIRE h 10 FIELDS 1 a");
+    Messages();
+    clock().AdvanceMs(11);
+    Run("HGET h a");
+    EXPECT_EQ(Messages(), Texts{"space:h hexpired|1:a"});
+    Run("HPEXPIRE h 10 FIELDS 1 b");
+    Messages();
+    clock().AdvanceMs(11);
+    server().RunCronFor(1000);
+    EXPECT_EQ(Messages(), Texts{"space:h hexpired|1:b"});
+    EXPECT_THAT(Run("EXISTS h"), Int(0));
+  }
+}
+
 TEST_P(KeyspaceEvents, EventsOfOwnChangesComeAfterTheReply) {
   if (!IsResp3()) return;
   Run("SUBSCRIBE __keyspace@0__:k");

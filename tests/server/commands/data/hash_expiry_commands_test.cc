@@ -299,6 +299,7 @@ TEST_P(HashExpiryCommands, WordsInTheWrongPlace) {
       {"HPEXPIREAT h 70368744177664 FIELDS 1 a", "ERR invalid expire time in 'hpexpireat' command"},
       {"HSETEX h EX 1 PX 1 FIELDS 1 a 1", "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified"},
       {"HSETEX h FNX FXX FIELDS 1 a 1", "ERR Only one of FXX or FNX arguments can be specified"},
+      {"HSETEX h NX XX FIELDS 1 a 1", "ERR syntax error"},
       {"HSETEX h FIELDS 1 a", "ERR wrong number of arguments for 'hsetex' command"},
       {"HSETEX h FIELDS 2 a 1 b", "ERR wrong number of arguments for 'hsetex' command"},
       {"HSETEX h FIELDS 1 a 1 b 2", "ERR wrong number of arguments for 'hsetex' command"},
@@ -354,6 +355,13 @@ TEST_P(HashExpiryCommands, SetEx) {
     EXPECT_THAT(Run("HSETEX h FNX FIELDS 2 a 3 c 3"), Int(0));
     EXPECT_THAT(Run("HSETEX h FXX KEEPTTL FIELDS 1 a 4"), Int(1));
     EXPECT_THAT(Run("HSETEX h FXX FIELDS 2 a 5 c 5"), Int(0));
+    EXPECT_THAT(Run("HSETEX h NX FIELDS 1 d 6"), Int(0));
+    EXPECT_THAT(Run("HSETEX none XX FIELDS 1 d 6"), Int(0));
+    EXPECT_THAT(Run("EXISTS none"), Int(0));
+    EXPECT_THAT(Run("HSETEX h XX XX FXX KEEPTTL FIELDS 1 a 4"), Int(1));
+    EXPECT_THAT(Run("HSETEX h XX FNX FIELDS 1 a 5"), Int(0));
+    EXPECT_THAT(Run("HSETEX other NX FNX FIELDS 1 a 1"), Int(1));
+    Run("DEL other");
     EXPECT_THAT(Run("HSETEX h FIELDS 1 b 6"), Int(1));
     EXPECT_THAT(Run("HTTL h FIELDS 2 a b"), Ints({10, -1}));
     EXPECT_THAT(Run("HMGET h a b c"), ArrayOf(Bulk("4"), Bulk("6"), Nil()));
