@@ -434,7 +434,7 @@ INSTANTIATE_TEST_SUITE_P(Resp, SubkeyEvents, BothVersions(), VersionName);
 
 TEST_P(SubkeyEvents, HaveFourChannels) {
   Letters("STIV");
-  EXPECT_THAT(Run("CONFIG GET notify-keyspace-events"), Bulks({"notify-keyspace-events", "STIV"}));
+  EXPECT_THAT(Run("CONFIG GET notify-keyspace-events"), MapOf({{Bulk("notify-keyspace-events"), Bulk("STIV")}}));
   Run("HSET h f 1 field 2");
   EXPECT_EQ(Messages(), (Texts{"space:h hset|1:f,5:field", "event:hset 1:h|1:f,5:field", "spaceitem:h\nf hset",
                                "spaceitem:h\nfield hset", "spaceevent:hset|h 1:f,5:field"}));
