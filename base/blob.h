@@ -1,8 +1,9 @@
 // Blob: a reference-counted block of bytes on the heap, for values too large to live inside their entry.
 //
 // The keyspace, a request that is being read and a reply that is being sent can share one Blob. So the server need not
-// copy a large value on its way in or out. Before a caller changes a Blob, it calls `IsUnique()`, and makes a copy if
-// others share the Blob. The reference count is atomic because the lazy free thread may drop the last reference.
+// copy a large value on its way in or out. A caller that wants to change a Blob first calls `IsUnique()`, and makes a
+// copy if others share the Blob. The reference count is atomic because the lazy free thread may drop the last
+// reference.
 #pragma once
 
 #include <atomic>
@@ -30,8 +31,8 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
   }
   ~BlobRef() { Drop(); }
 
-  // Returns a block of `capacity` uninitialised bytes. Its content is the first `size` of them.
-  static BlobRef OfSize(size_t size, size_t capacity) {  // allocates a Blob; its bytes have no values yet
+  // Allocates room for `capacity` bytes. The first `size` of them are the content, and are not initialised.
+  static BlobRef OfSize(size_t size, size_t capacity) {  // a new Blob of `size` bytes, which have no values yet
     void* memory = AllocateOrEnd(sizeof(Block) + capacity);
     BlobRef ref;
     ref.block_ = new (memory) Block{{1}, size, capacity};
@@ -56,7 +57,7 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
   size_t Capacity() const { return block_->capacity; }  // in bytes; Size() of them are in use
   // Requires: size <= Capacity().
   void SetSize(size_t size) { block_->size = size; }  // changes how many bytes of the Blob are in use
-  size_t UsedBytes() const {                          // memory of the Blob with header and unused capacity
+  size_t UsedBytes() const {                          // bytes of memory: header, content and unused capacity
     return sizeof(Block) + block_->capacity;
   }
 
@@ -78,7 +79,7 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
   struct Block {                       // on the heap: this header, then `capacity` bytes
     std::atomic<uint32_t> references;  // number of BlobRefs to this block
     size_t size;
-    size_t capacity;  // number of bytes of the Blob, which follow this header
+    size_t capacity;  // bytes that follow this header; the Blob uses the first `size` of them
     char* Data() { return reinterpret_cast<char*>(this + 1); }
   };
 

@@ -24,9 +24,9 @@ constexpr Number ByteSwapped(Number number) {  // the number with its bytes in r
 
 namespace byte_order_internal {
 
-// Converts between the order of this machine and `order`, which is the same operation in both directions.
+// Converts a number from this machine's byte order to `order`, or back. Both directions are one operation.
 template <std::endian order, class Number>
-constexpr Number Ordered(Number number) {  // converts between this machine's byte order and `order`
+constexpr Number Ordered(Number number) {  // from this machine's byte order to `order`, or back
   return order == std::endian::native ? number : ByteSwapped(number);
 }
 
@@ -55,7 +55,7 @@ Number LoadBig(const char* from) {  // reads a big-endian number
   return byte_order_internal::Load<std::endian::big, Number>(from);
 }
 
-// Callers must name the type, because it says how many bytes are stored: StoreLittle<uint32_t>(to, size).
+// Callers must name the type, because the type says how many bytes are stored: StoreLittle<uint32_t>(to, size).
 template <class Number>
 void StoreLittle(char* to, std::type_identity_t<Number> number) {  // writes a number in little-endian byte order
   byte_order_internal::Store<std::endian::little>(to, number);
@@ -66,8 +66,8 @@ void StoreBig(char* to, std::type_identity_t<Number> number) {  // writes a numb
   byte_order_internal::Store<std::endian::big>(to, number);
 }
 
-// Reads 0 to 8 bytes as an unsigned little-endian number. Two or three loads that overlap are faster than a loop.
-inline uint64_t LoadLittle(const char* from, size_t bytes) {  // reads 0 to 8 bytes, little-endian
+// Two or three loads that overlap are faster than a loop.
+inline uint64_t LoadLittle(const char* from, size_t bytes) {  // reads `bytes` (0 to 8) bytes as a little-endian number
   if (bytes >= 4) {
     const uint64_t high = LoadLittle<uint32_t>(from + bytes - 4);
     return LoadLittle<uint32_t>(from) | high << (bytes - 4) * 8;
@@ -77,8 +77,7 @@ inline uint64_t LoadLittle(const char* from, size_t bytes) {  // reads 0 to 8 by
   return byte(0) | byte(bytes / 2) | byte(bytes - 1);
 }
 
-// Writes the lowest `bytes` bytes of a number, 0 to 8, in little-endian order.
-inline void StoreLittle(char* to, uint64_t number, size_t bytes) {  // writes the low `bytes` bytes, little-endian
+inline void StoreLittle(char* to, uint64_t number, size_t bytes) {  // writes the low 0 to 8 bytes, little-endian
   if (bytes >= 4) {
     StoreLittle<uint32_t>(to, static_cast<uint32_t>(number));
     StoreLittle<uint32_t>(to + bytes - 4, static_cast<uint32_t>(number >> (bytes - 4) * 8));
@@ -91,13 +90,11 @@ inline void StoreLittle(char* to, uint64_t number, size_t bytes) {  // writes th
   store(bytes - 1);
 }
 
-// Reads 0 to 8 bytes as an unsigned big-endian number.
-inline uint64_t LoadBig(const char* from, size_t bytes) {  // reads 0 to 8 bytes, big-endian
+inline uint64_t LoadBig(const char* from, size_t bytes) {  // reads `bytes` (0 to 8) bytes as a big-endian number
   return bytes == 0 ? 0 : ByteSwapped(LoadLittle(from, bytes)) >> (sizeof(uint64_t) - bytes) * 8;
 }
 
-// Returns the first eight bytes of a text as a number. If the numbers of two texts differ, they compare as the texts
-// do. A text of less than eight bytes counts as if zero bytes followed it.
+// If the numbers of two texts differ, the numbers compare as the texts do.
 inline uint64_t LoadBigPrefix(Bytes text) {  // the first 8 bytes as a big-endian number; missing bytes count as 0
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }

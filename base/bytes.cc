@@ -6,7 +6,8 @@ namespace respite {
 
 namespace {
 
-// Returns the letter that follows the backslash in the quoted form, or 0 if `c` has none.
+// Returns the letter after the backslash in the escape sequence of `c`: 'n' for a newline. Returns 0 if `c` has no such
+// sequence.
 constexpr char EscapeLetter(char c) {
   switch (c) {
     case '\\':
@@ -50,7 +51,7 @@ constexpr int HexValue(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Reads words one after the other from the front of a line, as SplitQuoted describes.
+// Reads the words of a line one after the other, with the quotes and escapes that SplitQuoted describes.
 class WordReader {
  public:
   explicit WordReader(Bytes line) : rest_(line) {}
@@ -60,7 +61,8 @@ class WordReader {
     return !rest_.empty();
   }
 
-  // Reads the next word. Returns nullopt if the quotes are unbalanced. Requires: SkipSpaces() returned true.
+  // Returns the next word without its quotes, or nullopt if the quotes are unbalanced. Requires: SkipSpaces() returned
+  // true.
   std::optional<std::string> Next() {
     std::string word;
     while (!rest_.empty()) {
@@ -75,7 +77,7 @@ class WordReader {
   }
 
  private:
-  // As in Redis, \v and \f are skipped between words, but do not end an unquoted word.
+  // Returns true if `c` ends an unquoted word. As in Redis, \v and \f are skipped between words, but do not end a word.
   static bool EndsPlainWord(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
   std::optional<std::string> Double(std::string word) {
@@ -87,8 +89,8 @@ class WordReader {
     return std::nullopt;
   }
 
-  // Takes one character, or an escape sequence such as \n or \x41. A backslash at the end of the line is literal (and
-  // the quotes stay unbalanced).
+  // Takes one character of a word in double quotes, or an escape sequence such as \n or \x41, and returns its meaning.
+  // A backslash at the end of the line stands for itself (and the quotes stay unbalanced).
   char TakeEscapable() {
     const char c = rest_.front();
     if (c != '\\' || rest_.size() < 2) return Take(1, c);

@@ -1,6 +1,6 @@
-// Bytes: a view of any bytes. Redis keys, values and arguments are binary safe, so text and data have the same type.
+// Bytes: a view of any bytes. Redis keys, values and arguments are binary safe, so text and data share this type.
 //
-// Character classes are always those of ASCII; no function here depends on the locale.
+// Only ASCII letters have a case, and only ASCII white space counts as such. No function here depends on the locale.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,6 @@ inline constexpr char kHexDigits[] = "0123456789abcdef";
 
 constexpr uint8_t ByteAt(Bytes text, size_t at) { return static_cast<uint8_t>(text[at]); }  // the byte, 0 to 255
 
-// Returns true if both texts are equal when the case of ASCII letters is ignored.
 bool EqualsIgnoreCase(Bytes a, Bytes b);  // true: equal except for the case of ASCII letters
 std::string ToLower(Bytes text);          // a copy of the text in which A-Z are a-z
 std::string ToUpper(Bytes text);          // a copy of the text in which a-z are A-Z
@@ -48,11 +47,9 @@ void AppendQuoted(std::string& out, Bytes text);  // appends the text in double 
 // if the quotes are unbalanced.
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words of a line; nullopt: unbalanced quotes
 
-// Quotes the word if SplitQuoted could not read it otherwise, or if it begins with #. A line that begins with an
-// unquoted # would be a comment.
-std::string QuotedIfNeeded(Bytes word);  // quotes a word that SplitQuoted would misread, or that begins with #
-// Returns a line of all words, separated by spaces and quoted where necessary, so that SplitQuoted reads the same
-// words.
+// An unquoted # at the beginning of a line of redis.conf would make the whole line a comment.
+std::string QuotedIfNeeded(Bytes word);  // the word; in quotes if SplitQuoted would misread it, or if it begins with #
+// JoinQuoted returns a line that SplitQuoted splits into these words again.
 template <typename Words>
 std::string JoinQuoted(const Words& words) {  // joins words with spaces; quotes each as QuotedIfNeeded does
   std::string text;
@@ -63,18 +60,17 @@ std::string JoinQuoted(const Words& words) {  // joins words with spaces; quotes
   return text;
 }
 
-// Returns the fields between separators: at least one, which may be empty. The views point into `text`.
+// The views point into `text`. A part may be empty.
 std::vector<Bytes> SplitOn(Bytes text, char separator);  // the parts between separators, as views; at least one part
 
-// Frees the memory of a text or vector that is kept for reuse, if it has room for more than `max_kept` elements. (The
-// assignment `container = {}` would not free its memory.)
+// FreeIfLarge is for a text or vector that is kept for reuse. (The assignment `container = {}` would not free the
+// memory.)
 template <typename Container>
 void FreeIfLarge(Container& container,  // frees a container whose capacity is above `max_kept` elements
                  size_t max_kept) {
   if (container.capacity() > max_kept) Container().swap(container);
 }
 
-// Returns `text` without white space at either end.
 Bytes TrimSpaces(Bytes text);  // the text without white space at either end
 
 }  // namespace respite

@@ -1,6 +1,6 @@
 // Clock: the time that data and clients see. Deadlines, TIME, stream IDs, blocking timeouts, idle times and the slow
-// log use it. Code above base/ receives a `const Clock&`, so tests can set the time. Pace, in contrast, measures how
-// long things really take.
+// log use a Clock. Code above base/ receives a `const Clock&`, so tests can set the time. Pace, in contrast, measures
+// how long things really take.
 //
 // Deadlines, TIME and log lines use wall time, which an administrator may change. Durations and timeouts use monotonic
 // time, which never goes back; its origin is unspecified.
@@ -12,16 +12,16 @@
 
 namespace respite {
 
-class Clock {  // the time that data and clients see; tests can move it
+class Clock {  // the time that data and clients see; tests can stop or move a clock
  public:
   virtual ~Clock() = default;
 
   virtual int64_t WallUs() const = 0;       // the Unix time in microseconds
   virtual int64_t MonotonicUs() const = 0;  // elapsed time in µs from an arbitrary origin; never goes back
-  // Converts a reading of Pace that the caller already has into monotonic time. Cost: no system call.
-  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // converts real time to monotonic clock time
-  // Returns the Pace reading at which MonotonicUs will reach `monotonic_us`, or kNever while the clock stands still.
-  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // converts clock time to real time, or kNever
+  // Takes a reading of Pace that the caller already has, so no system call is needed.
+  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // converts a reading of Pace to monotonic time
+  // Returns kNever if the clock stands still and has not reached `monotonic_us`.
+  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // Pace reading when MonotonicUs() will be this
   static constexpr int64_t kNever = INT64_MAX;  // from PaceUsAtMonotonicUs: the clock stands still before that time
 
   int64_t WallMs() const { return WallUs() / 1000; }            // Unix time in milliseconds; may be set back
@@ -33,17 +33,16 @@ class SystemClock final : public Clock {  // the machine's clocks, which tests c
  public:
   int64_t WallUs() const override;       // the Unix time in microseconds
   int64_t MonotonicUs() const override;  // elapsed time in µs from an arbitrary origin; never goes back
-  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override {  // the same number: this clock reads real time
+  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override {  // returns `pace_us`: Pace and this clock agree
     return pace_us;
   }
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // the same number: this clock reads real time
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // returns `monotonic_us`: Pace agrees
     return monotonic_us;
   }
 };
 
-// A clock that stands still until a test advances it. The same object is also a Pace, which reads the monotonic time of
-// this clock. Not thread safe.
-class ManualClock final : public Clock, public Pace {  // for tests: stands still until it is advanced
+// The object is also a Pace, whose readings are the monotonic time of this clock. Not thread safe.
+class ManualClock final : public Clock, public Pace {  // a clock for tests, which stands still until a test advances it
  public:
   int64_t WallUs() const override { return wall_us_; }  // the Unix time that the test has set
   int64_t MonotonicUs() const override {  // the monotonic time set by the test; see AdvanceWithEachReading
@@ -51,7 +50,7 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
     return monotonic_us_ += us_per_reading_;
   }
   int64_t MonotonicUsAtPaceUs(int64_t) const override { return monotonic_us_; }  // always the clock's present time
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // 0: that time is reached; kNever: not yet
+  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // 0: this time is reached; kNever: not yet
     return monotonic_us <= monotonic_us_ ? 0 : kNever;
   }
   int64_t NowUs() const override { return MonotonicUs(); }  // real time in µs, here equal to the monotonic time
@@ -59,12 +58,11 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
   void SetWallMs(int64_t wall_ms) { wall_us_ = wall_ms * 1000; }  // sets the Unix time; monotonic time stays
 
   // Requires: elapsed_us >= 0.
-  void AdvanceUs(int64_t elapsed_us);                                   // moves Unix time and monotonic time forward
+  void AdvanceUs(int64_t elapsed_us);  // moves Unix time and monotonic time forward by `elapsed_us`
   void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves Unix time and monotonic time forward
 
-  // From now on, each reading of the monotonic time advances wall and monotonic time by `elapsed_us`. Code that waits
-  // in a loop until time passes needs this.
-  void AdvanceWithEachReading(int64_t elapsed_us) {  // from now on, each reading moves the time forward
+  // Code that waits in a loop until time passes needs this.
+  void AdvanceWithEachReading(int64_t elapsed_us) {  // each MonotonicUs() now moves the clock by `elapsed_us`
     us_per_reading_ = elapsed_us;
   }
 
@@ -75,7 +73,7 @@ class ManualClock final : public Clock, public Pace {  // for tests: stands stil
  private:
   mutable int64_t wall_us_ = 1'000'000'000'000'000;  // Unix time that the clock shows; begins in 2001
   mutable int64_t monotonic_us_ = 1'000'000;         // the monotonic time that the clock shows
-  int64_t us_per_reading_ = 0;                       // how far each reading of the monotonic time advances the clock
+  int64_t us_per_reading_ = 0;  // µs by which each MonotonicUs() advances the clock; 0: stands still
 };
 
 }  // namespace respite

@@ -16,7 +16,8 @@ namespace {
 
 constexpr uint64_t kReflectedPolynomial = 0x95ac9329ac4bc9b5;
 
-// tables[0][byte] is the remainder of a byte. tables[n][byte] is the remainder of the byte followed by n zero bytes.
+// Tables of remainders: tables[0][byte] is the remainder (the CRC) of one byte. tables[n][byte] is the remainder of
+// this byte followed by n zero bytes.
 using Tables = std::array<std::array<uint64_t, 256>, 8>;
 
 constexpr uint64_t ByteRemainder(uint64_t byte) {
@@ -53,7 +54,7 @@ constexpr uint64_t PowerRemainder(int exponent) {
   return remainder;
 }
 
-// The two factors that shift 16 bytes ahead by a number of bits, one for each half of the 16 bytes. The factors differ
+// The two factors by which the halves of 16 bytes are multiplied to append `bits` zero bits to them. The factors differ
 // because the first half has weight x^64 relative to the second half. Each exponent is one lower, because the product
 // of two reflected numbers is one bit too low.
 struct Shift {
@@ -75,7 +76,8 @@ __attribute__((target("pclmul"))) __m128i Moved(__m128i bytes, __m128i shift) {
   return _mm_xor_si128(_mm_clmulepi64_si128(bytes, shift, 0x00), _mm_clmulepi64_si128(bytes, shift, 0x11));
 }
 
-// Folds `data` into 16 bytes that have the same remainder. Requires: `data` is one or more whole blocks.
+// Returns 16 bytes whose remainder is the CRC of `data` that continues `crc`. Requires: the size of `data` is a
+// multiple of kBlock, and not 0.
 __attribute__((target("pclmul"))) std::array<char, kLane> Folded(uint64_t crc, Bytes data) {
   static constexpr Shift kByBlock = ShiftBy(kBlock * 8);
   static constexpr Shift kByLane = ShiftBy(kLane * 8);

@@ -6,8 +6,7 @@
 
 namespace respite {
 
-// Closes the file descriptor on destruction unless it was released.
-class Descriptor {  // owns a file descriptor, and closes it when destroyed
+class Descriptor {  // owns a file descriptor; the destructor closes it unless Release was called
  public:
   Descriptor() = default;
   explicit Descriptor(int fd) : fd_(fd) {}
@@ -23,7 +22,6 @@ class Descriptor {  // owns a file descriptor, and closes it when destroyed
   int fd_ = -1;
 };
 
-// Returns the first line of a file, at most 1 KB and without the line end.
-std::optional<std::string> FirstLineOf(const char* path);  // first line of a file, up to 1 KB; nullopt: unreadable
+std::optional<std::string> FirstLineOf(const char* path);  // without its line end, at most 1 KB; nullopt: unreadable
 
 }  // namespace respite

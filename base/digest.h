@@ -14,7 +14,6 @@ std::array<uint8_t, 20> Sha1(Bytes text);
 std::array<uint8_t, 32> Sha256(Bytes text);
 uint64_t Xxh3(Bytes text);  // XXH3 with 64 bits and no secret; for comparing values, not for security
 
-// Returns two lower-case hexadecimal digits per byte.
 std::string HexText(std::span<const uint8_t> bytes);  // prints each byte as two lower-case hexadecimal digits
 
 bool ConstantTimeEquals(Bytes a, Bytes b);  // compares secrets in a time that depends only on their sizes

@@ -9,10 +9,9 @@
 
 namespace respite {
 
-// Returns milliseconds, or nullopt if the text is not a duration or is too long for an int64_t. Case does not matter.
-std::optional<int64_t> ParseDurationMs(Bytes text);  // reads "250ms", "30s" or "2h"; nullopt: not a duration
+// Ignores the case of the unit. Also returns nullopt for a duration that is too long for an int64_t.
+std::optional<int64_t> ParseDurationMs(Bytes text);  // "250ms", "30s" or "2h" as milliseconds; nullopt: no duration
 
-// Writes a duration in the largest unit that needs no fraction.
-std::string DurationText(int64_t duration_ms);  // writes a duration as "250ms", "90s" or "2h"
+std::string DurationText(int64_t duration_ms);  // in the largest unit without a fraction: "250ms", "90s" or "2h"
 
 }  // namespace respite

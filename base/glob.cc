@@ -9,8 +9,9 @@ namespace respite {
 
 namespace {
 
-// As in Redis, ranges compare bytes as signed chars, so [\x80-\x90] works, but [a-\x80] is the range from \x80 up to a.
-// If case is ignored, ranges compare unsigned bytes, except that \xff stays -1.
+// AsSigned and AsFolded give the order of bytes in ranges such as [a-z]. As in Redis, bytes are signed, so [\x80-\x90]
+// works, but [a-\x80] is the range from \x80 up to a. If case is ignored, bytes are unsigned, except that \xff stays
+// -1.
 int AsSigned(char c) { return static_cast<signed char>(c); }
 int AsFolded(char c) { return c == '\xff' ? -1 : static_cast<unsigned char>(LowerChar(c)); }
 
@@ -24,8 +25,8 @@ class ElementMatcher {
  public:
   ElementMatcher(Bytes pattern, CaseMode mode) : pattern_(pattern), mode_(mode) {}
 
-  // Matches the element at position `at` of the pattern with the byte `c`. Requires: at < pattern.size(), and no star
-  // at `at`.
+  // Compares the element at position `at` of the pattern with the byte `c`. Requires: at < pattern.size(), and the
+  // element is not a star.
   Element Match(size_t at, char c) const {
     switch (pattern_[at]) {
       case '?':
@@ -39,8 +40,8 @@ class ElementMatcher {
         return {Same(pattern_[at], c), at + 1};
     }
   }
-  // As in Redis, the bounds of a range are sorted before their case is folded, so [Z-a] matches nothing when case is
-  // ignored.
+  // Returns true if `c` is in the range from `first` to `last`. As in Redis, the bounds are sorted before their case is
+  // folded. So [Z-a] matches nothing when case is ignored.
   bool InRange(char first, char last, char c) const {
     if (AsSigned(first) > AsSigned(last)) std::swap(first, last);
     return Rank(c) >= Rank(first) && Rank(c) <= Rank(last);
@@ -51,8 +52,8 @@ class ElementMatcher {
   int Rank(char c) const { return mode_ == CaseMode::kIgnore ? AsFolded(c) : AsSigned(c); }
   bool Same(char a, char b) const { return Fold(a) == Fold(b); }
 
-  // Matches a character with a class such as [a-z]. `at` is the position after the opening bracket. As in Redis, a
-  // class without a closing bracket ends with the pattern.
+  // Compares `c` with a class such as [a-z]. `at` is the position after the opening bracket. As in Redis, a class
+  // without a closing bracket ends with the pattern.
   Element MatchClass(size_t at, char c) const {
     const bool negated = at < pattern_.size() && pattern_[at] == '^';
     if (negated) at++;
@@ -91,8 +92,9 @@ constexpr int kMaxStars = 1000;
 
 bool HasGlobCharacter(Bytes text) { return text.find_first_of("*?[") != Bytes::npos; }
 
-// On a mismatch, only the last star is tried with more text. That is enough: if the part after the last star fits
-// nowhere in the rest of the text, this part does not fit either when an earlier star takes more text.
+// GlobMatch: on a mismatch, only the last star is tried with more text. If the part after the last star fits nowhere in
+// the rest of the text, an earlier star need not be tried: with more text for that star, even less text remains for the
+// last part.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   // As in Redis, even a star does not match the empty text. (KEYS * and SCAN MATCH * do not call this function.)
   if (text.empty()) return pattern.empty();
@@ -125,7 +127,7 @@ bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   return SkipStars(pattern, p) == pattern.size();
 }
 
-// Compiles a pattern for a Glob. Sets such as [abc] become bitmaps of bytes.
+// Compiles a pattern into a Glob: the text of the pattern becomes elements and parts, and a set such as [abc] a bitmap.
 class GlobReader {
  public:
   GlobReader(Bytes pattern, CaseMode mode, Glob& glob) : pattern_(pattern), mode_(mode), glob_(glob) {}
@@ -179,7 +181,8 @@ class GlobReader {
     glob_.sets_.push_back(negated ? ~set : set);
   }
 
-  // Adds one member to the set. Must agree with ElementMatcher::MatchMember.
+  // Reads one member of a set such as [abc] from the pattern: a byte, an escaped byte or a range. Adds its bytes to
+  // `set`. Must agree with ElementMatcher::MatchMember.
   void ReadMember(Glob::Set& set) {
     const size_t left = pattern_.size() - at_;
     const char c = pattern_[at_];
@@ -203,7 +206,7 @@ class GlobReader {
     if (lower >= 'a' && lower <= 'z') set.set(static_cast<unsigned char>(lower - 'a' + 'A'));
   }
 
-  // Returns the bytes of a range. Computes each range once, even if the pattern repeats it.
+  // Returns the bytes of a range such as a-z. If the pattern repeats a range, its bytes are computed only once.
   const Glob::Set& Range(char first, char last) {
     const auto name = static_cast<uint16_t>(static_cast<unsigned char>(first) << 8 | static_cast<unsigned char>(last));
     const auto [row, is_new] = ranges_.try_emplace(name);
@@ -221,7 +224,7 @@ class GlobReader {
   std::unordered_map<uint16_t, Glob::Set> ranges_;
 };
 
-// Matches one text. Compares the parts at both ends first, then searches for those between stars.
+// Matches one text with a Glob. Compares the parts at both ends first, then searches for the parts between stars.
 class Glob::Search {
  public:
   Search(const Glob& glob, Bytes text) : glob_(glob), text_(text) {}
@@ -251,7 +254,8 @@ class Glob::Search {
     text_.remove_suffix(part.size);
     return true;
   }
-  // Takes the first position where the part fits, because a later one would only leave less text.
+  // Removes from text_ everything up to the end of the first place where the part fits. A later place would only leave
+  // less text. Returns false if the part fits nowhere, or after kMaxSteps.
   bool TakeFirst(const Part& part) {
     size_t place = 0;
     if (part.is_plain && glob_.mode_ == CaseMode::kSensitive) {
@@ -301,7 +305,7 @@ bool Glob::Matches(Bytes text) const {
   if (text.empty()) return parts_.empty() && !ends_with_star_;
   if (elements_.empty()) return ends_with_star_;
   if (elements_.size() > text.size()) return false;
-  // The left side is the number of stars after which the pattern continues with something else.
+  // The left side is the number of groups of stars after which the pattern continues with something else.
   if (parts_.size() - (begins_with_star_ ? 0 : 1) > static_cast<size_t>(kMaxStars)) return false;
   return Search(*this, text).Run();
 }

@@ -16,26 +16,25 @@
 
 namespace respite {
 
-// Returns true if the text contains one of * ? [. A backslash does not count.
+// A backslash does not count.
 bool HasGlobCharacter(Bytes text);  // true if the text contains *, ? or [
 
 enum class CaseMode : uint8_t { kSensitive, kIgnore };
 
-// Returns true if the pattern matches the whole text. Cost: at worst O(|pattern| * |text|); no recursion, no
-// allocation.
+// Cost: at worst O(|pattern| * |text|). No recursion, no allocation.
 bool GlobMatch(Bytes pattern, Bytes text,  // true: the pattern matches the whole text
                CaseMode mode = CaseMode::kSensitive);
 
-// A compiled pattern, for matching many texts and for patterns of untrusted clients. The cost of matching a set such as
-// [abc] does not depend on its length, and the search for plain bytes between stars takes linear time. Cost of
-// construction: O(|pattern|).
-class Glob {  // a compiled pattern
+// Use a Glob to match many texts, or for patterns of untrusted clients. The cost of matching a set such as [abc] does
+// not depend on its length. The search for plain bytes between stars takes linear time. Cost of construction:
+// O(|pattern|).
+class Glob {  // a glob pattern, compiled for matching many texts
  public:
   explicit Glob(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
-  // Returns the result of GlobMatch, except that a pattern matches nothing if its sets and question marks need millions
-  // of steps, which counts as abuse. Cost: O(|pattern| + |text|) for plain bytes and stars, otherwise at worst O(|part
-  // between stars| * |text|).
+  // Returns the result of GlobMatch, with one exception. A pattern matches nothing if its sets and question marks need
+  // more than 16 million comparisons, which counts as abuse. Cost: O(|pattern| + |text|) for plain bytes and stars,
+  // otherwise at worst O(|part between stars| * |text|).
   bool Matches(Bytes text) const;  // true: the pattern matches the text; false also if that takes millions of steps
 
  private:
@@ -47,13 +46,13 @@ class Glob {  // a compiled pattern
   static constexpr Element kAny = 256;
   static constexpr Element kFirstSet = 257;  // an element e from here on stands for sets_[e - kFirstSet]
   struct Part {                              // the elements between two stars
-    size_t first;                            // index in elements_ of the part's first element
+    size_t first;                            // index in elements_ of the first element of the part
     size_t size = 0;
-    bool is_plain = true;  // the part consists of literal bytes
+    bool is_plain = true;  // true: the part consists of literal bytes, without ? and sets
   };
   class Search;
 
-  Part& OpenPart();  // returns the part after the last star, which gets new elements
+  Part& OpenPart();  // the last part, to which Add appends elements; makes the first part if there is none
   void Add(Element element);
   bool Accepts(Element element, char c) const;  // true if this element matches the byte `c`
 
@@ -62,8 +61,8 @@ class Glob {  // a compiled pattern
   std::string literal_bytes_;      // elements_ as bytes, for memmem in plain parts; other elements are fillers
   std::vector<Set> sets_;
   std::vector<Part> parts_;        // the pieces of the pattern between its stars
-  bool begins_with_star_ = false;  // the pattern begins with a star
-  bool ends_with_star_ = false;    // the pattern ends with a star
+  bool begins_with_star_ = false;  // true: the pattern begins with a star
+  bool ends_with_star_ = false;    // true: the pattern ends with a star
 };
 
 }  // namespace respite

@@ -32,13 +32,13 @@ Scaled Split(double value) {
   return exponent == 0 ? Scaled{fraction, kDenormalExponent} : Scaled{fraction | kHiddenBit, exponent - kBias};
 }
 
-// Returns the high half of the product, rounded. The exponents add up.
+// Returns the product of two scaled numbers: the high 64 bits of the product of the fractions, rounded.
 Scaled Multiply(Scaled a, Scaled b) {
   const Wide product = Wide{a.fraction} * b.fraction + (Wide{1} << 63);
   return {static_cast<uint64_t>(product >> 64), a.exponent + b.exponent + 64};
 }
 
-// The powers of ten 10^(8 i - 348), rounded to 64 bits.
+// kPowers[i] is the power of ten 10^(kFirstPower + kPowerStep * i), rounded to 64 bits.
 constexpr int kFirstPower = -348;
 constexpr int kPowerStep = 8;
 constexpr std::array<uint64_t, 87> kPowers = {
@@ -64,11 +64,13 @@ constexpr std::array<uint64_t, 87> kPowers = {
 
 constexpr int PowerOf(size_t index) { return kFirstPower + static_cast<int>(index) * kPowerStep; }
 
-// Returns floor(log2(10^power)) - 63, exact for the powers in the table.
+// Returns the binary exponent that belongs to kPowers[index]: floor(log2(10^power)) - 63. The formula is exact for
+// these powers.
 constexpr int ExponentOf(size_t index) { return ((PowerOf(index) * 217706) >> 16) - 63; }
 
-// Returns the index of a power that scales numbers of this binary exponent so that the integral part has 4 to 32 bits.
-// Two neighbouring powers may qualify. The choice can affect the last digit, so the search starts where Redis starts.
+// Returns the index in kPowers of a power of ten by which a number with this binary exponent is multiplied. The
+// integral part of the product has 4 to 32 bits. Two neighbouring powers may qualify. The choice can affect the last
+// digit, so the search starts where Redis starts.
 size_t PowerIndexFor(int exponent) {
   constexpr int kLowest = -60;
   constexpr int kHighest = -32;
@@ -80,8 +82,7 @@ size_t PowerIndexFor(int exponent) {
   return index;
 }
 
-// The interval of numbers that read back as the value, scaled by a power of ten. Its three numbers have the same
-// exponent.
+// The interval of numbers that read back as the value, scaled by a power of ten. Its three numbers share one exponent.
 struct Interval {
   Scaled low;
   Scaled value;
@@ -100,7 +101,7 @@ Interval ScaledInterval(double number) {
   const Scaled power{kPowers[index], ExponentOf(index)};
   Interval interval{Multiply(aligned_low, power), Multiply(exact.Normalized(), power), Multiply(high, power),
                     -PowerOf(index)};
-  // Each product may be off by one, so the interval is narrowed.
+  // Each product may be off by one in the last bit, so the interval is narrowed on both sides.
   interval.low.fraction++;
   interval.high.fraction--;
   return interval;
@@ -118,7 +119,8 @@ class DigitWriter {
   Decimal Write() { return WriteIntegral() ? decimal_ : WriteFractional(); }
 
  private:
-  // Writes the digits before the decimal point, or fewer. Returns true if they are enough to identify the value.
+  // Writes the digits of the integral part of interval_.high, or only the first of them. Returns true if these digits
+  // are enough to identify the value.
   bool WriteIntegral() {
     auto integral = static_cast<uint32_t>(interval_.high.fraction >> shift_);
     const uint64_t fraction = interval_.high.fraction & (One() - 1);
@@ -157,7 +159,7 @@ class DigitWriter {
     return decimal_;
   }
 
-  // Distances that are measured downwards from the upper end of the interval.
+  // Distances from the upper end of the interval down to other numbers.
   struct Distance {
     uint64_t written;  // to the number that the digits so far form
     uint64_t step;     // how much the distance grows when the last digit is decremented

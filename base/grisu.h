@@ -1,9 +1,10 @@
 // Computes the decimal digits of a double by the Grisu2 method (Florian Loitsch, "Printing Floating-Point Numbers
 // Quickly and Accurately with Integers", PLDI 2010).
 //
-// The digits always read back as the same double. For 99.6 % of doubles they are also the fewest and closest digits.
-// For the others Grisu2 gives a longer approximation (5e22 has 17 digits). std::to_chars always finds the shortest
-// digits. But Redis prints the digits of Grisu2, and clients that compare replies byte for byte see the difference.
+// The digits always read back as the double that was printed. For 99.6 % of doubles they are also the fewest and
+// closest digits. For the others Grisu2 gives a longer approximation (5e22 has 17 digits). std::to_chars always finds
+// the shortest digits. But Redis prints the digits of Grisu2, and clients that compare replies byte for byte see the
+// difference.
 #pragma once
 
 #include <array>
@@ -13,7 +14,7 @@
 
 namespace respite {
 
-struct Decimal {                // the decimal digits of a double and their power of ten
+struct Decimal {                // the decimal digits of a double without its sign, and their power of ten
   std::array<char, 20> digits;  // the decimal digits as text, without a leading zero
   size_t size;
   int scale;  // value = digits * 10^scale
@@ -22,6 +23,6 @@ struct Decimal {                // the decimal digits of a double and their powe
 };
 
 // Returns the digits of the absolute value. Requires: `value` is finite and not zero. Cost: about 50 ns.
-Decimal ShortDecimal(double value);  // converts a double to decimal digits, usually as few as possible (Grisu2)
+Decimal ShortDecimal(double value);  // converts a double to few decimal digits (Grisu2)
 
 }  // namespace respite

@@ -1,10 +1,10 @@
 // Keyed hash of a byte string, for every table that clients can fill: SipHash-1-3.
 //
-// SipHash is a pseudo-random function. Without the key, its values cannot be distinguished from random numbers, even by
-// a client that sees the hashes of texts of its choice (SCAN shows their order). So no client can prepare texts that
-// collide, even with full knowledge of this source. Source: J.-P. Aumasson, D. J. Bernstein, "SipHash: a fast
-// short-input PRF" (2012). For hash tables, its authors later recommended one round per word and three at the end.
-// Tests compare this code with OpenSSL's. Cost: about 9 ns for 16 bytes, 1 ns for each further 8.
+// SipHash is a pseudo-random function. Without the key, nobody can distinguish its values from random numbers. This
+// holds even for a client that sees the hashes of texts of its choice (SCAN shows their order). So no client can
+// prepare texts that collide, even with full knowledge of this source. Source: J.-P. Aumasson, D. J. Bernstein,
+// "SipHash: a fast short-input PRF" (2012). For hash tables, its authors later recommended one round per word and three
+// at the end. Tests compare this code with OpenSSL's. Cost: about 9 ns for 16 bytes, 1 ns for each further 8.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,8 @@
 
 namespace respite {
 
-// The secret key: 128 bits that no client can learn. Do not seed a random number generator with it, because clients can
-// compute the seed from the generator's output.
+// No client can learn the key. Do not seed a random number generator with it, because clients can compute the seed from
+// the generator's output.
 struct HashKey {  // the secret key of the hash function SipHash: 128 bits
   uint64_t low = 0;
   uint64_t high = 0;
@@ -27,7 +27,7 @@ struct HashKey {  // the secret key of the hash function SipHash: 128 bits
 
 namespace hash_internal {
 
-struct SipState {  // the state of SipHash-1-3 while it hashes one text
+struct SipState {  // the state of SipHash-1-3 during the hashing of one text
   explicit SipState(const HashKey& key)
       : v0(key.low ^ 0x736f6d6570736575u),
         v1(key.high ^ 0x646f72616e646f6du),
@@ -73,8 +73,8 @@ inline uint64_t HashBytes(Bytes bytes, const HashKey& key) {  // SipHash-1-3 of 
   return state.Finish();
 }
 
-// Stores the hash of a text, so that further lookups of this text need not compute it. `Is` compares addresses, so a
-// copy of the text counts as a different text. The object is valid as long as the text exists.
+// Computes the hash of a text once, for several lookups of this text. `Is` compares addresses, so a copy of the text
+// counts as a different text. The object is valid as long as the text exists.
 class HashedText {  // a text together with its hash
  public:
   HashedText() = default;

@@ -10,15 +10,15 @@ namespace {
 constexpr uint64_t kShortest_ns = 1;
 constexpr uint64_t kLongest_ns = 1'000'000'000;
 
-// Values below 2^8 have exact buckets. For larger values, the eight leading bits select the bucket.
+// Durations below 2^kExactBits ns have a bucket each. For longer durations, the eight leading bits select the bucket.
 constexpr int kExactBits = 8;
 
 int DroppedBits(uint64_t value) { return std::max(0, static_cast<int>(std::bit_width(value)) - kExactBits); }
 
 }  // namespace
 
-// Returns the bucket of a duration. After the shift the leading bits are 128…255, so the buckets of each power of two
-// follow those of the previous one.
+// Returns the index of the bucket that counts this duration. After the shift the leading bits are 128…255, so the
+// buckets of a power of two follow the buckets of the previous power of two.
 size_t LatencyHistogram::BucketOf(uint64_t duration_ns) {
   const int dropped = DroppedBits(duration_ns);
   return static_cast<size_t>(dropped) * kGroupSize + static_cast<size_t>(duration_ns >> dropped);
@@ -60,7 +60,7 @@ std::vector<std::pair<uint64_t, uint64_t>> LatencyHistogram::CumulativeBucketsUs
   uint64_t reported = 0;
   size_t index = 0;
   for (uint64_t bound_ns = 1024; reported < count_; bound_ns *= 2) {
-    // As in Redis, the bucket that begins at the bound counts too.
+    // As in Redis, the bucket that begins at the bound counts as below the bound.
     const size_t last = std::min(BucketOf(bound_ns), kMaxGroups * kGroupSize - 1);
     for (; index <= last; index++) cumulative += CountAt(index);
     if (cumulative > reported) steps.emplace_back(LongestInBucketNs(last) / 1000, cumulative);

@@ -19,26 +19,26 @@ class LatencyHistogram {  // counts how long the calls of one command took
   // Counts one duration, clamped to the range from 1 ns to 1 s. Cost: a few ns.
   void Record(uint64_t duration_ns);  // counts one call of this duration; above 1 s counts as 1 s
 
-  uint64_t Count() const { return count_; }  // number of recorded durations
+  uint64_t Count() const { return count_; }  // number of recorded calls
 
   // Returns the upper end, in nanoseconds, of the bucket with the given percentile (100 is the largest value). As in
   // Redis, percentile 0 gives the lower end of the first bucket in use. Returns 0 if nothing was recorded. Cost: one
   // pass over the allocated buckets.
   uint64_t ValueAtPercentile(double percentile) const;  // this % of calls took at most the returned ns; 0: no calls
 
-  // Returns pairs of an upper bound in microseconds and the number of calls that took at most that long, one pair for
-  // each bound that adds calls. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, they are powers of two
-  // times 1024 ns, rounded to microseconds.)
+  // Each pair is an upper bound in µs, and the number of calls that took at most this long. A bound that adds no calls
+  // is left out. The bounds double: 1, 2, 4, 8, 16, 33, 66, 132 … (As in Redis, a bound is 1024 ns times a power of
+  // two, rounded to microseconds.)
   std::vector<std::pair<uint64_t, uint64_t>> CumulativeBucketsUs() const;  // (bound in µs, number of calls within)
 
-  void Reset();  // forgets all durations
+  void Reset();  // forgets all recorded calls
 
  private:
   static constexpr size_t kGroupSize = 128;  // number of buckets in one group
   static constexpr size_t kMaxGroups = 24;   // maximum number of groups of buckets
   using Group = std::array<uint64_t, kGroupSize>;
 
-  static size_t BucketOf(uint64_t duration_ns);      // the bucket that counts this duration
+  static size_t BucketOf(uint64_t duration_ns);      // index of the bucket that counts this duration
   static uint64_t ShortestInBucketNs(size_t index);  // the shortest duration, in ns, that the bucket `index` counts
   static uint64_t LongestInBucketNs(size_t index) {  // the longest duration of bucket `index`, in ns
     return ShortestInBucketNs(index + 1) - 1;
@@ -47,7 +47,7 @@ class LatencyHistogram {  // counts how long the calls of one command took
   uint64_t CountAt(size_t index) const;  // number of durations in the bucket `index`
 
   std::array<std::unique_ptr<Group>, kMaxGroups> groups_;  // groups of bucket counts; null: all zero
-  uint64_t count_ = 0;                                     // number of recorded durations
+  uint64_t count_ = 0;                                     // number of recorded calls
 };
 
 }  // namespace respite

@@ -13,8 +13,8 @@ inline constexpr int kSlotCount = 16384;
 
 namespace key_slot_internal {
 
-// Table n contains the remainder that a byte contributes when n bytes follow it. So eight bytes can be looked up
-// independently of each other ("slicing by 8").
+// Table n contains the CRC-16 remainder that a byte contributes when n bytes follow this byte. So eight bytes can be
+// looked up independently of each other ("slicing by 8").
 using Crc16Tables = std::array<std::array<uint16_t, 256>, 8>;
 
 constexpr Crc16Tables MakeCrc16Tables() {  // computes the CRC16 tables, at compile time
@@ -56,8 +56,8 @@ constexpr uint16_t Crc16(Bytes data) {
   return crc;
 }
 
-// Returns the part of a key that determines its slot: the text between the first '{' and the next '}', or the whole key
-// if there is no such pair or if nothing is between them.
+// The hash slot depends only on this part of the key: the text between the first '{' and the next '}'. The part is the
+// whole key if there is no such pair of braces, or if nothing is between them.
 constexpr Bytes HashTag(Bytes key) {  // the hashed part of a key: the text between { and }, or else all
   const size_t open = key.find('{');
   if (open == Bytes::npos) return key;
@@ -70,8 +70,8 @@ constexpr int KeySlot(Bytes key) {  // the hash slot of a key, 0 to 16383
   return Crc16(HashTag(key)) & (kSlotCount - 1);
 }
 
-// Returns the slot of all keys that the pattern can match, or nullopt if they may have several slots. All keys have one
-// slot if the pattern has no special characters, or none up to the end of its hash tag.
+// All matching keys have one slot if the pattern has no special characters, or no special character up to the end of
+// its hash tag.
 constexpr std::optional<int> PatternSlot(Bytes pattern) {  // slot of all keys that match; nullopt: maybe several slots
   const Bytes plain = pattern.substr(0, pattern.find_first_of("*?[\\"));
   const bool is_text = plain.size() == pattern.size();

@@ -5,8 +5,8 @@
 // since then. The timer measures the rate of the tick counter by comparing it with the Pace. A lap lasts a few
 // milliseconds, so that a small error of the rate stays below a microsecond.
 //
-// The timer uses ticks only if the Pace says that they can be trusted (Pace::IsTickCounterReliable). Until the rate is
-// known, every reading uses the Pace.
+// The timer uses ticks only if the Pace says that the ticks can be trusted (Pace::IsTickCounterReliable). Until the
+// rate is known, every reading uses the Pace.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct ProcessorTicks {  // reads the tick counter of the processor; costs about
 
 // The implementation of LapTimer. Tests replace `Ticks` by another counter. Not thread safe.
 template <class Ticks>
-class LapTimerOf {  // reads real time cheaply, from the processor's tick counter
+class LapTimerOf {  // reads real time cheaply: between two readings of a Pace, counts processor ticks
  public:
   explicit LapTimerOf(const Pace& pace) : pace_(pace) {}
 
@@ -45,8 +45,8 @@ class LapTimerOf {  // reads real time cheaply, from the processor's tick counte
     return last_us_;
   }
 
-  // Returns the time in microseconds, never less than an earlier result. Begins the next lap if this one has lasted too
-  // long or if the counter went back.
+  // The result is never less than an earlier result. Begins the next lap if this one has lasted too long, or if the
+  // counter went back.
   int64_t NowUs() {  // the real time in µs, computed from the tick counter if its rate is known
     const uint64_t ticks = Ticks::Now() - began_ticks_;
     if (ticks >= max_lap_ticks_) return BeginLap();
@@ -57,18 +57,18 @@ class LapTimerOf {  // reads real time cheaply, from the processor's tick counte
  private:
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // µs after which NowUs reads the clock again instead of the ticks
-  // The rate is first measured over kMinMeasureUs. Each later measurement takes up to twice as long as the one before,
-  // until kMaxMeasureUs is reached.
+  // The first measurement takes kMinMeasureUs. Each later one takes up to twice as long as the one before, until
+  // kMaxMeasureUs is reached.
   static constexpr int64_t kMinMeasureUs = 20'000;     // µs that the first measurement of the tick rate takes
   static constexpr int64_t kMaxMeasureUs = 1'000'000;  // µs that the longest measurement of the tick rate takes
   static constexpr int64_t kNever = INT64_MAX;         // value of measure_at_us_ when the ticks are unreliable
-  // If the tick counter advances by more than this while the Pace is read once, the thread was interrupted, and the two
-  // readings cannot be compared.
+  // If the counter advances by more ticks while the Pace is read once, the thread was interrupted. Then the two
+  // readings do not show the same moment.
   static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // more ticks than this make a measurement invalid
   static constexpr double kMinTicksPerUs = 16;                  // a lower measured rate is implausible, and discarded
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher measured rate is implausible, and discarded
-  // A larger change of the measured rate means that the counter is that of another processor, or that the Pace stood
-  // still while the machine slept.
+  // A larger change means that the thread now reads the counter of another processor, or that the Pace stood still
+  // while the machine slept.
   static constexpr double kMaxRateDeviation = 0.01;  // 0.01: 1 %; after a larger change of the rate, measuring restarts
 
   struct Mark {      // two readings at the same moment
@@ -85,7 +85,7 @@ class LapTimerOf {  // reads real time cheaply, from the processor's tick counte
   int64_t last_us_ = INT64_MIN;     // the last result of BeginLap or NowUs
   double ticks_per_us_ = 0;         // the measured rate of the tick counter; 0: unknown
   uint64_t max_lap_ticks_ = 0;      // how many ticks a lap may last; 0: the rate is unknown, so NowUs reads the clock
-  uint64_t us_per_tick_ = 0;        // microseconds per tick, with kFractionBits fraction bits
+  uint64_t us_per_tick_ = 0;        // microseconds per tick, as a fixed-point number with kFractionBits fraction bits
   std::optional<Mark> rate_start_;  // time and ticks when the measurement of the rate began
   int64_t measure_at_us_ = INT64_MIN;  // when the tick rate will be measured next (real time)
 };
@@ -101,8 +101,8 @@ void LapTimerOf<Ticks>::MeasureRate() {  // measures how many ticks a microsecon
   const bool is_plausible = rate >= kMinTicksPerUs && rate <= kMaxTicksPerUs;
   const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMaxRateDeviation;
   if (!is_plausible || has_changed) return RestartRateMeasurement(mark);
-  // IsTickCounterReliable reads a small file, which costs more than reading the Pace. So it is called only when a rate
-  // has been measured, and a server that lives for a few milliseconds never calls it.
+  // IsTickCounterReliable reads a small file, which costs more than reading the Pace. So the timer asks only after a
+  // rate has been measured. A server that lives for a few milliseconds never asks.
   if (ticks_per_us_ == 0 && !pace_.IsTickCounterReliable()) {
     measure_at_us_ = kNever;
     return;

@@ -25,7 +25,8 @@ namespace {
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// With O_NONBLOCK, no write waits, and open() does not wait for a reader of a named pipe.
+// kOpenFlags is how the log opens a file. With O_NONBLOCK, no write waits, and open() does not wait for a reader of a
+// named pipe.
 constexpr int kOpenFlags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 Descriptor OpenFile(const std::string& path) { return Descriptor(open(path.c_str(), kOpenFlags | O_CREAT, 0644)); }
@@ -47,9 +48,9 @@ ssize_t SendOnce(int fd, std::string_view line) {
   return Uninterrupted([&] { return send(fd, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-// Writes a line unless that would block. This is the last resort if the log cannot open its own file description (no
-// /proc, or a terminal of another user). A writable pipe has room for PIPE_BUF bytes, so a longer line is cut instead
-// of blocking.
+// Writes a line unless the write would block. Returns the number of bytes written, or -1. The log calls this only if it
+// cannot open its own file description (no /proc, or a terminal of another user). A writable pipe has room for PIPE_BUF
+// bytes, so a longer line is cut instead of blocking.
 ssize_t WriteIfReady(int fd, std::string_view line) {
   constexpr size_t kPipeCapacity = 4096;
   pollfd ready{fd, POLLOUT, 0};
@@ -64,8 +65,8 @@ void AppendPadded(std::string& out, int64_t number, size_t width) {
   out.append(digits);
 }
 
-// A moment in local time. It does its own calendar arithmetic, because localtime takes a lock that another thread may
-// hold during a fork.
+// A moment in local time. The class computes the calendar itself, because localtime takes a lock that another thread
+// may hold during a fork.
 class LocalTime {
  public:
   LocalTime(int64_t wall_ms, int64_t utc_offset_s) : wall_ms_(wall_ms), utc_offset_s_(utc_offset_s) {}
@@ -133,7 +134,8 @@ std::string_view LevelName(LogLevel level) {
   return kNames[static_cast<size_t>(level)];
 }
 
-// As Valkey does, replaces quotes and line ends, since the text will be written between quotes.
+// Replaces double quotes by single quotes and line ends by spaces, as Valkey does, because the text will be written
+// between quotes.
 std::string Unquoted(std::string text) {
   for (char& c : text) {
     if (c == '"') c = '\'';
@@ -162,7 +164,8 @@ std::string EscapedForJson(std::string_view text) {
 
 bool IsControl(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
-// Returns true if a UTF-8 control character U+0080 to U+009F begins here. Terminals obey some of them.
+// Returns true if a control character from U+0080 to U+009F, which UTF-8 encodes in two bytes, begins at `at`.
+// Terminals obey some of these characters.
 bool IsWideControl(std::string_view text, size_t at) {
   return text[at] == '\xc2' && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0x80 &&
          static_cast<unsigned char>(text[at + 1]) < 0xa0;
@@ -179,7 +182,7 @@ void AppendVisible(std::string& out, char c) {
   }
 }
 
-// Returns the text on one line, with control characters escaped.
+// Returns the text as one line: control characters except tabs become escape sequences such as \n or \x1b.
 std::string Visible(std::string_view text) {
   std::string out;
   out.reserve(text.size());
@@ -263,7 +266,7 @@ void Logger::SetRole(char role) {
 std::optional<std::string> Logger::SetFile(std::string path) {
   if (!path.empty()) {
     const Descriptor probe = OpenFile(path);
-    // A named pipe without a reader (ENXIO) is no error, because a reader may come later.
+    // ENXIO means a named pipe without a reader. This is no error, because a reader may come later.
     if (!probe.IsOpen() && errno != ENXIO) return std::generic_category().message(errno);
   }
   path_ = std::move(path);
@@ -312,9 +315,9 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
   return line.append(Unquoted(name_)).append(text).append("\"\n");
 }
 
-// UTC offsets change only at quarters of an hour, so the time zone is read once in each quarter. A forked child does
-// not read the time zone, because another thread may have held its lock during the fork. The child continues with its
-// parent's offset.
+// Returns how many seconds local time is ahead of UTC. UTC offsets change only at quarters of an hour, so the time zone
+// is read once in each quarter. A forked child continues with its parent's offset. The child must not read the time
+// zone, because another thread may have held its lock during the fork.
 int64_t Logger::UtcOffsetSeconds(int64_t wall_s, Process process) {
   constexpr int64_t kQuarter_s = 15 * 60;
   constexpr int kOffsetBits = 20;
@@ -337,7 +340,7 @@ void Logger::Emit(LogLevel level, std::string_view text, std::string line) {
   }
 }
 
-// Logs how many lines were lost. Returns false if that report itself cannot be written.
+// Logs how many lines were lost, if any were. Returns false if this report cannot be written either.
 bool Logger::LogDroppedLines() {
   const uint64_t dropped = dropped_lines_.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;
@@ -348,8 +351,8 @@ bool Logger::LogDroppedLines() {
   return false;
 }
 
-// Writes a line. Returns false if it was lost. A line of which only the first bytes were written counts as lost; the
-// next line then starts with a newline, so that the two do not run together.
+// Writes a line. Returns false if the line was lost. A line of which only the first bytes were written counts as lost.
+// The next line then starts with a newline, so that the two lines do not run together.
 bool Logger::Put(std::string line) {
   const bool was_cut = is_last_line_cut_.exchange(false, std::memory_order_relaxed);
   if (was_cut) line.insert(0, 1, '\n');

@@ -8,7 +8,7 @@
 // Tabs and UTF-8 are written unchanged.
 //
 // The server never waits for the reader of its log. If a pipe, terminal or socket is full, lines are lost. Before the
-// next line that can be written, the log reports how many were lost. Each line is a single write(2); nothing is
+// next line that can be written, the log reports how many lines were lost. Each line is a single write(2); nothing is
 // buffered.
 //
 // As in Redis, the file is opened for every line. So the log follows a rotated or deleted file immediately and without
@@ -38,9 +38,9 @@ enum class LogFormat : uint8_t { kLegacy, kLogfmt, kJson };
 // "2026-11-21T02:17:41.123+00:00", or milliseconds since 1970.
 enum class LogTimeFormat : uint8_t { kLegacy, kIso8601, kMilliseconds };
 
-// Any thread and any forked child may log, and change level, formats and role. Call the other setters only while no
-// other thread logs. Requires: SIGPIPE is ignored, since otherwise the process is killed when the reader of standard
-// output exits.
+// Any thread and any forked child may log, and may change level, formats and role. Call the other setters only while no
+// other thread logs. Requires: the process ignores SIGPIPE. Otherwise the end of the reader of standard output would
+// kill the process.
 class Logger {  // writes the server's log, to a file or standard output
  public:
   // `clock` must outlive the logger. Initially the level is kNotice, the target is standard output, and the role is C
@@ -50,33 +50,32 @@ class Logger {  // writes the server's log, to a file or standard output
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  // Drops lines below `level`; kNothing drops all lines.
-  void SetLevel(LogLevel level) { level_ = level; }  // from now on drops lines of lower levels
+  void SetLevel(LogLevel level) { level_ = level; }  // from now on drops lines below `level`; kNothing: drops all lines
   LogLevel Level() const { return level_; }          // lines below this level are not written
   bool IsLevelEnabled(LogLevel level) const {        // true: lines of this level are written
     return level >= level_ && level != LogLevel::kNothing;
   }
 
-  // Sets the formats of later lines.
   void SetFormat(LogFormat format, LogTimeFormat time_format) {  // sets the formats of later lines
     format_ = format;
     time_format_ = time_format;
   }
 
-  // Sets the role: M primary, S replica, C child (and before the server is set up), X sentinel. The role applies to the
-  // calling process; its forked children log as C (or X) automatically. So call this again after daemonizing.
-  void SetRole(char role);  // letter in each line: M primary, S replica, C child, X sentinel
+  // The role applies to the calling process. Its forked children log as C (a sentinel's children as X) automatically.
+  // So call SetRole again after daemonizing. C is also the role before the server is set up.
+  void SetRole(char role);  // the letter after the pid in a line: M primary, S replica, C child, X sentinel
 
-  // Names the server that this log belongs to, if the process has several. From now on, "[name] " precedes each text.
-  void SetName(std::string_view name) {  // from now on, "[name] " precedes each text
+  // Call SetName if the process has several servers, each with its own log.
+  void SetName(std::string_view name) {  // from now on, each text begins with "[name] "
     name_ = "[" + std::string(name) + "] ";
   }
 
-  // Logs to `path` from now on; an empty path means standard output. Creates the file if it does not exist. If the file
-  // cannot be opened, changes nothing and returns the reason ("Permission denied").
-  std::optional<std::string> SetFile(std::string path);  // logs to this file; returns nullopt, or why it failed
+  // An empty path means standard output. Creates the file if there is none. If the file cannot be opened, changes
+  // nothing and returns the reason ("Permission denied").
+  std::optional<std::string> SetFile(std::string path);  // from now on logs to this file; returns nullopt, or the error
 
-  // Also sends every line (without prefix) to syslog. `facility` is a constant of <syslog.h>; see SyslogFacility.
+  // Lines in syslog have no prefix. `ident` is the name of the program in syslog. `facility` is a constant of
+  // <syslog.h>; see SyslogFacility.
   void EnableSyslog(std::string ident, int facility);  // from now on also sends each line to syslog
 
   void Log(LogLevel level, std::string_view text);
@@ -85,7 +84,8 @@ class Logger {  // writes the server's log, to a file or standard output
   void Notice(std::string_view text) { Log(LogLevel::kNotice, text); }    // logs a line of level notice
   void Warning(std::string_view text) { Log(LogLevel::kWarning, text); }  // logs a line of level warning
 
-  // Writes logos and reports of many lines. Requires: the text has no part that a client or another server chose.
+  // LogRaw is for logos and for reports of many lines. Requires: the text has no part that a client or another server
+  // chose.
   void LogRaw(LogLevel level,  // writes the text without prefix and newline, unless the level is disabled
               std::string_view text);
   void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }  // writes the text without prefix
@@ -99,34 +99,34 @@ class Logger {  // writes the server's log, to a file or standard output
   enum class Process : uint8_t { kOwn, kChild };
 
   std::string Line(LogLevel level, std::string_view text);
-  int64_t UtcOffsetSeconds(int64_t wall_s, Process process);  // the offset of the local time zone
+  int64_t UtcOffsetSeconds(int64_t wall_s, Process process);  // seconds that local time is ahead of UTC at `wall_s`
   void Emit(LogLevel level, std::string_view text, std::string line);
-  bool LogDroppedLines();  // logs how many lines were lost; false: this line cannot be written either
+  bool LogDroppedLines();  // logs how many lines were lost; false: this report cannot be written either
   bool Put(std::string line);
   Outcome Write(std::string_view line) const;  // writes to file or standard output; kTorn: only in part, kLost: nothing
   Outcome WriteToStandardOutput(std::string_view line) const;  // writes without waiting; kLost: nothing written
 
-  const Clock& clock_;                                               // the clock whose time log lines show
-  const int standard_output_;                                        // the file descriptor of standard output
-  std::atomic<LogLevel> level_ = LogLevel::kNotice;                  // lines of lower levels are dropped
-  std::atomic<LogFormat> format_ = LogFormat::kLegacy;               // legacy lines as in Redis, or key=value pairs
-  std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;  // how lines show the time
+  const Clock& clock_;                                  // the clock whose time log lines show
+  const int standard_output_;                           // the file descriptor of standard output
+  std::atomic<LogLevel> level_ = LogLevel::kNotice;     // lines of lower levels are dropped
+  std::atomic<LogFormat> format_ = LogFormat::kLegacy;  // how lines are written: as in Redis, logfmt or JSON
+  std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;  // how lines show the time: Redis, ISO 8601 or ms
   std::atomic<char> role_ = 'C';
   std::atomic<pid_t> role_pid_;  // the process that has role_; its forked children log as C or X
   std::string name_;             // "[name] "; empty if the process has only one server
   std::string path_;
   bool syslog_enabled_ = false;  // true: lines also go to syslog
 
-  // dropped_lines_ and is_last_line_cut_ are atomic and have no lock. A child that is forked while another thread holds
-  // a lock would wait forever for it.
+  // dropped_lines_ and is_last_line_cut_ are atomic instead of protected by a lock. A child that is forked while
+  // another thread holds the lock would wait forever.
   std::atomic<uint64_t> dropped_lines_{0};     // lines that could not be written since the last report of lost lines
   std::atomic<bool> is_last_line_cut_{false};  // true: the last line was cut, so its newline is missing
-  // The quarter of an hour and the UTC offset are packed into one word; see UtcOffsetSeconds.
-  std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // the UTC offset, and the quarter of an hour for which it holds
+  // One word holds a quarter of an hour and its UTC offset; see UtcOffsetSeconds.
+  std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // a UTC offset and its quarter of an hour; INT64_MIN: unknown
 };
 
-// A process holds a SyslogPause during a fork. Without it, the child could inherit syslog's lock in the locked state,
-// and would wait forever when it logs. The child may destroy its copy.
+// The parent holds a SyslogPause during a fork. Without a pause, the child could inherit syslog's lock in the locked
+// state, and would wait forever when it logs. The child may destroy its copy.
 class SyslogPause {  // while this object exists, no thread writes to syslog
  public:
   SyslogPause();
@@ -135,10 +135,10 @@ class SyslogPause {  // while this object exists, no thread writes to syslog
   SyslogPause& operator=(const SyslogPause&) = delete;
 };
 
-// Parses the values of the `loglevel` directive, ignoring case: "notice" -> kNotice and so on.
+// Reads a value of the directive `loglevel`, ignoring case: "notice" gives LogLevel::kNotice.
 std::optional<LogLevel> ParseLogLevel(std::string_view name);  // the level of this name; nullopt: unknown name
 
-// Parses a value of `syslog-facility`, ignoring case: "local0" … "local7" or "user".
+// Reads a value of the directive `syslog-facility`, ignoring case: "local0" … "local7" or "user".
 std::optional<int> SyslogFacility(std::string_view name);  // "local0" gives LOG_LOCAL0; nullopt: unknown name
 
 }  // namespace respite

@@ -14,8 +14,8 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-// Under a sanitizer, the functions of this header measure memory, because mallinfo does not count the memory of the
-// sanitizer's own allocator.
+// With a sanitizer, the functions of <sanitizer/allocator_interface.h> tell how much memory is used. mallinfo does not
+// count the memory of the sanitizer's own allocator.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>
 #endif
@@ -54,8 +54,8 @@ ThreadMemory ThreadMemory::OfThisThread() {
 
 int64_t ThreadMemory::HeldBytes() const {
   if (allocated_ == nullptr || freed_ == nullptr) return 0;
-  // Another thread may update the counters during this reading, without locks. They are aligned words, so a reading may
-  // be outdated but never torn.
+  // The measured thread may update the counters during this reading, without locks. The counters are aligned words, so
+  // a reading may be outdated but never mixes an old and a new value.
   uint64_t freed = __atomic_load_n(freed_, __ATOMIC_RELAXED);
   return static_cast<int64_t>(__atomic_load_n(allocated_, __ATOMIC_RELAXED) - freed);
 }
@@ -66,7 +66,8 @@ std::string AllocatorName() {
 
 AllocatorStats ReadAllocatorStats() {
   Refresh();
-  // Memory in the caches of threads counts as allocated for jemalloc, but the program does not use it.
+  // jemalloc counts the memory in the caches of threads (tcache) as allocated, but the program does not use this
+  // memory.
   const std::string cached = StrCat("stats.arenas.", MALLCTL_ARENAS_ALL, ".tcache_bytes");
   return {.allocated = ReadSize("stats.allocated") - ReadSize(cached.c_str()),
           .active = ReadSize("stats.active"),

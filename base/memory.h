@@ -1,7 +1,7 @@
-// Memory: figures of what the program and the process use, and small helpers: Prefetch, ShrinkSparse,
+// Measures how much memory the program and the process use. Also has small helpers: Prefetch, ShrinkSparse and
 // RESPITE_SANITIZED.
 //
-// used_memory must be exact, and cheap enough to read before each command if maxmemory is set. For each thread,
+// INFO's used_memory must be exact, and cheap enough to read before each command if maxmemory is set. For each thread,
 // jemalloc counts all bytes that the thread ever allocated and freed. The difference is the memory that the thread
 // holds, if no other thread frees its memory. In any case, the sum over all threads is the memory that the program
 // holds. Two threads count here, the server's thread and the lazy free thread; MemoryGauge::UsedBytes adds them up.
@@ -25,17 +25,17 @@
 
 namespace respite {
 
-// The size classes are 8, the multiples of 16 up to 128, and then four sizes for each power of two.
+// jemalloc's size classes are 8, the multiples of 16 up to 128, and then four sizes for each power of two.
 constexpr size_t SizeClassOf(size_t bytes) {  // the bytes that jemalloc allocates for a request of `bytes`
   if (bytes <= 8) return 8;
   const size_t step = bytes <= 128 ? 16 : std::bit_floor(bytes - 1) / 4;
   return (bytes + step - 1) / step * step;
 }
 
-class ThreadMemory {  // the allocation counters of one thread
+class ThreadMemory {  // how many bytes one thread has allocated and freed, as jemalloc counts
  public:
   ThreadMemory() = default;
-  // Cost: a thread's first call looks up the counters by name in jemalloc; later calls read a thread-local variable.
+  // The first call of a thread looks up jemalloc's counters by name. Later calls read a thread-local variable.
   static ThreadMemory OfThisThread();  // the allocation counters of the calling thread
 
   // Returns the bytes that the thread allocated minus the bytes that it freed. The result is negative for a thread that
@@ -60,29 +60,29 @@ struct AllocatorStats {  // jemalloc's statistics, in bytes
 // Cost: some µs.
 AllocatorStats ReadAllocatorStats();  // jemalloc's statistics; all zero with another allocator
 
-// Returns a text such as "jemalloc-5.3.0", or "libc".
-std::string AllocatorName();  // returns a name such as "jemalloc-5.3.0", or "libc"
+std::string AllocatorName();  // the allocator: a name such as "jemalloc-5.3.0", or "libc"
 
 // Cost: reads /proc.
 size_t ResidentBytes();  // physical memory of this process, in bytes
 
 size_t SystemMemory();  // physical memory of the machine, in bytes
 
-void PurgeAllocator();  // makes jemalloc return unused pages to the system
+void PurgeAllocator();  // MEMORY PURGE: makes jemalloc return unused pages to the system
 
 // Cost: some ms.
 std::string AllocatorReport();  // the text of MEMORY MALLOC-STATS; empty if there is none
 
 inline void Prefetch(const void* address) {  // starts to load the cache line at `address`, which will be read soon
   __builtin_prefetch(address);
-  // g++ 12 treats a function that only prefetches as pure and drops calls to it. This line prevents that at no cost.
+  // g++ 12 treats a function that only prefetches as pure, and drops calls of such a function. This empty assembler
+  // statement prevents this, and costs nothing.
   asm volatile("" : : "r"(address));
 }
 
-// Frees unused buckets of a hash map that clients can fill, because the standard library never frees them. Call this
-// function after an erase; iterators become invalid. Cost: O(1) amortised.
+// The standard library never frees the buckets of a hash map, and clients can fill some maps. Call ShrinkSparse after
+// an erase. All iterators become invalid. Cost: O(1) amortised.
 template <class Map>
-void ShrinkSparse(Map& map) {  // frees unused buckets of a hash map if it has few elements left
+void ShrinkSparse(Map& map) {  // frees unused buckets of a hash map that has few elements left
   constexpr size_t kKeptBuckets = 128;
   constexpr size_t kSparse = 8;
   if (map.bucket_count() > kKeptBuckets && map.size() < map.bucket_count() / kSparse) map.rehash(0);

@@ -17,8 +17,8 @@ int64_t MovableClock::WallUs() const {
   return wall_us_ + (MonotonicUs() - monotonic_us_);
 }
 
-// A reading of the Pace from before the anchor counts as a reading at the anchor. The anchor is the moment from which
-// the clock counts.
+// The anchor is the moment from which the clock counts elapsed time. A reading of the Pace from before the anchor
+// counts as a reading at the anchor.
 int64_t MovableClock::MonotonicUsAtPaceUs(int64_t pace_us) const {
   const int64_t elapsed_us = std::max(pace_us - pace_us_, int64_t{0});
   if (mode_ == Mode::kReal) return monotonic_us_ + elapsed_us;

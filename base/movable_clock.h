@@ -1,5 +1,5 @@
-// MovableClock: the machine's clock until a caller stops it, moves it or changes its speed. TEST CLOCK does this, for
-// tests of programs that use the server. Monotonic time never goes back.
+// MovableClock: the machine's clock, until a caller stops or moves the clock or changes its speed. The command TEST
+// CLOCK does this, for tests of programs that use the server. Monotonic time never goes back.
 //
 //   MovableClock clock(machine, pace);
 //   clock.Freeze();              // stands still now
@@ -14,7 +14,7 @@
 namespace respite {
 
 // Not thread safe.
-class MovableClock final : public Clock {  // the machine's clock, unless TEST CLOCK stops or moves it
+class MovableClock final : public Clock {  // the machine's clock, unless the command TEST CLOCK stops or moves it
  public:
   // kReal: the speed of real time, though possibly with an offset. kFrozen: stands still. kScaled: slower or faster.
   enum class Mode : uint8_t { kReal, kFrozen, kScaled };
@@ -34,7 +34,7 @@ class MovableClock final : public Clock {  // the machine's clock, unless TEST C
   Mode mode() const { return mode_; }
   // Returns how many seconds of this clock pass in one real second; 0 while the clock stands still.
   double rate() const { return rate_; }
-  int64_t OffsetUs() const {  // how far this clock's Unix time is ahead of the machine's
+  int64_t OffsetUs() const {  // how many µs this clock's Unix time is ahead of the machine's
     return WallUs() - machine_clock_.WallUs();
   }
 
@@ -44,9 +44,8 @@ class MovableClock final : public Clock {  // the machine's clock, unless TEST C
     Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate);
   }
   void FollowMachine();  // makes Unix time the machine's again; monotonic time continues
-  // Moves wall and monotonic time forward without a change of the mode. Requires: elapsed_us >= 0, and the new times
-  // fit an int64_t.
-  void AdvanceUs(int64_t elapsed_us);  // moves Unix time and monotonic time forward
+  // Does not change the mode. Requires: elapsed_us >= 0, and the new times fit an int64_t.
+  void AdvanceUs(int64_t elapsed_us);  // moves Unix time and monotonic time forward by `elapsed_us`
   void SetWallUs(int64_t wall_us);     // sets the Unix time, as an administrator does; monotonic time stays
 
  private:
@@ -57,12 +56,12 @@ class MovableClock final : public Clock {  // the machine's clock, unless TEST C
   const Pace& pace_;
   Mode mode_ = Mode::kReal;
   double rate_ = 1;
-  // The anchor is the moment from which the clock counts elapsed time. In mode kReal, wall time is the machine's plus
-  // an offset, so wall time follows steps of the machine's clock.
-  int64_t pace_us_;             // the real time when AnchorAtNow was called
-  int64_t monotonic_us_;        // the monotonic clock time when AnchorAtNow was called
-  int64_t wall_us_;             // the Unix time when AnchorAtNow was called
-  int64_t wall_offset_us_ = 0;  // in mode kReal, how far Unix time is ahead of the machine's
+  // The anchor is the moment from which the clock counts elapsed time. In mode kReal, Unix time is the machine's plus
+  // wall_offset_us_, and so follows steps of the machine's clock.
+  int64_t pace_us_;             // the reading of the Pace at the anchor, the moment from which time is counted
+  int64_t monotonic_us_;        // this clock's monotonic time at the anchor
+  int64_t wall_us_;             // this clock's Unix time at the anchor, in µs
+  int64_t wall_offset_us_ = 0;  // in mode kReal: µs that Unix time is ahead of the machine's
 };
 
 }  // namespace respite

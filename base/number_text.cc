@@ -15,10 +15,11 @@ namespace respite {
 
 namespace {
 
-// 19 digits always fit into 64 unsigned bits, so only a twentieth digit needs a check.
+// 19 decimal digits always fit into 64 unsigned bits, so only a twentieth digit needs a check.
 constexpr size_t kSafeDigits = 19;
 
-// Returns the value of 1 to 20 digits without a leading zero ("0" itself is valid).
+// Returns the value of 1 to 20 decimal digits without a leading zero ("0" itself is valid). Returns nullopt for other
+// texts, and for numbers above 2^64 - 1.
 std::optional<uint64_t> ParseMagnitude(Bytes digits) {
   if (digits.empty() || digits.size() > kSafeDigits + 1) return std::nullopt;
   if (digits.front() == '0') return digits.size() == 1 ? std::optional<uint64_t>(0) : std::nullopt;
@@ -90,15 +91,16 @@ std::string ExponentText(const Decimal& decimal) {
   return text.append(IntegerText(std::abs(exponent)));
 }
 
-// As in Redis, an integer may have up to 7 zeros after its digits, and a fraction up to 6 decimals. Beyond that an
-// exponent is printed, unless a fraction is from 0.001 to 10000.
+// Returns true if the number is printed without an exponent. As in Redis, an integer may have up to 7 zeros after its
+// digits, and a fraction up to 6 decimals. A fraction from 0.001 to 10000 may have more decimals.
 bool PrintsPlainly(const Decimal& decimal) {
   const int exponent = std::abs(ExponentOf(decimal));
   if (decimal.scale >= 0) return exponent < static_cast<int>(decimal.size) + 7;
   return decimal.scale > -7 || exponent < 4;
 }
 
-// As in Redis, integers from -2^62 to 2^62 are printed plainly, with any number of zeros.
+// Returns true for an integer from -2^62 to 2^62. As in Redis, DoubleText prints these without an exponent, whatever
+// the number of zeros.
 bool IsPlainInteger(double value) {
   constexpr double kLimit = 4611686018427387904.0;  // 2^62
   return std::fabs(value) <= kLimit && value == std::trunc(value);

@@ -49,14 +49,14 @@ std::optional<double> ParseDouble(Bytes text);  // reads a client's float, such 
 // does, refuses texts of 5120 bytes and more.
 std::optional<long double> ParseLongDouble(Bytes text);  // reads a more exact float, for INCRBYFLOAT; nullopt: invalid
 
-// Prints a score or RESP3 double with digits that read back as the same value (see grisu.h). Integers up to 2^62 are
-// printed plainly, others as 0.000012, 12000000000000000000, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.
+// The digits read back as the double that was printed (see grisu.h). Integers up to 2^62 are printed plainly, others as
+// 0.000012, 12000000000000000000, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.
 std::string DoubleText(double value);  // prints a score or a RESP3 double
 
-// As in Redis, DEBUG DIGEST computes its digests from this form of scores.
+// As in Redis, DEBUG DIGEST computes its digests from scores in this form.
 std::string ShortDoubleText(double value);  // like DoubleText, but prints 10000000000 as 1e+10
 
-// Prints the result of INCRBYFLOAT: at most 17 digits after the point, no trailing zeros, no exponent, and never "-0".
+// Prints no trailing zeros, no exponent, and never "-0".
 std::string LongDoubleText(long double value);  // prints a result of INCRBYFLOAT, with at most 17 decimals
 
 // Prints a number as INFO prints percentages. Requires: 0 <= decimals <= 40.

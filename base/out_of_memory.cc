@@ -50,7 +50,8 @@ void GuardOpenSslMemory() { CRYPTO_set_mem_functions(OpenSslAllocate, OpenSslRea
 
 }  // namespace respite
 
-// The sanitizers have their own operators, which also end the process and find more mistakes.
+// In a build with sanitizers, `operator new` and `operator delete` of the sanitizers stay. These also end the process
+// when memory is exhausted, and find more mistakes.
 #ifndef RESPITE_SANITIZED
 
 namespace {
@@ -89,7 +90,7 @@ void operator delete[](void* memory, std::align_val_t, const std::nothrow_t&) no
 void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 void operator delete[](void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
 #ifdef RESPITE_JEMALLOC
-// The size is given, so jemalloc need not look it up.
+// The caller gives the size, so jemalloc need not look up the size.
 void operator delete(void* memory, size_t bytes) noexcept {
   if (memory != nullptr) sdallocx(memory, bytes == 0 ? 1 : bytes, 0);
 }

@@ -1,5 +1,5 @@
-// Pace: measures how long things really take. It serves time limits within one round of the event loop, slow scripts,
-// rates, sockets and disks. It never stops and never goes back. The time that data and clients see is Clock, which
+// Pace: measures how long things really take: time limits within one round of the event loop, slow scripts, rates,
+// sockets and disks. A Pace never stops and never goes back. The time that data and clients see is Clock, which
 // tests and operators may move.
 #pragma once
 
@@ -13,9 +13,8 @@ class Pace {  // the clock of real elapsed time; tests cannot move it (Clock: th
 
   virtual int64_t NowUs() const = 0;  // the real time in µs, from an arbitrary origin
 
-  // Returns true if the tick counter of the processor runs as evenly as this pace. LapTimer then uses ticks to compute
-  // the time between two readings.
-  virtual bool IsTickCounterReliable() const { return false; }  // true: processor ticks are as even as this clock
+  // LapTimer asks this before it uses ticks to compute the time between two readings of the Pace.
+  virtual bool IsTickCounterReliable() const { return false; }  // true: processor ticks run as evenly as this Pace
 
   int64_t NowMs() const { return NowUs() / 1000; }  // the real time in ms, from an arbitrary origin
 };
@@ -24,8 +23,7 @@ class Pace {  // the clock of real elapsed time; tests cannot move it (Clock: th
 class SystemPace final : public Pace {  // the machine's monotonic clock
  public:
   int64_t NowUs() const override;  // the real time in µs, from the machine's monotonic clock
-  // Returns true if the kernel uses the tick counters itself. The kernel does so only if the counters of all processors
-  // agree. Cost: reads a small file.
+  // The kernel uses the tick counters only if the counters of all processors agree. Cost: reads a small file.
   bool IsTickCounterReliable() const override;  // true: the kernel itself relies on the processor's tick counters
 };
 

@@ -16,8 +16,8 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// The generator splitmix64, which spreads a poor seed (0, 1, 2 …) over the whole state. It cannot produce the forbidden
-// all-zero state.
+// The generator splitmix64, which spreads a poor seed (0, 1, 2 …) over the whole state. The
+// generator cannot produce the forbidden all-zero state.
 uint64_t SplitMix(uint64_t& seed) {
   seed += 0x9e3779b97f4a7c15;
   uint64_t mixed = seed;
@@ -26,7 +26,8 @@ uint64_t SplitMix(uint64_t& seed) {
   return mixed ^ (mixed >> 31);
 }
 
-// Ends the process if the kernel provides no randomness, because without it no secret is safe.
+// Fills `size` bytes with random bytes from the kernel. Ends the process if the kernel provides none, because no secret
+// would be safe.
 void FillFromKernel(void* out, size_t size) {
   auto* next = static_cast<char*>(out);
   while (size > 0) {
@@ -56,8 +57,8 @@ uint64_t Random::Next() {
   return result;
 }
 
-// The result is the high half of a 128-bit product. Products whose low half is under 2^64 mod bound would be
-// over-represented, so they are drawn again. (This is Lemire's method, which divides only in that rare case.)
+// Random::Below returns the high half of a 128-bit product. Products whose low half is under 2^64 mod bound would be
+// over-represented, so these products are drawn again. (This is Lemire's method, which divides only in that rare case.)
 uint64_t Random::Below(uint64_t bound) {
   Wide product = Wide{Next()} * bound;
   if (static_cast<uint64_t>(product) < bound) {

@@ -1,5 +1,5 @@
-// Random numbers. `Random` is fast, seeded and reproducible (never use it for secrets). SystemSeed and RandomHex ask
-// the kernel.
+// Random numbers. `Random` is fast, seeded and reproducible (never use it for secrets). SystemSeed and RandomHex get
+// random bits from the kernel.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class Random {  // a fast pseudo-random generator with a seed, never for secrets
 
   uint64_t Next();
 
-  // Returns a random number from 0 to bound - 1, without bias. Requires: bound > 0.
+  // Requires: bound > 0.
   uint64_t Below(uint64_t bound);  // a random number from 0 to bound - 1, uniformly distributed
 
   // Returns a number uniformly distributed in [0, 1), a multiple of 2^-53.
@@ -30,11 +30,10 @@ class Random {  // a fast pseudo-random generator with a seed, never for secrets
 
 uint64_t SystemSeed();  // 64 random bits from the kernel
 
-// Returns `digits` lower-case hexadecimal digits from the kernel, suitable for run IDs and passwords.
-std::string RandomHex(size_t digits);  // hexadecimal digits from the kernel, suitable for passwords
+std::string RandomHex(size_t digits);  // this many lower-case hexadecimal digits from the kernel, good for passwords
 
-// Seeds derived with different numbers give unrelated sequences.
-uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // computes another seed, different for each `number`
+// Generators with seeds of different `number` give unrelated sequences.
+uint64_t DerivedSeed(uint64_t seed, uint64_t number);  // computes another seed from `seed`, different for each `number`
 
 // The digits come from the kernel or, in tests that must be repeatable, from a seed.
 class IdSource {  // generates random run IDs, replication IDs and passwords
@@ -47,7 +46,7 @@ class IdSource {  // generates random run IDs, replication IDs and passwords
   std::string Hex(size_t digits);
 
  private:
-  std::optional<Random> seeded_random_;  // makes the digits; nullopt: the kernel does
+  std::optional<Random> seeded_random_;  // the source of the digits; nullopt: the kernel
 };
 
 }  // namespace respite

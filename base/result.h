@@ -1,4 +1,5 @@
-// Result: a value, or the reason why there is none. For functions that must not throw and that must explain a failure.
+// Result: a value, or the reason why there is none. A function that does not throw returns a Result to explain a
+// failure.
 //
 //   Result<Header> ReadHeader(Bytes file) {
 //     if (file.size() < kHeaderSize) return Failure("truncated header");
@@ -13,9 +14,9 @@
 
 namespace respite {
 
-// Wraps the reason of a failure, so that Result<std::string> is unambiguous.
+// Failure(error) makes a failed Result. So even in a Result<std::string>, the error cannot be mistaken for the value.
 template <typename E>
-struct Failure {  // holds an error, from which a failed Result can be made
+struct Failure {  // holds the reason of a failure; converts to a failed Result
   E error;        // why the function failed
 
   explicit Failure(E reason) : error(std::move(reason)) {}

@@ -1,5 +1,5 @@
-// SlotSet: some of the 16384 hash slots, as a bitmap. Its bytes are those of the cluster bus: slot s is bit s % 8 of
-// byte s / 8.
+// SlotSet: some of the 16384 hash slots, as a bitmap. Messages of the cluster bus contain the same bitmap: slot s is
+// bit s % 8 of byte s / 8.
 #pragma once
 
 #include <array>
@@ -36,9 +36,8 @@ class SlotSet {  // some of the 16384 hash slots, as a bitmap
   }
   bool operator==(const SlotSet&) const = default;
 
-  // Calls `visit(int slot)` for each slot of the set, in ascending order.
   template <class Visit>
-  void ForEach(Visit&& visit) const {  // calls `visit(slot)` in ascending order
+  void ForEach(Visit&& visit) const {  // calls visit(int slot) for each slot of the set, ascending
     for (size_t i = 0; i < words_.size(); ++i) {
       for (uint64_t word = words_[i]; word != 0; word &= word - 1) {
         visit(static_cast<int>(i * 64) + std::countr_zero(word));

@@ -1,6 +1,6 @@
 // StrCat and StrAppend build a text of strings, characters and integers with one allocation:
 //   StrCat("port ", port, ", ", name)    StrAppend(line, ":slots=", slots)
-// Doubles have several forms in Redis, so they must be formatted before (DoubleText, FixedText).
+// Doubles have several forms in Redis, so the caller must format a double first (DoubleText, FixedText).
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 
 namespace respite {
 
-// Presents one argument of StrCat as text. The object is valid as long as the argument exists.
+// The object is valid as long as the argument exists.
 class StrCatArgument {  // the text of one argument of StrCat: a text, a character or an integer
  public:
   StrCatArgument(const char* text) : text_(text) {}                // NOLINT(google-explicit-constructor)

@@ -22,11 +22,11 @@ class Worker {  // a thread that handles queued items one after the other
   // Handles all queued items, then ends the thread.
   ~Worker();
 
-  // Sets a function that the thread calls first. Must be called before the first EnsureThread.
-  void SetThreadPrologue(std::function<void()> prologue) {  // sets a function that the thread calls first
+  // Must be called before the first EnsureThread.
+  void SetThreadPrologue(std::function<void()> prologue) {  // `prologue` runs first in the thread, once
     prologue_ = std::move(prologue);
   }
-  bool EnsureThread();  // starts the thread unless it runs; false: the system cannot create one
+  bool EnsureThread();  // starts the thread unless it runs already; false: the system cannot create a thread
   // Adds an item to the end of the queue. Requires: EnsureThread() returned true.
   void Add(Item item);
 
@@ -53,7 +53,7 @@ Worker<Item>::~Worker() {
 }
 
 template <class Item>
-bool Worker<Item>::EnsureThread() {  // starts the thread unless it runs; false: impossible
+bool Worker<Item>::EnsureThread() {  // starts the thread unless it runs; false: the system cannot
   if (thread_.joinable()) return true;
   try {
     thread_ = std::thread([this] { Work(); });
