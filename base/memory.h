@@ -67,7 +67,7 @@ size_t ResidentBytes();  // physical memory of this process, in bytes
 
 size_t SystemMemory();  // physical memory of the machine, in bytes
 
-void PurgeAllocator();  // MEMORY PURGE: makes jemalloc return unused pages to the system
+void PurgeAllocator();  // makes jemalloc or the C library return unused pages to the system
 
 // Cost: some ms.
 std::string AllocatorReport();  // the text of MEMORY MALLOC-STATS; empty if there is none

@@ -12,7 +12,7 @@ namespace respite {
 namespace {
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Counting. Four independent sums keep the processor's counting unit busy.
+// Counting set bits. Four independent sums keep the processor's counting unit busy.
 
 template <class CountWord>
 [[gnu::always_inline]] inline uint64_t CountWith(Bytes bitmap, CountWord count_word) {
@@ -35,8 +35,8 @@ template <class CountWord>
 
 #if defined(__x86_64__)
 __attribute__((target("popcnt"))) uint64_t CountByInstruction(Bytes bitmap) {
-  // Uses the builtin. The compiler would translate std::popcount for processors without the popcnt instruction, before
-  // it inlines the result here.
+  // __builtin_popcountll becomes one popcnt instruction here. std::popcount would be compiled for processors without
+  // this instruction, before it is inlined here.
   return CountWith(
       bitmap,
       [](uint64_t word) __attribute__((always_inline)) { return static_cast<uint64_t>(__builtin_popcountll(word)); });
@@ -54,7 +54,7 @@ uint64_t CountByArithmetic(Bytes bitmap) {
 }
 #endif
 
-// Skips the 8-byte words equal to `same`, from byte offset `at` on. Returns the offset of the first different word. If
+// Skips 8-byte words that equal `same`, from byte offset `at` on. Returns the offset of the first different word. If
 // there is none, returns the offset at which less than one word is left before `end`.
 size_t SkipBytes(Bytes bitmap, size_t at, size_t end, uint64_t same) {
   constexpr size_t kWord = sizeof(uint64_t);
@@ -68,8 +68,8 @@ size_t SkipBytes(Bytes bitmap, size_t at, size_t end, uint64_t same) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Combining. Processes 16 bytes at a time, because all x86-64 and 64-bit ARM processors have registers of this size.
-// Wider registers would not help, because memory is slower anyway.
+// Combining bitmaps, for BITOP. Processes 16 bytes at a time, because all x86-64 and 64-bit ARM processors have
+// registers of this size. Wider registers would not help, because memory is slower anyway.
 
 typedef uint64_t Lane __attribute__((vector_size(16)));
 
@@ -93,7 +93,7 @@ Bytes PartFrom(Bytes text, size_t begin, size_t size) {
 
 constexpr size_t kPart = 4096;  // stays in the L1 cache while every source is applied to it
 
-// A part of the result of CombineBits. A source shorter than the part is padded with clear bits.
+// A part of the result of CombineBits, kPart bytes or less. A source shorter than the part is padded with clear bits.
 class ResultPart {
  public:
   explicit ResultPart(size_t size) : size_(size) {}
@@ -133,7 +133,7 @@ class ResultPart {
   size_t size_;
 };
 
-// Gives access to the same range of bytes in each source.
+// Gives access to one range of bytes in each source of CombineBits.
 class SourceParts {
  public:
   SourceParts(std::span<const Bytes> sources, size_t at, size_t size) : sources_(sources), at_(at), size_(size) {}
@@ -150,7 +150,7 @@ class SourceParts {
   size_t size_;
 };
 
-// Sets `part` to the bits that are set in exactly one source.
+// BITOP ONE: sets `part` to the bits that are set in exactly one source.
 void CombineOnes(ResultPart& part, const SourceParts& sources) {  // NOLINT: the result so far
   ResultPart several(part.View().size());
   ResultPart both(part.View().size());
@@ -248,7 +248,7 @@ std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range, Bit wanted) {
   const uint64_t flip = wanted == Bit::kSet ? 0 : ~uint64_t{0};
   const size_t end = range.last / 8 + 1;
   size_t at = range.first / 8;
-  // In `byte`, a set bit means that the bitmap has the wanted bit at this position.
+  // In `byte`, a set bit means that the bitmap has a wanted bit at this position.
   auto byte = static_cast<uint8_t>((ByteAt(bitmap, at) ^ flip) & (0xffu >> range.first % 8));
   if (byte == 0) {
     at = SkipBytes(bitmap, at + 1, end, flip);

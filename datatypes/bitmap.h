@@ -1,6 +1,6 @@
-// Bitmap: a string seen as bits. Bit 0 is the highest bit of the first byte, bit 8 the highest of the second. Bits
-// after the end of the string are clear. A field is an integer of 1 to 64 bits that begins at any bit, highest bit
-// first.
+// Functions for bitmaps. A bitmap is a string seen as bits: bit 0 is the highest bit of the first byte, bit 8 the
+// highest of the second. Bits after the end of the string are clear. A field is an integer of 1 to 64 bits that begins
+// at any bit, highest bit first.
 //
 // No function here allocates, or reads or writes beyond the text passed to it.
 #pragma once
@@ -20,28 +20,25 @@ struct BitRange {      // a range of bit positions, both ends included; requires
   uint64_t last = 0;
 };
 
-Bit BitAt(Bytes bitmap, uint64_t at);  // the bit at position `at`; clear after the end of the string
-// Sets or clears one bit. Requires: the bit is within the bitmap.
+Bit BitAt(Bytes bitmap, uint64_t at);             // the bit at position `at`; clear after the end of the string
 void PutBit(char* bitmap, uint64_t at, Bit bit);  // sets or clears a bit; requires: `at` is within the bitmap
 
-// Returns the number of set bits. Cost: O(n), 8 bytes per cycle if the processor has a population count instruction.
+// Cost: O(n), 8 bytes per cycle if the processor has an instruction that counts bits.
 uint64_t CountSetBits(Bytes bitmap);  // number of bits that are set
-// Counts only the bits of this range. Requires: the range is within the bitmap.
+// Requires: the range is within the bitmap.
 uint64_t CountSetBits(Bytes bitmap, BitRange range);  // number of set bits in the range
-// Returns the position of the first bit in the range that equals `wanted`, or nullopt if there is none. Requires: the
-// range is within the bitmap. Cost: O(n); compares eight bytes at a time.
+// Requires: the range is within the bitmap. Cost: O(n); compares eight bytes at a time.
 std::optional<uint64_t> FindBit(Bytes bitmap, BitRange range,  // position of the first `wanted` bit; nullopt: none
                                 Bit wanted);
 
-// kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff sets the bits that X has and no Y has.
-// kDiff1 sets the bits that at least one Y has and X does not have. kAndOr sets the bits that X and at least one Y
-// have. kOne sets the bits that exactly one source has.
+// The operations of BITOP. kDiff, kDiff1 and kAndOr combine the first source X with the others Y. kDiff sets the bits
+// that X has and no Y has. kDiff1 sets the bits that at least one Y has and X does not have. kAndOr sets the bits that
+// X and at least one Y have. kOne sets the bits that exactly one source has.
 enum class BitOperation : uint8_t { kAnd, kOr, kXor, kNot, kDiff, kDiff1, kAndOr, kOne };
 
-// Combines the sources bit by bit; shorter sources are padded with clear bits. `result` is as long as the longest
-// source. It may be the same memory as a source, if both begin at the same address. Requires: at least one source;
-// exactly one for kNot, at least two for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once,
-// `result` is written once.
+// Shorter sources are padded with clear bits. `result` must be as long as the longest source. `result` may be the
+// memory of a source, if both begin at one address. Requires: at least one source; exactly one for kNot, at least two
+// for kDiff, kDiff1 and kAndOr. Cost: O(n) for each source; each is read once, `result` is written once.
 void CombineBits(BitOperation operation,  // BITOP: combines the sources bit by bit into `result`
                  std::span<const Bytes> sources, std::span<char> result);
 
@@ -50,7 +47,7 @@ void CombineBits(BitOperation operation,  // BITOP: combines the sources bit by 
 
 enum class FieldSign : uint8_t { kUnsigned, kSigned };
 
-struct BitField {       // where in a string BITFIELD reads or writes an integer
+struct BitField {       // an integer within a string, as BITFIELD reads and writes it: place, width and sign
   uint64_t offset = 0;  // position of the first bit of the field
   int bits = 0;         // signed: 1 to 64, unsigned: 1 to 63, so that every value is an int64_t
   FieldSign sign = FieldSign::kUnsigned;
@@ -62,20 +59,20 @@ struct BitField {       // where in a string BITFIELD reads or writes an integer
   int64_t Max() const;
 };
 
-int64_t ReadField(Bytes bitmap, const BitField& field);  // the integer that the bits of the field represent
-// Stores the lowest bits of `value` in the field. Requires: the field is within the bitmap.
+int64_t ReadField(Bytes bitmap, const BitField& field);  // the integer in the field; bits after the string are 0
+// Requires: the field is within the bitmap.
 void WriteField(char* bitmap, const BitField& field, int64_t value);  // stores the lowest bits of `value` in the field
 
-// Says what is stored when a value does not fit its field: the lowest bits of the value (kWrap), the nearest value that
-// fits (kSaturate), or nothing (kFail).
+// The option OVERFLOW of BITFIELD says what is stored when a value does not fit its field: the lowest bits of the value
+// (kWrap), the nearest value that fits (kSaturate), or nothing (kFail).
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
-// Returns the value to store in the field, which is `value` itself if it fits. Returns nullopt if it does not fit and
-// `overflow` is kFail.
+// Returns the value to store in the field, which is `value` itself if `value` fits. Returns nullopt if `value` does not
+// fit and `overflow` is kFail.
 std::optional<int64_t> ApplyOverflow(const BitField& field,  // fits `value` to the field; nullopt: overflow and kFail
                                      int64_t value, FieldOverflow overflow);
 // Returns the value to store for `old_value` + `delta`, or nullopt if the sum does not fit and `overflow` is kFail.
-// Requires: the field can hold `old_value`.
+// Requires: `old_value` fits the field.
 std::optional<int64_t> AddToField(const BitField& field,  // BITFIELD INCRBY: the new value; nullopt: overflow and kFail
                                   int64_t old_value, int64_t delta, FieldOverflow overflow);
 

@@ -29,7 +29,7 @@ size_t SharedPrefix(Bytes a, Bytes b) {
                              a.begin());
 }
 
-// The properties of a chunk's texts that decide how they are packed.
+// The properties of a chunk's texts that decide how the texts are packed.
 struct TextPlan {
   size_t prefix = 0;
   bool has_lengths = false;
@@ -109,7 +109,7 @@ std::optional<IntegerPlan> PlanIntegers(std::span<const Bytes> elements) {
   return plan;
 }
 
-// Appends symbols that all have the same number of bits.
+// Writes symbols one after the other. All symbols have `bits` bits.
 class BitWriter {
  public:
   BitWriter(char* to, unsigned bits) : to_(to), bits_(bits) {}
@@ -148,7 +148,7 @@ void WriteSymbols(ChunkBlock& block, const TextPlan& plan, std::span<const Bytes
   writer.Finish();
 }
 
-// Clears the bytes after the content. Zero bits decode to the first symbol, so decoding past the end yields only
+// Clears the padding at the end of a block. Zero bits decode to the first symbol, so decoding past the end yields only
 // characters of the alphabet.
 void ClearSpareBytes(ChunkBlock& block) { std::memset(block.At(block.size - kSpareBytes), 0, kSpareBytes); }
 
@@ -212,7 +212,7 @@ void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, ch
   }
 }
 
-// The decoders, indexed by the number of bits of a symbol.
+// kUnpackSymbols[n] decodes symbols of n bits.
 constexpr std::array kUnpackSymbols = {UnpackSymbols<0>, UnpackSymbols<1>, UnpackSymbols<2>, UnpackSymbols<3>,
                                        UnpackSymbols<4>, UnpackSymbols<5>, UnpackSymbols<6>, UnpackSymbols<7>};
 

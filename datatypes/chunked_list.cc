@@ -9,11 +9,11 @@ namespace respite {
 
 namespace {
 
-// As in Redis, an element counts as its length plus this many bytes when the list checks whether a chunk has room for
-// it.
+// As in Redis, an element counts as its length plus kEntryEstimate bytes when the list checks whether a chunk has room
+// for the element.
 constexpr size_t kEntryEstimate = 8;
-// The neighbour of an end chunk is sealed only when the end chunk has reached this size, so that alternating pushes and
-// pops at a chunk boundary do not pack and unpack repeatedly.
+// kSettledBytes is the size that an end chunk must reach before its neighbour is sealed. So alternating pushes and pops
+// at a chunk boundary do not pack and unpack repeatedly.
 constexpr size_t kSettledBytes = 1024;
 // The maximum size of the content of a block in bytes. Offsets in a block have 32 bits.
 constexpr size_t kMaxBlockContent = size_t{1} << 31;
@@ -166,8 +166,8 @@ std::optional<ChunkedList::Place> ChunkedList::Find(Bytes element) const {
   return std::nullopt;
 }
 
-// Moves the elements from `place` on into a new chunk, and returns the new chunk. The old chunk keeps the elements
-// before `place`.
+// Moves the elements from `place` to the end of its chunk into a new chunk, and returns the new chunk. The old chunk
+// keeps the elements before `place`.
 ListChunk& ChunkedList::SplitBefore(Place place) {
   ListChunk rest = row_[place.chunk].SplitOff(place.index);
   ListChunk& added = row_.Insert(place.chunk + 1);
@@ -175,9 +175,9 @@ ListChunk& ChunkedList::SplitBefore(Place place) {
   return added;
 }
 
-// If the chunk has room, inserts the element there. Otherwise does what Redis does: at the start of a full chunk, the
-// previous chunk takes the element if it has room, else the element gets a new chunk. Inside a full chunk, the chunk
-// splits, and then small neighbours merge.
+// If the chunk of `place` has room, inserts the element there. Otherwise does what Redis does. At the start of a full
+// chunk, the previous chunk takes the element if it has room, else the element gets a new chunk. Inside a full chunk,
+// the chunk splits, and then small neighbours merge.
 void ChunkedList::InsertBefore(Place place, Bytes element) {
   const auto [chunk, index] = place;
   ++size_;
@@ -200,8 +200,8 @@ void ChunkedList::InsertAfter(Place place, Bytes element) {
   MergeAround(chunk);
 }
 
-// Merges two neighbours if list-max-listpack-size allows it. As in Redis, the header and end byte of a listpack count
-// only once in the sum of both sizes.
+// Merges the chunks `left` and `left` + 1 if list-max-listpack-size allows this. As in Redis, the header and end byte
+// of a listpack count only once in the sum of both sizes.
 bool ChunkedList::MergeIfSmall(size_t left) {
   if (left + 1 >= row_.Size()) return false;
   ListChunk& a = row_[left];
@@ -212,8 +212,8 @@ bool ChunkedList::MergeIfSmall(size_t left) {
   return true;
 }
 
-// Merges chunks in the order of Redis: the two before the centre, the two after the centre, the centre with its left
-// neighbour, the result with its right neighbour.
+// Merges small chunks around chunk `centre`, in the order of Redis: the two before the centre, the two after the
+// centre, the centre with its left neighbour, the result with its right neighbour.
 void ChunkedList::MergeAround(size_t centre) {
   if (centre >= 2 && MergeIfSmall(centre - 2)) --centre;
   MergeIfSmall(centre + 1);

@@ -1,16 +1,16 @@
-// ChunkedList: a list of any length as a row of chunks (list_chunk.h).
+// ChunkedList: a list of any length as a row of chunks (ListChunk, list_chunk.h).
 //
 //   row:  | gap | chunk chunk chunk … | gap |      a chunk here is a pointer and two counts: 16 bytes
 //                  │
 //                  └► block with hundreds of elements
 //
 // To find the i-th element, the list adds up the counts in the row from the nearer end, which reads memory
-// sequentially. The chunks at both ends are open, which means that they have room for pushes. When the list has grown
+// sequentially. The chunks at both ends are open: each has room for pushes. When the list has grown
 // beyond a chunk, the chunk is sealed, which means that it is rewritten in its shortest form.
 //
-// The number of elements in a chunk, and when chunks split and merge, follow Redis' quicklist to the byte. Redis calls
-// a chunk a node. In both servers, OBJECT ENCODING says "listpack" again when a single small node is left. So this
-// server must divide a list into the same nodes as Redis.
+// Chunks have as many elements, and split and merge at the same moments, as the nodes of Redis' quicklist. In both
+// servers, OBJECT ENCODING says "listpack" again when a single small node is left. So this server must divide a list as
+// Redis does.
 #pragma once
 
 #include <algorithm>
@@ -28,33 +28,31 @@ namespace respite {
 
 enum class ListEnd : uint8_t { kHead, kTail };
 
-// The meaning of list-max-listpack-size: -1 to -5 mean 4, 8, 16, 32 or 64 KB of listpack (lower values count as -5), a
-// positive number limits the number of elements, and zero means one element.
+// `fill` is the directive list-max-listpack-size: -1 to -5 mean 4, 8, 16, 32 or 64 KB of listpack (lower values count
+// as -5). A positive number limits the number of elements, and zero means one element.
 class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
  public:
   explicit constexpr ChunkLimit(int64_t fill) : fill_(fill) {}
 
   size_t MaxBytes() const;  // maximum size in bytes of the listpack of one chunk
   size_t MaxCount() const;  // maximum number of elements of one chunk
-  // Returns true if a chunk may have this listpack size and this many elements. As in Redis, a limit on the number of
-  // elements also implies a limit of 8 KB.
+  // As in Redis, a limit on the number of elements also implies a limit of 8 KB.
   bool Admits(size_t listpack_bytes, size_t count) const;  // true: a chunk may have this size and this many elements
 
  private:
   int64_t fill_;
 };
 
-// A row of chunks with room at both ends, so that adding and removing chunks at either end takes amortised constant
-// time.
+// Adding or removing a chunk at either end takes amortised constant time.
 class ChunkRow {  // the array of a list's chunks, with spare places at both ends
  public:
   size_t Size() const { return slots_.size() - front_gap_; }
   ListChunk& operator[](size_t i) { return slots_[front_gap_ + i]; }
   const ListChunk& operator[](size_t i) const { return slots_[front_gap_ + i]; }
-  // Inserts an empty chunk before the i-th. Requires: i <= Size(). Cost: O(1) amortised at the ends, else O(Size()).
-  ListChunk& Insert(size_t i);         // inserts an empty chunk before the i-th, and returns it
-  void Erase(size_t i, size_t count);  // erases `count` chunks from the i-th on
-  size_t UsedBytes() const {           // memory of the array, without the blocks of its chunks
+  // Requires: i <= Size(). Cost: O(1) amortised at the ends, else O(Size()).
+  ListChunk& Insert(size_t i);         // inserts an empty chunk before chunk `i`, and returns the new chunk
+  void Erase(size_t i, size_t count);  // erases `count` chunks from chunk `i` on
+  size_t UsedBytes() const {           // bytes of the array, without the memory blocks of its chunks
     return slots_.capacity() * sizeof(ListChunk);
   }
 
@@ -72,12 +70,12 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
     uint32_t index = 0;  // index of the element in its chunk
   };
 
-  // Iterates over the elements. Any change of the list invalidates the cursor.
+  // Any change of the list invalidates the cursor.
   class Cursor {  // iterates over the elements, forward or backward
    public:
     Cursor(const ChunkedList& list, Place place);
     bool IsValid() const { return cursor_.IsValid(); }  // false: the cursor is past either end
-    // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
+    // Requires: IsValid().
     Bytes Element() { return cursor_.Element(); }  // the current element, valid until the cursor moves
     Place CurrentPlace() const { return {chunk_, cursor_.Index()}; }  // chunk and index of the current element
     void Next() {
@@ -102,18 +100,17 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
 
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return size_; }
-  // Returns the memory in bytes. If `samples` is not 0, measures only the first `samples` chunks and extrapolates.
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many chunks; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // bytes, estimated from the first `samples` chunks; 0: exact
 
   size_t ChunkCount() const { return row_.Size(); }           // number of chunks of the list
   const ListChunk& Chunk(size_t i) const { return row_[i]; }  // the i-th chunk of the list
 
-  // Adds an element at this end. Cost: O(length of the element), amortised.
+  // Adds an element at the end `end`. Cost: O(length of the element), amortised.
   void Push(ListEnd end, Bytes element);
-  // Removes the element at this end. Requires: the list is not empty. Cost: O(1) amortised.
+  // Removes the element at the end `end`. Requires: the list is not empty. Cost: O(1) amortised.
   void Pop(ListEnd end);
-  // Appends a chunk unchanged, whatever its size. Requires: the chunk is not empty.
-  void AppendChunk(ListChunk chunk);  // appends a whole chunk of elements to the list
+  // The chunk stays as it is, whatever its size. Requires: the chunk is not empty.
+  void AppendChunk(ListChunk chunk);  // adds a whole chunk of elements at the tail of the list
 
   // PrefetchChunk, PrefetchBlock and PrefetchElement are for ListHint, which must call them in this order. They
   // prefetch the first or last chunk (as `end` says), the memory block of this chunk, and its first or last element.
@@ -129,28 +126,25 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
     end == ListEnd::kHead ? chunk.PrefetchFront() : chunk.PrefetchBack();
   }
 
-  // Returns the place of the index-th element. Requires: index < Size(). Cost: O(number of chunks), with 16 bytes read
-  // for each.
-  Place PlaceOf(size_t index) const;  // the place of the index-th element of the list
+  // Requires: index < Size(). Cost: O(number of chunks), with 16 bytes read for each.
+  Place PlaceOf(size_t index) const;  // the chunk of the list's element `index`, and the index in the chunk
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
-  // Calls visit(Bytes) for `count` elements from `index` on; each view is valid during its call. Requires: count > 0,
-  // index + count <= Size(). Cost: that of PlaceOf, then O(count).
+  // VisitRange calls visit(Bytes) for `count` elements from `index` on. Each view is valid during its call. Requires:
+  // count > 0, index + count <= Size(). Cost: that of PlaceOf, then O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;  // visits `count` elements from `index` on
   // Returns the place of the first element equal to `element`, or nullopt if there is none. Cost: O(n).
   std::optional<Place> Find(Bytes element) const;
 
-  // Insert an element before or after the one at `place`, or replace the one at `place`. Cost: O(number of chunks +
-  // size of a chunk).
-  void InsertBefore(Place place, Bytes element);  // inserts an element before the one at `place`
+  // InsertBefore and InsertAfter insert an element beside the one at `place`. Replace stores `element` in its stead.
+  // Cost: O(number of chunks + size of a chunk).
+  void InsertBefore(Place place, Bytes element);  // inserts an element before the one at `place`; chunks may split
   void InsertAfter(Place place, Bytes element);   // inserts an element after the one at `place`
   void Replace(Place place, Bytes element);       // replaces the element at `place`
-  // Erases `count` elements from `index` on. Requires: index + count <= Size(). Cost: that of InsertBefore, plus
-  // O(count).
+  // Requires: index + count <= Size(). Cost: that of InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
-  // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
-  // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases some equal to `element`; returns how many
+  // Starts at the end `from`. Cost: O(n).
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases up to max_count; returns how many
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -158,11 +152,11 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: chunk `chunk` exists and has room for `element`
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
   ListChunk& AddChunkAt(ListEnd end);   // adds an empty chunk at this end, and returns it
-  void SealSecondChunk(ListEnd end);    // compresses the chunk next to the end chunk: it gets no more pushes
-  ListChunk& SplitBefore(Place place);  // splits a chunk; returns the part from `place` on
+  void SealSecondChunk(ListEnd end);    // seals (compresses) the chunk next to the end chunk, as it gets no more pushes
+  ListChunk& SplitBefore(Place place);  // splits a chunk; returns the new chunk, which has the part from `place` on
   void MergeAround(size_t centre);      // after a split: merges small chunks next to chunk `centre`, as Redis does
-  bool MergeIfSmall(size_t left);       // merges chunks `left` and `left` + 1; false: together too large
-  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases at most `max_count`; returns how many
+  bool MergeIfSmall(size_t left);       // merges chunks `left` and `left` + 1; false: they are too large together
+  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases up to `max_count`; returns how many
                            size_t max_count, ListEnd from);
 
   ChunkRow row_;

@@ -1,7 +1,7 @@
 // CollisionList: the slots of a HashIndex that do not fit into its pages, ordered by hash and key.
 //
 // Pages can hold any items with well distributed hashes. Items with equal hashes, or hashes that agree in too many
-// bits, would make pages split without end. This list stores such items and finds them by their keys. Clients cannot
+// bits, would make pages split without end. This list stores such items, and finds each by its key. Clients cannot
 // produce such hashes without the secret hash key. The list keeps memory and time bounded even if the key becomes
 // known.
 //
@@ -32,7 +32,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   };
 
   size_t Size() const { return size_; }
-  size_t UsedBytes() const {  // memory of the list
+  size_t UsedBytes() const {  // bytes of memory that the list occupies, without the items of its slots
     return chunks_.capacity() * sizeof(chunks_[0]) + chunks_.size() * sizeof(Chunk);
   }
 
@@ -40,9 +40,8 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   Slot* Find(Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
   }
-  // Returns the address where the slot `wanted` is stored, or null if it is not stored. `key` must be the key of
-  // `wanted`, because the item that `wanted` points to may be freed already.
-  Slot* FindSame(const Slot& wanted, Bytes key,  // the address where exactly this slot is stored; null: not stored
+  // `key` must be the key of `wanted`, because the item that `wanted` points to may be freed already.
+  Slot* FindSame(const Slot& wanted, Bytes key,  // where the list stores the slot `wanted`; null: not stored
                  uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
   }
@@ -54,7 +53,6 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return found;
   }
 
-  // Inserts a slot. Requires: its key is not in the list.
   void Insert(const Slot& slot, uint64_t hash) {  // adds a slot; requires: its key is not in the list
     const Bytes key = SlotKey(slot);
     const Place at = LowerBound(hash, [&](const Slot& other) { return SlotKey(other).compare(key); });
@@ -63,7 +61,6 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     ++size_;
   }
 
-  // Removes the slot that Find or FindSame returned for this hash and key.
   void Remove(Bytes key, uint64_t hash) {  // removes the slot of this key; requires: the key is in the list
     const Place at = LowerBound(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
     Chunk& chunk = *chunks_[at.chunk];
@@ -73,7 +70,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     if (chunk.count <= kChunk / 4) MergeWithNeighbour(at.chunk);
   }
 
-  // Calls `visit(item)` for each item with first <= hash <= last, in the order of hashes.
+  // ForEachBetween calls visit(const Item&) in the order of hashes.
   template <class Visit>
   void ForEachBetween(uint64_t first, uint64_t last, Visit&& visit) const {  // visits items with first <= hash <= last
     const Place begin = LowerBound(first, [](const Slot&) { return 0; });
@@ -84,7 +81,6 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
       }
   }
 
-  // Calls `visit(slot)` for each slot until `visit` returns false. Returns true if all were visited.
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const {  // visits slots until visit(slot) is false; true: visited all
     for (const auto& chunk : chunks_)
@@ -93,7 +89,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return true;
   }
 
-  // Returns a random slot, uniformly chosen. Requires: the list is not empty. Cost: a few random numbers.
+  // Each slot is equally likely. Cost: a few random numbers.
   const Slot& PickRandom(Random& random) const {  // returns a random slot; requires: the list is not empty
     for (;;) {
       const Chunk& chunk = *chunks_[random.Below(chunks_.size())];
@@ -103,7 +99,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
  private:
-  static constexpr size_t kChunk = 511;  // maximum number of items of a chunk; with `count`, a chunk has 8 KB
+  static constexpr size_t kChunk = 511;  // maximum number of items of a chunk, which then takes 8 KB with its `count`
   struct Chunk {                         // up to kChunk items, sorted by hash, then by key
     size_t count = 0;                    // number of items in use
     Item items[kChunk];                  // the first `count` are in use, sorted by hash, then by key
@@ -113,8 +109,8 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     size_t index;  // index of the item in its chunk
   };
 
-  // Returns the first place that is not before (hash, key). `compare(slot)` is negative if the slot's key is less than
-  // the wanted one.
+  // `compare(slot)` compares the key of `slot` with the wanted key: the result is negative if the key of `slot` is
+  // less.
   template <class Compare>
   Place LowerBound(uint64_t hash, Compare&& compare) const {  // the first place not before (hash, wanted key)
     const auto before = [&](const Item& item) { return item.hash != hash ? item.hash < hash : compare(item.slot) < 0; };
@@ -127,14 +123,14 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   template <class Compare>
-  Slot* FindBy(uint64_t hash, Compare&& compare) {  // the slot of this hash for which compare(slot) is 0; null: none
+  Slot* FindBy(uint64_t hash, Compare&& compare) {  // the slot with this hash and compare(slot) == 0; null: none
     const Place at = LowerBound(hash, compare);
     if (at.chunk == chunks_.size()) return nullptr;
     Item& item = chunks_[at.chunk]->items[at.index];
     return item.hash == hash && compare(item.slot) == 0 ? &item.slot : nullptr;
   }
 
-  void InsertAt(Place at, const Item& item) {  // inserts an item at this place; splits a full chunk first
+  void InsertAt(Place at, const Item& item) {  // inserts an item before place `at`; splits a full chunk first
     if (chunks_[at.chunk]->count == kChunk) at = SplitAt(at);
     Chunk& chunk = *chunks_[at.chunk];
     std::copy_backward(chunk.items + at.index, chunk.items + chunk.count, chunk.items + chunk.count + 1);
@@ -167,7 +163,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   void Erase(size_t chunk) { chunks_.erase(chunks_.begin() + static_cast<ptrdiff_t>(chunk)); }  // erases a chunk
 
   size_t size_ = 0;
-  std::vector<std::unique_ptr<Chunk>> chunks_;  // sorted by hash, then by key; no chunk is empty
+  std::vector<std::unique_ptr<Chunk>> chunks_;  // in the order of hash, then key; no chunk is empty
 };
 
 }  // namespace respite

@@ -1,9 +1,9 @@
-// Database: one numbered keyspace (SELECT n). It owns its entries, finds them by key, and indexes those with a deadline
-// and the hashes that have fields with a deadline.
+// Database: one numbered database (SELECT n). A Database owns its entries and finds an entry by its key. Further
+// indexes contain the entries with a deadline (an expiration time), and the hashes that have fields with a deadline.
 //
-// It has no clock: callers compare deadlines with the time of the Unit, the object that represents the execution of one
-// command, transaction or script. An entry may move in memory whenever its value or deadline slot grows; each function
-// that can move an entry returns the new address.
+// A Database has no clock: callers compare deadlines with the time of the Unit, the object that represents the
+// execution of one command, transaction or script. An entry may move in memory whenever its value or deadline slot
+// grows. Each function that can move an entry returns the new address.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   Database& operator=(Database&&) noexcept = default;
   ~Database() { Clear(); }
 
-  // From now on, maintains an index of the keys by hash slot. Requires: the database is empty.
-  void EnableSlotIndex() {  // from now on, indexes keys by hash slot; requires: there are no keys yet
+  void EnableSlotIndex() {  // from now on, also indexes keys by cluster hash slot; requires: there are no keys yet
     by_slot_ = std::make_unique<SlotIndex>(hash_key());
   }
   const SlotIndex* by_slot() const { return by_slot_.get(); }  // the keys by cluster hash slot; null: not indexed
@@ -63,33 +62,33 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // Adds an entry that is in no database, for example one that Take returned. Requires: its key is not in this
   // database.
   Entry* Add(EntryPtr entry);
-  // Prepares an empty database for `keys` keys, of which `timed` have a deadline. The numbers are only a hint.
+  // The numbers are only a hint.
   void Reserve(size_t keys,  // prepares an empty database for `keys` keys, `timed` of them with a deadline
                size_t timed) {
     entries_.Reserve(keys);
     entries_with_deadline_.Reserve(timed);
   }
   Entry* Assign(Entry* entry, StringContent content);  // stores a string in the entry, which may move; deadline stays
-  // Extends the text of a string to `size` bytes with zero bytes. Afterwards the text can be modified in place
-  // (Entry::MutableText) and is no longer an integer or embedded. A text that grows repeatedly gets spare room.
-  // Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
+  // Extends the text of a string to `size` bytes with zero bytes, and returns the entry, which may move. Then the text
+  // is no longer an integer or embedded, and can be modified in place (Entry::MutableText). A text that grows
+  // repeatedly gets spare room. Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
   // Resize changes the size of a packed collection. Hold stores the collection in another encoding. See the functions
-  // of these names in Entry. They return the entry, which may have moved.
+  // of these names in Entry. Both return the entry, which may have moved.
   Entry* Resize(Entry* entry, size_t inline_size);  // resizes a packed collection; returns the entry, which may move
   Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
   Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
-  // Sets or replaces the deadline; kNoDeadline removes it.
-  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // in Unix ms, or kNoDeadline for none; may move the entry
-  // Says whether any field of a hash has a deadline. kSome adds the hash to the index of such hashes, kNone removes it.
+  Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // sets Unix ms, or kNoDeadline for none; may move the entry
+  // Says whether any field of a hash has a deadline. kSome: IndexFieldDeadlines adds the hash to the index of such
+  // hashes. kNone: IndexFieldDeadlines removes the hash.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
   void IndexFieldDeadlines(Entry* entry,               // updates the index of hashes with deadlines on fields
-                           FieldDeadlines deadlines);  // adds it to hashes_with_field_deadlines_, or removes it
+                           FieldDeadlines deadlines);  // kSome: adds the hash, kNone: removes the hash
 
-  // Removes the entry from the database. The entry is freed when the caller drops the pointer (or hands it to the
-  // LazyFreeThread).
+  // Removes the entry from the database and returns it. Dropping the returned pointer frees the entry. (The caller may
+  // also hand the pointer to the LazyFreeThread.)
   EntryPtr Take(Entry* entry);
-  // Removes and frees all keys. Cost: O(n).
+  // Cost: O(n).
   void Clear();  // removes and frees all keys
 
   template <class Visit>
@@ -97,12 +96,12 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
     return entries_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanEntriesWithDeadline(uint64_t cursor,  // visits some such keys; returns the next cursor
+  uint64_t ScanEntriesWithDeadline(uint64_t cursor,  // visits some keys with a deadline; returns the next cursor
                                    Visit&& visit) const {
     return entries_with_deadline_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor,  // visits some such hashes; returns the next cursor
+  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor,  // visits some of these hashes; returns the next cursor
                                         Visit&& visit) const {
     return hashes_with_field_deadlines_.Scan(cursor, visit);
   }
@@ -128,10 +127,10 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
 
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
-  // Updates the address of an entry in the indexes after it has moved. `from` may be freed already. Returns `to`.
+  // `from` may be freed already. Returns `to`.
   Entry* UpdateMovedEntry(Entry* from, Entry* to);  // an entry has moved: the indexes now point to `to`
 
-  HashIndex<Entry*> entries_;                      // all keys, as entries with their values
+  HashIndex<Entry*> entries_;                      // all keys; an entry has key, value and deadline
   HashIndex<Entry*> entries_with_deadline_;        // entries that have a deadline
   std::unique_ptr<SlotIndex> by_slot_;             // keys by cluster hash slot; null: no such index
   HashIndex<Entry*> hashes_with_field_deadlines_;  // hashes that have fields with deadlines

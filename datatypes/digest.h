@@ -33,8 +33,8 @@ class Digest {  // a SHA-1 value, computed step by step as DEBUG DIGEST does
   void Add(Bytes part);
   void Mix(Bytes part);
   void MixNumber(uint32_t number);  // continues the digest with a number as four bytes, big endian
-  // Returns the digest's bytes so far, for use in another digest.
-  Bytes RawBytes() const {  // the 20 bytes of the digest
+  // The caller can Add or Mix these bytes into another digest.
+  Bytes RawBytes() const {  // the 20 bytes of the digest so far; a view of the object
     return {reinterpret_cast<const char*>(bytes_.data()), bytes_.size()};
   }
   std::string Hex() const;
@@ -43,8 +43,8 @@ class Digest {  // a SHA-1 value, computed step by step as DEBUG DIGEST does
   std::array<uint8_t, 20> bytes_{};  // the SHA-1 value so far; at first all zero
 };
 
-void MixValue(Digest& digest, const Entry& entry);  // adds type, content and whether the key can expire
+void MixValue(Digest& digest, const Entry& entry);  // mixes in type and content, and whether the key can expire
 
-Digest DigestOf(const Keyspace& keyspace);  // digest of all databases, as DEBUG DIGEST prints it
+Digest DigestOf(const Keyspace& keyspace);  // the digest of all databases, which DEBUG DIGEST prints
 
 }  // namespace respite

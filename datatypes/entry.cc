@@ -155,7 +155,7 @@ void Entry::WriteValue(const StringContent& content) {
       Store(MutableValue(), BlobRef(content.blob).Release());
       break;
     default:
-      // Uses memmove, because the text may be part of this value itself (SETRANGE, GETSET).
+      // memmove is necessary because the text may be part of this value itself (SETRANGE, GETSET).
       if (!content.bytes.empty()) std::memmove(MutableValue(), content.bytes.data(), content.bytes.size());
   }
 }

@@ -1,4 +1,4 @@
-// Entry: a key together with its value, deadline and access data in ONE allocation.
+// Entry: a key together with its value, deadline (expiration time) and access data (for eviction) in ONE allocation.
 //
 //   offset 0    uint32 key size (12 bits) | inline size (20): bytes of the value that follow the key
 //          4    uint32 access (24 bits) | type (3) | form (3) | deadline slot present (1) | timed fields (1)
@@ -35,15 +35,14 @@ enum class ValueForm : uint8_t { kInt, kEmbedded, kRaw, kBlob, kListpack, kTimed
 
 inline constexpr int64_t kNoDeadline = -1;
 
-// Returns true if a key or field with this deadline has expired. The key or field still exists during the millisecond
-// of its deadline. The clock rounds down to milliseconds when a TTL starts, so otherwise it could expire up to a
-// millisecond too early.
+// A key or field still exists during the millisecond of its deadline, and expires after this millisecond. The clock
+// rounds down to milliseconds when a TTL starts, so otherwise a key could expire up to a millisecond too early.
 constexpr bool IsDeadlineOver(int64_t deadline_ms,  // true: `deadline_ms` is a deadline, and is before `now_ms`
                               int64_t now_ms) {
   return deadline_ms != kNoDeadline && deadline_ms < now_ms;
 }
 
-// The content of a string to be stored. The bytes are borrowed unless they are in `blob`.
+// The bytes are borrowed unless they are in `blob`.
 struct StringContent {                        // a string to be stored, and the form in which it will be stored
   static constexpr size_t kEmbeddedMax = 44;  // bytes; OBJECT ENCODING calls a longer text raw, not embstr
   static constexpr size_t kInlineMax = 4096;  // bytes; a longer text is stored in a Blob, which replies can share
@@ -56,20 +55,18 @@ struct StringContent {                        // a string to be stored, and the 
   static StringContent Integer(int64_t value) {  // a string that is stored as an integer
     return {.form = ValueForm::kInt, .integer = value};
   }
-  // Creates text that is stored unchanged, never as an integer.
   static StringContent Text(Bytes text) {  // text that is never stored as an integer
     if (text.size() <= kEmbeddedMax) return {.form = ValueForm::kEmbedded, .bytes = text};
     if (text.size() <= kInlineMax) return {.form = ValueForm::kRaw, .bytes = text};
     return FromBlob(BlobRef::Copy(text));
   }
-  // Creates text from a client. If the text is exactly what an integer prints as, stores this integer instead.
-  static StringContent Value(Bytes text) {  // text from a client, stored as an integer if it is one
+  // An integer is a text that equals the integer's decimal form, such as "-7", but not "07".
+  static StringContent Value(Bytes text) {  // text from a client, stored as an integer if the text is one
     if (text.size() <= 20) {
       if (auto integer = ParseInteger(text)) return Integer(*integer);
     }
     return Text(text);
   }
-  // Creates text that OBJECT ENCODING calls raw at any length.
   static StringContent Raw(Bytes text) {  // text that OBJECT ENCODING calls raw at any length
     if (text.size() > kInlineMax) return FromBlob(BlobRef::Copy(text));
     return {.form = ValueForm::kRaw, .bytes = text};
@@ -90,25 +87,24 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   Entry(const Entry&) = delete;
   Entry& operator=(const Entry&) = delete;
 
-  // Allocates an entry with a string value, and with a deadline slot unless `deadline_ms` is kNoDeadline. The caller
-  // owns the entry and must free it with Destroy.
+  // The entry has a deadline slot unless `deadline_ms` is kNoDeadline. The caller owns the entry.
   static Entry* Create(Bytes key, StringContent content,  // allocates a string entry; free it with Destroy
                        int64_t deadline_ms, uint32_t access);
-  // Creates an entry with a packed collection, and allocates `spare` more bytes for its growth.
+  // Allocates `spare` more bytes than needed, for the growth of the collection.
   static Entry* CreatePacked(Bytes key, ValueType type, ValueForm form,  // allocates an entry with a packed collection
                              Bytes packed, size_t spare, uint32_t access);
   static Entry* CreateWithObject(Bytes key, ValueType type,  // allocates an entry that owns `object`
                                  std::unique_ptr<Object> object, uint32_t access);
-  // Returns a deep copy under another key; a Blob is shared. Cost: O(n) for collections.
-  static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms,  // a copy under another key; a Blob is shared
+  // Cost: O(n) for collections.
+  static Entry* Clone(const Entry& entry, Bytes key, int64_t deadline_ms,  // deep copy with another key; shares a Blob
                       uint32_t access);
   static void Destroy(Entry* entry);  // frees the entry and the value that it owns
 
-  // These functions take the entry and return it, possibly at another address.
+  // Rename, AddDeadlineSlot, Resize and Hold change an entry and return it, possibly at another address.
   //   Rename: changes the key; value, deadline and access data stay.
   //   AddDeadlineSlot: adds room for a deadline (none is set yet).
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
-  //   Hold: stores another collection of the same type. The old one must be inline or released already.
+  //   Hold: stores another collection of the type. The old collection must be inline or released already.
   static Entry* Rename(Entry* entry, Bytes key);  // changes the key; may move the entry
   static Entry* AddDeadlineSlot(Entry* entry);    // makes room for a deadline, which is not set yet; may move the entry
   static Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of the inline value; may move the entry
@@ -119,7 +115,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   ValueType Type() const { return static_cast<ValueType>((bits_ >> kTypeShift) & 7); }
   ValueForm Form() const { return static_cast<ValueForm>((bits_ >> kFormShift) & 7); }
 
-  int64_t Deadline() const {  // in Unix ms; kNoDeadline: the key has none
+  int64_t Deadline() const {  // when the key expires, in Unix ms; kNoDeadline: never
     return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline;
   }
   bool HasDeadlineSlot() const { return (bits_ & kDeadlineBit) != 0; }  // true: the entry has room for a deadline
@@ -129,13 +125,12 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   // Requires: HasDeadlineSlot().
   void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }  // Unix ms; requires: HasDeadlineSlot()
 
-  uint32_t Access() const { return bits_ & kAccessMask; }  // LRU seconds, or LFU minutes and counter, for eviction
-  void SetAccess(uint32_t access) {  // stores access time or frequency: 24 bits, as Access() returns
+  uint32_t Access() const { return bits_ & kAccessMask; }  // for eviction: LRU time in s, or LFU minutes and counter
+  void SetAccess(uint32_t access) {  // sets the 24 bits for eviction: LRU time, or LFU minutes and counter
     if (Access() != access) bits_ = (bits_ & ~kAccessMask) | (access & kAccessMask);  // avoids a needless write
   }
 
-  // Returns true if some fields of this hash have deadlines of their own. Database sets this mark, and indexes the
-  // marked entries.
+  // Database marks the hashes that have such fields, and indexes the marked entries.
   bool HasFieldDeadlines() const {  // true: this is a hash, and some of its fields have deadlines
     return (bits_ & kFieldDeadlinesBit) != 0;
   }
@@ -160,28 +155,24 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   Bytes Packed() const { return InlineText(); }     // the bytes of the listpack or intset
   char* MutablePacked() { return MutableValue(); }  // the bytes of the listpack or intset, for changes in place
   Object* ObjectValue() const { return Load<Object*>(Value()); }  // the object of a large collection (kObject)
-  // Returns the object, which the caller then owns. The caller must immediately give the entry another value.
-  std::unique_ptr<Object> ReleaseObject();  // gives the object to the caller, who must give the entry another value
+  std::unique_ptr<Object> ReleaseObject();  // gives the object to the caller, who must store another value at once
 
-  // Returns the length of a string without producing its text. Cost: O(1), for integers O(digits).
-  size_t TextSize() const;  // length of the text of a string
+  // Does not produce the text. Cost: O(1), for integers O(digits).
+  size_t TextSize() const;  // length in bytes of the text of a string; for an integer, of its decimal text
 
-  // Stores this string in place, if the entry has room and would waste at most half of it. Otherwise returns false, and
-  // the caller must create a new entry. Never changes key, deadline or access data.
+  // Returns false if the entry has no room, or would waste more than half of its memory. Then the caller must create a
+  // new entry. Never changes key, deadline or access data.
   bool TryAssign(const StringContent& content);  // stores a string in place; false: entry too small or much too large
 
-  // Extends the text in place to `size` bytes with zero bytes; the form is no longer embedded. Returns false if the
-  // string is an integer, if there is no room, or if the Blob is shared. Requires: `size` is not below the current
-  // size. Cost: O(new bytes).
+  // The form is no longer embedded afterwards. Returns false if the string is an integer, if there is no room, or if
+  // the Blob is shared. Requires: `size` is not below the current size. Cost: O(new bytes).
   bool TryGrow(size_t size);  // appends zero bytes up to `size`; false: no room, an integer, or the Blob is shared
-  // Returns the text, for modification in place. Requires: TryGrow was called just before.
-  char* MutableText();  // the text, for changes in place; only directly after TryGrow
+  char* MutableText();        // the text, for changes in place; only directly after TryGrow
 
-  // Returns the number of bytes that the allocator uses for this entry and everything it owns. For a collection, the
-  // number is estimated from `samples` elements, or from all if `samples` is 0.
-  size_t UsedBytes(size_t samples = 5) const;  // memory of key and value, estimated from this many elements; 0: all
-  // Returns the cost of freeing the value: the number of elements of an object, otherwise 1.
-  size_t FreeEffort() const {  // the cost of freeing the value: elements of an object, otherwise 1
+  // Counts all bytes that the allocator uses for this entry and for everything that the entry owns. For a collection,
+  // the number is estimated from `samples` elements.
+  size_t UsedBytes(size_t samples = 5) const;  // bytes of key and value, estimated from `samples` elements; 0: exact
+  size_t FreeEffort() const {                  // cost of freeing the value: number of elements if kObject, otherwise 1
     return Form() == ValueForm::kObject ? ObjectValue()->Size() : 1;
   }
 
@@ -217,7 +208,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
     return key_size >= kWideMarker || inline_size > kNarrowInlineMax;
   }
   bool IsWide() const { return (sizes_ & kWideMarker) == kWideMarker; }  // true: the sizes are in WideSizes
-  size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }  // size of the header
+  size_t HeaderBytes() const { return sizeof(Entry) + (IsWide() ? sizeof(WideSizes) : 0); }  // bytes before the payload
   const char* Memory() const { return reinterpret_cast<const char*>(this); }  // the first byte of this entry
   char* Memory() { return reinterpret_cast<char*>(this); }                    // the first byte of this entry
   WideSizes Wide() const { return Load<WideSizes>(Memory() + sizeof(Entry)); }
@@ -235,12 +226,12 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   size_t DeadlineBytes() const { return HasDeadlineSlot() ? sizeof(int64_t) : 0; }  // bytes of the deadline: 8 or 0
   const char* Value() const { return Memory() + ValueOffset(); }                    // first byte of the value
   char* MutableValue() { return Memory() + ValueOffset(); }  // first byte of the value, for changes
-  // Allocates an entry whose value is not written yet, with `spare` more bytes for growth.
+  // Allocates `spare` more bytes than needed, for growth.
   static Entry* Allocate(Bytes key, size_t inline_size,  // allocates an entry, whose value is not written yet
                          int64_t deadline_ms, uint32_t access, size_t spare = 0);
-  // Allocates an entry with the type, form and field-deadline mark of `entry`, and room for a value of the same size;
-  // the value is not written yet.
-  static Entry* AllocateLike(const Entry& entry,  // allocates an entry of equal type and form, value unset
+  // The new entry has the type, form and field-deadline mark of `entry`, and room for a value of equal size. The value
+  // is not written yet.
+  static Entry* AllocateLike(const Entry& entry,  // allocates an entry of the type and form of `entry`
                              Bytes key, int64_t deadline_ms, uint32_t access);
   static Entry* Widen(Entry* entry);  // moves the sizes from sizes_ to WideSizes; may move the entry
   size_t ValueOffset() const {        // where the value begins, in bytes from the start of the entry
@@ -258,9 +249,9 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
 };
 static_assert(sizeof(Entry) == 8);
 
-// The text of a string entry. An integer is printed into a small internal buffer; any other text is a view of the entry
-// or of its Blob. The entry must not move or change while the view is used.
-class StringText {  // the text of a string entry; an integer is printed
+// An integer is printed into a small internal buffer. Any other text is a view of the entry or of its Blob. The entry
+// must not move or change while the view is used.
+class StringText {  // the text of a string entry, also if the entry stores an integer
  public:
   explicit StringText(const Entry& entry) {
     switch (entry.Form()) {
