@@ -109,8 +109,8 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     size_t index;  // index of the item in its chunk
   };
 
-  // `compare(slot)` compares the key of `slot` with the wanted key: the result is negative if the key of `slot` is
-  // less.
+  // LowerBound returns the first place that is not before (hash, wanted key). `compare(slot)` is negative if the key of
+  // `slot` is less than the wanted key.
   template <class Compare>
   Place LowerBound(uint64_t hash, Compare&& compare) const {  // the first place not before (hash, wanted key)
     const auto before = [&](const Item& item) { return item.hash != hash ? item.hash < hash : compare(item.slot) < 0; };

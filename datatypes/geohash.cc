@@ -23,7 +23,7 @@ struct Interval {
 constexpr Interval kLongitudes = {-GeoPoint::kMaxLongitude, GeoPoint::kMaxLongitude};
 constexpr Interval kLatitudes = {-GeoPoint::kMaxLatitude, GeoPoint::kMaxLatitude};
 
-// Inserts a zero before each of the lowest 32 bits.
+// Returns the lowest 32 bits of `bits` with a zero inserted before each: bit i moves to bit 2 * i.
 uint64_t Spread(uint64_t bits) {
   bits &= 0xffffffff;
   bits = (bits | bits << 16) & 0x0000ffff0000ffff;
@@ -33,7 +33,7 @@ uint64_t Spread(uint64_t bits) {
   return (bits | bits << 1) & 0x5555555555555555;
 }
 
-// Puts the bits at even positions together in the lowest 32 bits. This reverses Spread.
+// Returns the bits at even positions together in the lowest 32 bits: bit 2 * i moves to bit i. This reverses Spread.
 uint64_t Gather(uint64_t bits) {
   bits &= 0x5555555555555555;
   bits = (bits | bits >> 1) & 0x3333333333333333;
@@ -43,7 +43,7 @@ uint64_t Gather(uint64_t bits) {
   return (bits | bits >> 16) & 0x00000000ffffffff;
 }
 
-// One rectangle of the grid that divides longitude and latitude into 2^step parts each.
+// One rectangle of the grid that divides the longitudes and the latitudes of the map into 2^step parts each.
 struct Cell {
   uint64_t column = 0;  // index of the longitude
   uint64_t row = 0;     // index of the latitude
@@ -53,7 +53,8 @@ struct Cell {
   uint64_t Number() const { return Spread(row) | Spread(column) << 1; }
   bool operator==(const Cell&) const = default;
 
-  // Returns the cell `east` columns to the east and `north` rows to the north. The grid wraps around at its edges.
+  // Returns the cell that is `east` columns to the east of this cell, and `north` rows to the north. The grid wraps
+  // around at its edges.
   Cell Moved(int east, int north) const {
     const uint64_t mask = (uint64_t{1} << step) - 1;
     return {(column + static_cast<uint64_t>(east)) & mask, (row + static_cast<uint64_t>(north)) & mask, step};
@@ -117,7 +118,7 @@ Bounds BoundsOf(const GeoShape& shape) {
   return {{center.longitude - aside, center.longitude + aside}, {center.latitude - up, center.latitude + up}};
 }
 
-// Returns how far the shape extends from its center, in meters.
+// Returns how far the shape extends from its center, in meters: the radius of the circle around the shape.
 double ReachOf(const GeoShape& shape) {
   switch (shape.kind) {
     case GeoShape::Kind::kCircle:
@@ -133,7 +134,7 @@ double ReachOf(const GeoShape& shape) {
   return reach;
 }
 
-// Returns the finest step at which a cell and its eight neighbours should cover a circle of this radius.
+// Returns the finest step of the grid at which a cell and its eight neighbours should cover a circle of this radius.
 int StepFor(double radius_m, double latitude) {
   if (radius_m == 0) return kFinestStep;
   int step = -1;
@@ -157,7 +158,8 @@ struct Offset {
 constexpr std::array<Offset, 9> kNeighbours = {
     {{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}}};
 
-// Returns true if the neighbour in this direction is not needed, because the shape ends within `cell` on that side.
+// Returns true if the search need not visit the neighbour of `cell` in this direction, because the shape ends within
+// `cell` on that side.
 bool IsNeedless(const Offset& direction, const Cell& cell, const Bounds& bounds) {
   const Interval longitudes = cell.Longitudes();
   const Interval latitudes = cell.Latitudes();
@@ -208,7 +210,7 @@ std::string GeohashText(const GeoPoint& point) {
   return text;
 }
 
-// The center is the mean of the vertices as vectors from the center of the Earth, as in Valkey.
+// The center of the polygon is the mean of its vertices as vectors from the center of the Earth, as in Valkey.
 GeoShape GeoShape::Polygon(std::vector<GeoPoint> vertices) {
   double x = 0;
   double y = 0;
@@ -227,7 +229,8 @@ GeoShape GeoShape::Polygon(std::vector<GeoPoint> vertices) {
   return shape;
 }
 
-// Counts the sides that a ray from the point to the east crosses: an odd number if the point is inside.
+// Counts the sides of the polygon that a ray from the point to the east crosses. The number is odd if the point is
+// inside.
 bool GeoShape::PolygonHas(const GeoPoint& point) const {
   bool inside = false;
   for (size_t i = 0, before = vertices.size() - 1; i < vertices.size(); before = i++) {

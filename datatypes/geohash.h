@@ -32,36 +32,34 @@ struct GeoPoint {                                      // a place on earth
   }
 };
 
-// Returns the distance between two places along a great circle. The earth counts as a sphere.
-double DistanceMeters(const GeoPoint& a, const GeoPoint& b);  // length of the great circle between two points
+// The earth counts as a sphere.
+double DistanceMeters(const GeoPoint& a, const GeoPoint& b);  // meters along the great circle between two points
 
-// Returns the score of a place: the number of its cell at step 26. Requires: point.IsOnMap().
+// The score is the number of the cell at step 26. Requires: point.IsOnMap().
 uint64_t GeoScore(const GeoPoint& point);  // the score of a place in a sorted set: a geohash of 52 bits
-// Returns the centre of the cell with this score.
-GeoPoint PointOfScore(double score);  // the centre of the geohash cell with this score
-// Returns the geohash in its common text form of 11 characters. As in Redis, the last is always 0, because 52 bits fill
-// only ten characters.
+GeoPoint PointOfScore(double score);       // the centre of the geohash cell with this score
+// As in Redis, the last character is always 0, because 52 bits fill only ten characters.
 std::string GeohashText(const GeoPoint& point);  // the geohash as 11 characters, as GEOHASH replies
 
-// The area of a search: a circle, a box whose sides follow meridians and parallels, or a polygon. The sides of a
-// polygon are straight lines on a map whose axes are longitude and latitude.
-struct GeoShape {  // the area of a search: a circle, a box or a polygon
+// The sides of a box follow meridians and parallels. The sides of a polygon are straight lines on a map whose axes are
+// longitude and latitude.
+struct GeoShape {  // the area of a search with GEOSEARCH: a circle, a box or a polygon
   enum class Kind : uint8_t { kCircle, kBox, kPolygon };
 
   static GeoShape Polygon(std::vector<GeoPoint> vertices);  // the polygon, whose center is the mean of its vertices
 
   Kind kind = Kind::kCircle;
-  GeoPoint center;                      // the middle of the circle or box
+  GeoPoint center;                      // the middle of the circle or box; for a polygon, the mean of its vertices
   double radius = 0;                    // of a circle, in units of meters_per_unit
-  double width = 0;                     // width of a box from west to east, in the same unit
-  double height = 0;                    // height of a box from south to north, in the same unit
-  double meters_per_unit = 1;           // length of the unit of radius, width and height
+  double width = 0;                     // of a box from west to east, in units of meters_per_unit
+  double height = 0;                    // of a box from south to north, in units of meters_per_unit
+  double meters_per_unit = 1;           // meters per unit of radius, width and height: 1000 for km
   std::vector<GeoPoint> vertices = {};  // corners of a polygon, in order
 
-  std::optional<double> DistanceIfInside(const GeoPoint& point) const;  // meters from the center; nullopt: outside
+  std::optional<double> DistanceIfInside(const GeoPoint& point) const;  // meters from center; nullopt: outside
 
  private:
-  bool PolygonHas(const GeoPoint& point) const;  // the point is inside the polygon
+  bool PolygonHas(const GeoPoint& point) const;  // true: the point is inside the polygon
 };
 
 struct ScoreSpan {  // a range of geohash scores: first <= score < end
@@ -69,8 +67,7 @@ struct ScoreSpan {  // a range of geohash scores: first <= score < end
   uint64_t end;
 };
 
-// Returns spans of scores that together cover the shape, in the order in which Redis searches them: first the cell of
-// the centre, then up to eight neighbours.
-std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // ranges of scores that contain all points of the shape
+// The spans are in the order in which Redis searches them: first the cell of the centre, then up to eight neighbours.
+std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // ranges of scores that together cover the shape
 
 }  // namespace respite

@@ -8,7 +8,7 @@ namespace {
 
 constexpr EncodingLimits kDefaultLimits;
 
-// The number that a listpack stores as the deadline of a field that has none.
+// kPackedNone is the number that a listpack stores as the deadline of a field without a deadline.
 constexpr int64_t kPackedNone = 0;
 int64_t Packed(int64_t deadline_ms) { return deadline_ms == kNoDeadline ? kPackedNone : deadline_ms; }
 

@@ -1,5 +1,5 @@
-// HashIndex: the hash table of the keyspace and of every large collection. It holds slots of 8 bytes: pointers to items
-// that contain their key, or handles that hold a short key themselves. It does not own the items.
+// HashIndex: the hash table of the keyspace and of every large collection. A HashIndex holds slots of 8 bytes: pointers
+// to items that contain their key, or handles that hold a short key themselves. A HashIndex does not own the items.
 //
 // Structure (extendible hashing):
 //
@@ -10,16 +10,16 @@
 //   Bucket = 7 one-byte tags | spill | 7 slots
 //
 // Nine bits of the hash are the item's position, which determines its home bucket. If the home is full, the item goes
-// to one of the next kMaxProbe buckets, and each bucket it passed counts it in `spill`. So a search stops at the first
-// bucket that no item passed. If none of these buckets has room, a page that is not half full uses any other bucket.
-// Another page is replaced by one of the next size; a page of 63 buckets splits in two smaller ones by one more bit of
-// the hash. So pages are 75 to 95 % full, and a table of millions of items grows in steps of a few hundred items and is
-// never rehashed as a whole. Only the directory is sometimes copied to double its size. Pages shrink, too, and two
-// sibling pages that are nearly empty merge.
+// to one of the next kMaxProbe buckets, and each bucket before that one counts the item in `spill`. So a search stops
+// at the first bucket whose `spill` is 0. If none of these buckets has room, a page that is not half full uses any
+// other bucket. A fuller page is replaced by a page of the next size. A page of 63 buckets splits in two smaller pages
+// by one more bit of the hash. So pages are 75 to 95 % full, and a table of millions of items grows in steps of a few
+// hundred items and is never rehashed as a whole. Only the directory is sometimes copied to double its size. Pages
+// shrink, too, and two sibling pages that are nearly empty merge.
 //
 // Next to a pointer, the table stores 19 bits of the item's hash (slot.h): its position, and ten bits that decide about
-// splits. So scans and resizing, and nine in ten splits and merges, read only the table and not the items. Each item
-// would be a cache miss.
+// splits. So scans and resizing, and nine in ten splits and merges, read only the table. To read an item would be a
+// cache miss.
 //
 // Collisions: with a good hash and a secret key, pages fill evenly, and the directory has at most a few entries per
 // page. Items with hashes that agree in too many bits for a split to separate them are stored in a CollisionList. So
@@ -30,8 +30,8 @@
 // others are for tests.
 //
 // Scanning: a cursor names a place in hash order (prefix, home bucket). Splits, merges and growth never move an item to
-// an earlier place. A scan begins with cursor 0 and ends when the next cursor is 0. It returns every item that was
-// present all the time, at least once.
+// an earlier place. A scan begins with cursor 0 and ends when the next cursor is 0. The scan visits every item that
+// was present all the time, at least once.
 #pragma once
 
 #include <array>
@@ -91,16 +91,16 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   const HashKey& hash_key() const { return hasher_.key; }  // the secret key of the hash function
   uint64_t Hash(Bytes key) const { return hasher_(key); }
   size_t Size() const { return size_; }
-  // Returns the memory of pages, directory and collisions, without the items.
-  size_t UsedBytes() const {  // memory of the table, without the items
+  size_t UsedBytes() const {  // bytes of pages, directory and collisions_, without the items
     const size_t collisions = collisions_ == nullptr ? 0 : sizeof *collisions_ + collisions_->UsedBytes();
     return page_count_ * Page::BytesOf(0) + bucket_count_ * sizeof(Bucket) + directory_.capacity() * sizeof(PageRef) +
            collisions;
   }
-  size_t Capacity() const { return bucket_count_ * kSlotsPerBucket; }  // number of slots of all pages
+  size_t Capacity() const { return bucket_count_ * kSlotsPerBucket; }  // number of slots that the pages have room for
   size_t PageCount() const { return page_count_; }                     // number of pages
 
-  // Returns the slot with this key, or Slot{}. Cost: O(1), typically one cache line of the table and one of the item.
+  // Returns the slot with this key, or Slot{} if there is none. Cost: O(1), typically one cache line of the table and
+  // one of the item.
   Slot Find(Bytes key, uint64_t hash) const {
     const Cell* cell = FindInPage(key, hash);
     if (cell != nullptr) return cell->Get();
@@ -114,7 +114,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const PageRef page = PageOf(hash);
     if (page) Prefetch(&page->buckets[page.HomeBucketOf(hash)]);
   }
-  // Prefetches the bucket of a key that may be inserted, and the header of the page, which an insertion changes.
+  // Prefetches the bucket, and the header of the page, which an insertion changes.
   void PrefetchForInsert(uint64_t hash) const {  // prefetches what an insertion of this hash will change
     const PageRef page = PageOf(hash);
     if (!page) return;
@@ -133,16 +133,16 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
 
-  // Inserts a slot. Requires: its key is not in the table. Cost: O(1); sometimes copies a page (at most
-  // kMaxBuckets * kSlotsPerBucket items), and rarely also doubles the directory.
+  // Cost: O(1); sometimes copies a page (at most kMaxBuckets * kSlotsPerBucket items), and rarely also doubles the
+  // directory.
   void Insert(Slot slot, uint64_t hash) {  // adds a slot; requires: the key is not in the table
     if (!TryInsert(slot, hash) && !InsertInLargerPage(slot, hash)) AddCollision(slot, hash);
     ++size_;
   }
 
-  // Creates the pages for about `count` slots in advance, so that inserting them splits almost no page. Does nothing if
-  // the table has items or `count` is at most kReservedPerPage. Cost: O(count), 10 to 14 bytes of memory for each slot.
-  void Reserve(size_t count) {  // makes pages for this many slots in an empty table
+  // So inserting `count` slots splits almost no page. Does nothing if the table has items or `count` is at most
+  // kReservedPerPage. Cost: O(count), 10 to 14 bytes of memory for each slot.
+  void Reserve(size_t count) {  // creates the pages for about `count` slots in an empty table
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();
     while (depth_ < kMaxDepth && count >> depth_ > kReservedPerPage) ++depth_;
@@ -150,8 +150,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     for (PageRef& page : directory_) page = NewPage(BucketsFor(count >> depth_), depth_);
   }
 
-  // Replaces the slot of an item that has moved in memory. Returns false and changes nothing if `old` is not stored
-  // with this hash.
+  // Call this when an item has moved in memory. Changes nothing if `old` is not stored with this hash.
   bool Replace(Slot old, Slot slot, uint64_t hash) {  // stores `slot` where `old` was; false: `old` is not stored
     Cell* const cell = SearchPage(hash, [&](const Slot& found) { return found == old; });
     if (cell != nullptr) {
@@ -164,15 +163,15 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return true;
   }
 
-  // Returns true if this very slot is in the table under `hash`. The item may be freed already, because only slots are
+  // Returns true if `slot` itself is in the table under `hash`. The item may be freed already, because only slots are
   // compared. Cost: O(1).
   bool Has(Slot slot, uint64_t hash) const {
     if (SearchPage(hash, [&](const Slot& found) { return found == slot; }) != nullptr) return true;
     return MayCollide(hash) && collisions_->Has(slot, hash);
   }
 
-  // Removes the slot with this key and returns it, or returns Slot{}. Cost: O(1); sometimes merges two pages.
-  Slot Remove(Bytes key, uint64_t hash) {  // removes and returns the slot; Slot{}: there is none
+  // Cost: O(1); sometimes merges two pages.
+  Slot Remove(Bytes key, uint64_t hash) {  // removes and returns the slot with this key; Slot{}: there is none
     const Cell* const cell = FindInPage(key, hash);
     if (cell == nullptr) return RemoveCollision(key, hash);
     Slot slot = cell->Get();
@@ -186,12 +185,12 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return slot;
   }
 
-  // Calls `visit(slot)` for each slot of the place that `cursor` names. Cursor 0 names the first place. Returns the
-  // next cursor, 0 at the end. `visit` must not change the table. Cost: O(items of one bucket).
+  // Scan calls `visit(slot)` for each slot of one bucket, which `cursor` names. Cursor 0 names the first bucket.
+  // Returns the next cursor, 0 at the end. `visit` must not change the table. Cost: O(items of one bucket).
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const;
 
-  // Calls `visit(slot)` for each slot, in unspecified order. `visit` must not change the table. Cost: O(n).
+  // `visit` must not change the table. Cost: O(n).
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(slot) for each slot, in no order
     ForEachPage([&](PageRef page) {
@@ -206,21 +205,20 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     });
   }
 
-  // Calls `visit(slot)` for each slot until `visit` returns false, and prefetches the memory of the items. Returns true
-  // if all slots were visited. `visit` must not change the table.
+  // ForEachWhile prefetches the memory of the items. `visit` must not change the table.
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const;  // visits slots until visit(slot) is false; true: visited all
 
-  // Returns a random slot, uniformly chosen, or Slot{} if the table is empty. Cost: O(1) expected.
+  // Each slot is equally likely. Cost: O(1) expected.
   Slot PickRandom(Random& random) const;  // a random slot; Slot{}: the table is empty
 
-  // Chooses a random bucket, which may be empty, and calls `visit(slot)` for each of its slots. Sometimes visits one
-  // random slot of the CollisionList instead, so that each slot of the table has the same probability. First prefetches
-  // the items of the bucket. Cost: one cache line for the bucket, and one for each item.
+  // VisitRandomBucket chooses a random bucket, which may be empty, and calls `visit(slot)` for each of its slots.
+  // Sometimes visits one random slot of the CollisionList instead, so that each slot of the table is equally likely.
+  // Prefetches the items of the bucket first. Cost: one cache line for the bucket, and one for each item.
   template <class Visit>
   void VisitRandomBucket(Random& random, Visit&& visit) const;  // visits the slots of a random bucket, perhaps none
 
-  // Removes every item without freeing it. Cost: O(pages).
+  // Cost: O(pages).
   void Clear() {  // removes all slots, without freeing the items
     FreePages();
     directory_.assign(1, PageRef());
@@ -231,24 +229,24 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   }
   size_t CollisionCount() const { return collisions_ == nullptr ? 0 : collisions_->Size(); }  // slots in collisions_
 
-  // For tests. Returns true if a search finds every item and all counters agree with what the pages hold.
+  // For tests. Returns true if a search finds every item and all counters agree with the contents of the pages.
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   static constexpr int kMaxProbe = 12;          // buckets that an insertion tries after the home, before the page grows
   static constexpr uint32_t kSparseBucket = 3;  // a page with fewer items per bucket is replaced by a smaller one
-  static constexpr size_t kFilledBucket = 5;    // items per bucket of a new page that takes over known items
-  static constexpr size_t kMergedAtMost = 192;  // two pages merge if they hold at most this many items together
-  static constexpr int kMaxDepth = 28;          // maximum depth of pages and directory, in bits of the hash
+  static constexpr size_t kFilledBucket = 5;  // items per bucket of a page that is created for a known number of items
+  static constexpr size_t kMergedAtMost = 192;     // two pages merge if they hold at most this many items together
+  static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
   static constexpr size_t kReservedPerPage = 400;  // slots that Reserve plans for each page
-  static constexpr size_t kDirectoryPerPage = 16;  // maximum directory entries per page, on average; usually one or two
+  static constexpr size_t kDirectoryPerPage = 16;  // maximum average of directory entries per page; usually 1 or 2
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;
   using Page = HashPage<Slot>;
   using PageRef = HashPageRef<Slot>;
   static constexpr int kSlotsPerBucket = Bucket::kSlots;         // slots of a bucket: 7
   static constexpr int kMaxBuckets = Page::kMaxBuckets;          // buckets of the largest page: 63
-  static constexpr uint8_t kManySpilled = Bucket::kManySpilled;  // value of HashBucket::spill: not countable
+  static constexpr uint8_t kManySpilled = Bucket::kManySpilled;  // as HashBucket::spill: too many to count
 
   static int BucketsFor(size_t items) {  // the number of buckets of a new page for `items` items
     int buckets = 1;
@@ -273,9 +271,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   size_t DirectoryIndexOf(uint64_t hash) const {  // the index in directory_ of the page of this hash
     return depth_ == 0 ? 0 : static_cast<size_t>(hash >> (64 - depth_));
   }
-  PageRef PageOf(uint64_t hash) const { return directory_[DirectoryIndexOf(hash)]; }  // the page of this hash, if any
+  PageRef PageOf(uint64_t hash) const { return directory_[DirectoryIndexOf(hash)]; }  // the page of this hash, or null
 
-  uint32_t PositionOfCell(const Cell& cell) const {  // the nine hash bits of its slot that choose the home bucket
+  uint32_t PositionOfCell(const Cell& cell) const {  // nine hash bits of the cell's slot, which choose the home bucket
     if constexpr (Cell::kHasHint) return HashTrace{0, cell.Hint()}.Position();
     return HashTrace::PositionOf(Hash(SlotKey(cell.Get())));
   }
@@ -284,13 +282,12 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return SearchPage(hash, [&](const Slot& slot) { return SlotKey(slot) == key; });
   }
   template <class IsWanted>
-  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // the first wanted cell of a page; null: none
+  Cell* SearchPage(uint64_t hash, IsWanted&& is_wanted) const {  // first wanted cell in the page of `hash`; null: none
     const PageRef page = PageOf(hash);
     return page ? page.Search(hash, is_wanted) : nullptr;
   }
 
-  // Returns true if an item of this hash may be among the collisions. Reads only the home bucket, which the preceding
-  // search has already read.
+  // Reads only the home bucket, which the preceding search has already read.
   bool MayCollide(uint64_t hash) const {  // true: an item of this hash may be in collisions_
     const PageRef page = PageOf(hash);
     return page && page->buckets[page.HomeBucketOf(hash)].spill == kManySpilled && collisions_ != nullptr;
@@ -311,16 +308,14 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     --size_;
     return slot;
   }
-  // Sets `spill` in the home buckets of the collisions that belong to the page directory_[at].
-  void MarkCollisions(size_t at) const {  // sets kManySpilled in the home buckets of collisions
+  void MarkCollisions(size_t at) const {  // in page directory_[at]: sets kManySpilled in home buckets of collisions
     if (collisions_ == nullptr) return;
     const PageRef page = directory_[at];
     const auto [first, last] = HashRangeOf(at);
     collisions_->ForEachBetween(
         first, last, [&](const auto& item) { page->buckets[page.HomeBucketOf(item.hash)].spill = kManySpilled; });
   }
-  // Returns the first and the last hash of the page directory_[at].
-  std::pair<uint64_t, uint64_t> HashRangeOf(size_t at) const {  // first and last hash of a page
+  std::pair<uint64_t, uint64_t> HashRangeOf(size_t at) const {  // first and last hash of page directory_[at]
     const int depth = directory_[at]->depth;
     if (depth == 0) return {0, UINT64_MAX};
     const uint64_t rest = UINT64_MAX >> depth;
@@ -328,8 +323,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return {first, first | rest};
   }
 
-  // Stores the slot near its home. If no bucket there has room, a page that is not half full does not grow or split:
-  // any of its buckets takes the item. Otherwise hashes with the same home bucket would spread over many almost empty
+  // Stores the slot near its home bucket. If no bucket there has room, a page that is not half full does not grow or
+  // split: any of its buckets takes the item. Otherwise hashes with one home bucket would spread over many almost empty
   // pages.
   bool TryInsert(const Slot& slot, uint64_t hash) {  // stores a slot in its page; false: the page must grow or split
     PageRef& page = directory_[DirectoryIndexOf(hash)];
@@ -362,12 +357,12 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return true;
   }
 
-  // These functions replace the page directory_[at]. A split requires that the page's depth is less than the
-  // directory's.
-  void ResizePage(size_t at, int buckets);  // replaces the page by one with this number of buckets
+  // ResizePage, SplitPage and MergePageIfSparse replace the page directory_[at]. SplitPage requires that the page's
+  // depth is less than the directory's.
+  void ResizePage(size_t at, int buckets);  // replaces the page by a page with `buckets` buckets
   void SplitPage(size_t at);                // splits a page in two by one more bit of the hash
   void MergePageIfSparse(size_t at);        // merges a page with its sibling if both are nearly empty
-  void SetDirectory(size_t first, size_t count, PageRef page) {  // makes `count` directory entries point to `page`
+  void SetDirectory(size_t first, size_t count, PageRef page) {  // stores `page` in `count` entries from `first` on
     for (size_t i = 0; i < count; ++i) directory_[first + i] = page;
   }
 
@@ -378,10 +373,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
 
-  // Fills a new page with the slots of other pages. Because nothing is removed meanwhile, each bucket is filled from
-  // its first slot on. The slots arrive in another order than they were inserted in, so some may find no room near
-  // their home bucket. Therefore they may use any bucket. A full page is replaced by a larger one.
-  class PageFiller {  // fills a new page with slots of other pages
+  // Because nothing is removed from the new page meanwhile, each bucket is filled from its first slot on. The slots
+  // arrive in another order than that of their insertion, so some may find no room near their home bucket. Therefore a
+  // slot may use any bucket. A full page is replaced by a larger page.
+  class PageFiller {  // fills a new page with the slots of other pages
    public:
     PageFiller(HashIndex& index, int buckets, int depth) : index_(index), page_(index.NewPage(buckets, depth)) {}
     PageRef Page() const { return page_; }                // the page, which Put may replace
@@ -412,9 +407,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     std::array<uint8_t, kMaxBuckets> used_{};  // number of slots in each bucket
   };
 
-  // Moves every slot of `from` to the page of `low` or `high`, as the next bit of its hash says. Both may be the same
-  // PageFiller. If the hints do not have the bits of the new depth, the function reads the keys, and prefetches them in
-  // small groups.
+  // `low` gets the slots whose next bit is 0, `high` gets the others. Both may be one PageFiller. If the hints do not
+  // have the bits of the new depth, MoveSlots reads the keys, and prefetches the items in small groups.
   void MoveSlots(PageRef from, PageFiller& low, PageFiller& high);  // moves each slot as the next bit of its hash says
 
   void DoubleDirectory() {  // lets the directory use one more bit of the hash
@@ -425,7 +419,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     deepest_page_count_ = 0;
   }
 
-  // Requires: every page has at least two entries in the directory, so the last bit of an index makes no difference.
+  // Requires: every page has at least two entries in the directory, so the last bit of a directory index makes no
+  // difference.
   void HalveDirectory() {  // lets the directory use one bit of the hash less
     std::vector<PageRef> narrower(directory_.size() / 2);
     for (size_t i = 0; i < narrower.size(); ++i) narrower[i] = directory_[2 * i];
@@ -435,8 +430,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     ForEachPage([&](PageRef page) { deepest_page_count_ += page->depth == depth_ ? 1 : 0; });
   }
 
-  // Returns a random bucket, uniformly chosen. Requires: there is a page. Cost: a few random numbers; O(√directory) if
-  // a client has emptied a large table except for a few keys with neighbouring hashes.
+  // Requires: there is a page. Cost: a few random numbers; O(√directory) if a client has emptied a large table except
+  // for a few keys with neighbouring hashes.
   const Bucket& RandomBucket(Random& random) const {  // any bucket with the same probability
     if (page_count_ == 1) {
       const PageRef page = directory_[0];
@@ -444,7 +439,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
     for (;;) {
       const PageRef page = RandomPage(random);
-      // Pages have different numbers of buckets. A number that this page does not have is drawn again, with the page.
+      // Pages have different numbers of buckets. If this page has no bucket `at`, page and bucket are drawn again.
       const auto at = static_cast<int>(random.Below(kMaxBuckets));
       if (at < page.BucketCount()) return page->buckets[at];
     }
@@ -454,12 +449,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       return directory_[DirectoryIndexOfPage(random.Below(page_count_))];
     for (;;) {
       const size_t at = random.Below(directory_.size());
-      // A page may have several entries. Only the first of them is accepted, so that all pages are equally likely.
+      // A page may have several entries in the directory. Only the first of these is accepted, so that all pages are
+      // equally likely.
       if ((at & (Span(directory_[at]) - 1)) == 0) return directory_[at];
     }
   }
-  // Returns the index in the directory of page `number` in the order of hashes. Cost: O(number).
-  size_t DirectoryIndexOfPage(uint64_t number) const {  // where directory_ has the `number`-th page
+  // Pages are numbered in the order of hashes. Cost: O(number).
+  size_t DirectoryIndexOfPage(uint64_t number) const {  // index of the first entry of the `number`-th page
     size_t at = 0;
     for (; number != 0; --number) at += Span(directory_[at]);
     return at;
@@ -487,7 +483,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     DeletePage(last);
   }
 
-  // Calls visit for the slots of `page` whose home is bucket `home`.
+  // VisitHome calls visit(slot) for the slots of `page` whose home is bucket `home`.
   template <class Visit>
   void VisitHome(PageRef page, int home, Visit&& visit) const {  // visits the slots of the page with this home bucket
     int at = home;
@@ -500,7 +496,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       if (bucket.spill == 0) return;
     }
   }
-  // Calls visit for the slots of the CollisionList that belong to bucket `home` of the page directory_[at].
+  // VisitCollisions calls visit(slot) for the slots in collisions_ whose home is bucket `home` of the page
+  // directory_[at].
   template <class Visit>
   void VisitCollisions(size_t at, int home,  // visits slots in collisions_ with this home bucket
                        Visit&& visit) const {
@@ -511,37 +508,37 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
       if (page.HomeBucketOf(item.hash) == home) visit(item.slot);
     });
   }
-  // A random slot comes from collisions_, which has c slots, or from the pages. Returns true for collisions_, with the
-  // probability c / (c + `others`). If `others` slots are in the pages, each slot has the same chance.
-  bool DrawsCollision(Random& random, size_t others) const {  // at random; true: the random slot is from collisions_
+  // Decides at random whether a random slot comes from collisions_, which has c slots, or from the pages. The
+  // probability of true is c / (c + `others`). If `others` slots are in the pages, each slot is equally likely.
+  bool DrawsCollision(Random& random, size_t others) const {  // true: take the random slot from collisions_
     return collisions_ != nullptr && random.Below(collisions_->Size() + others) < collisions_->Size();
   }
 
-  // A cursor is prefix (kPrefixBits) | page depth (5 bits) | position (9 bits). It is below 2^53, which
-  // JavaScript can represent. It does not depend on the number of buckets of a page.
+  // A scan cursor is prefix (kPrefixBits) | page depth (5 bits) | position (9 bits). A cursor is below 2^53, so that
+  // JavaScript can represent the number. A cursor does not depend on the number of buckets of a page.
   static constexpr int kPrefixBits = 38;  // number of bits of a cursor that hold the top bits of a hash
   static constexpr int kDepthBits = 5;    // number of bits of a cursor that hold the depth
   static constexpr int kPositionBits = HashTrace::kPositionBits;  // number of bits of a cursor that hold the position
   struct Place {        // a decoded scan cursor: a place in the order of hashes
-    uint64_t prefix;    // top kPrefixBits of the hashes where the page begins
+    uint64_t prefix;    // the first hash of the page: its top kPrefixBits bits
     int depth;          // depth of the page when the cursor was issued
-    uint32_t position;  // where the scan continues in the page
+    uint32_t position;  // the position (nine hash bits) in the page where the scan continues
   };
   static_assert(kMaxDepth < 1 << kDepthBits && kMaxDepth <= kPrefixBits);
-  static Place DecodeCursor(uint64_t cursor) {  // the place that a scan cursor means
+  static Place DecodeCursor(uint64_t cursor) {  // the place for which a scan cursor stands
     Place place{(cursor >> (kDepthBits + kPositionBits)) & ((1ull << kPrefixBits) - 1),
                 static_cast<int>((cursor >> kPositionBits) & ((1u << kDepthBits) - 1)),
                 static_cast<uint32_t>(cursor & ((1u << kPositionBits) - 1))};
     if (place.depth > kMaxDepth) place.depth = kMaxDepth;
     return place;
   }
-  static uint64_t EncodeCursor(Place place) {  // the scan cursor that means this place
+  static uint64_t EncodeCursor(Place place) {  // the scan cursor that stands for this place
     return (((place.prefix << kDepthBits) | static_cast<uint64_t>(place.depth)) << kPositionBits) | place.position;
   }
 
   [[no_unique_address]] Hasher hasher_;  // computes the hash of a key
   size_t size_ = 0;
-  size_t page_count_ = 0;           // number of pages
+  size_t page_count_ = 0;           // number of pages; a page with several directory entries counts once
   size_t deepest_page_count_ = 0;   // number of pages with the same depth as the directory
   size_t bucket_count_ = 0;         // number of buckets of all pages
   int depth_ = 0;                   // the directory has 2^depth_ entries

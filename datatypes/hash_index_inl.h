@@ -71,7 +71,8 @@ void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t at) {  // merges a page w
   MarkCollisions(low);
   DeletePage(page);
   DeletePage(sibling);
-  // The directory shrinks with a margin, because without it the next split would double the directory again.
+  // The directory shrinks only if it has four entries per page or more. Otherwise the next split might double the
+  // directory again.
   while (depth_ > 0 && deepest_page_count_ == 0 && page_count_ * 4 <= directory_.size()) HalveDirectory();
 }
 

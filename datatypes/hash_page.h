@@ -12,7 +12,7 @@
 
 namespace respite {
 
-// The bits of a slot's hash that its page stores: 7 bits as a tag, and the hint.
+// A HashTrace consists of a tag of 7 bits, and a hint.
 //
 //   hash    top bits: directory and splits | … | tag (bits 32 to 38) | position (bits 23 to 31) | …
 //   hint    ten of the top bits | position
@@ -34,10 +34,10 @@ struct HashTrace {                                                  // the bits 
   static uint32_t PositionOf(uint64_t hash) {  // nine bits of the hash, which choose the home bucket
     return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
   }
-  static int EraOf(int depth) { return depth / kSplitBits; }  // 0, 1 or 2: which ten of the top hash bits hints contain
+  static int EraOf(int depth) { return depth / kSplitBits; }  // 0, 1 or 2: which ten of the top hash bits are in a hint
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits, which choose the home bucket
   // Requires: `depth` has the same era as the depth for which this HashTrace was made.
-  bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second half
+  bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
   }
 
@@ -51,21 +51,21 @@ struct alignas(64) HashBucket {                       // seven slots and their t
   static constexpr uint8_t kManySpilled = UINT8_MAX;  // as `spill`: too many to count, or some are in the CollisionList
 
   uint8_t tags[kSlots];          // 0: free
-  uint8_t spill;                 // items that found this bucket full and are in a later one, or kManySpilled
-  SlotCell<Slot> cells[kSlots];  // a slot and its hint; free if the tag is 0
+  uint8_t spill;                 // how many items passed this full bucket and are in a later one; or kManySpilled
+  SlotCell<Slot> cells[kSlots];  // cells[i]: a slot and its hint; free if tags[i] is 0
 
   uint32_t Match(uint8_t tag) const {  // a bit mask of the tags that equal `tag`: bit i for tags[i]
     constexpr uint64_t kLow = 0x0101010101010101ull;
     constexpr uint64_t kHigh = 0x8080808080808080ull;
     const auto word = LoadLittle<uint64_t>(reinterpret_cast<const char*>(tags));
     uint64_t x = (word & 0x00ffffffffffffffull) ^ (kLow * tag);
-    // Sets the high bit of each byte of `zero` whose byte in `x` is zero. This is exact: no carry crosses bytes.
+    // `zero` gets the high bit of each byte whose byte in `x` is zero. This is exact: no carry crosses bytes.
     uint64_t zero = ~(((x & ~kHigh) + ~kHigh) | x) & kHigh;
     zero &= 0x0080808080808080ull;
     // Collects the high bits of the seven bytes in the lowest seven bits.
     return static_cast<uint32_t>(((zero >> 7) * 0x0102040810204080ull) >> 56);
   }
-  void AddToSpill(int by) {  // adds `by` to the count of items that found the bucket full
+  void AddToSpill(int by) {  // adds `by` to `spill`, unless `spill` is kManySpilled
     if (spill != kManySpilled) spill = static_cast<uint8_t>(spill + by);
   }
 };
@@ -74,22 +74,23 @@ template <class Slot>
 struct alignas(64) HashPage {             // part of a HashIndex: a header of one cache line, then buckets
   static constexpr int kMaxBuckets = 63;  // buckets of the largest page, which takes 4096 bytes
 
-  // Returns the number of buckets of the next larger page. The numbers are 1, 3, 7, 15, 23, 31, 39, 47, 55 and 63. With
-  // the header, each is a size class of jemalloc.
+  // The numbers are 1, 3, 7, 15, 23, 31, 39, 47, 55 and 63. With the header, each page size is a size class of
+  // jemalloc.
   static constexpr int NextBucketCount(int buckets) {  // the number of buckets of the next larger page
     return buckets < 7 ? 2 * buckets + 1 : buckets + 8;
   }
-  static constexpr size_t BytesOf(int buckets) {  // size of a page with this many buckets
+  static constexpr size_t BytesOf(int buckets) {  // size in bytes of a page with this many buckets
     return offsetof(HashPage, buckets) + static_cast<size_t>(buckets) * sizeof(HashBucket<Slot>);
   }
 
-  int32_t depth;  // number of top hash bits that all items of this page share
+  int32_t depth;  // number of top hash bits in which all items of this page agree
   uint32_t used;
   HashBucket<Slot> buckets[kMaxBuckets];  // only as many exist as HashPageRef::BucketCount() says
 };
 
-// A page and the number of its buckets, in one word: an address that is a multiple of 64 has six bits to spare. So a
-// search knows the home bucket without reading the header of the page. HashPageRef does not own the page.
+// HashPageRef holds the address of a page and the number of its buckets in one word: an address that is a multiple of
+// 64 has six bits to spare. So a search knows the home bucket without reading the header of the page. HashPageRef does
+// not own the page.
 template <class Slot>
 class HashPageRef {  // a pointer to a page that also contains the number of its buckets
  public:
@@ -117,7 +118,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
   int BucketCount() const { return static_cast<int>(word_ & kCountMask); }  // number of buckets of the page
   uint32_t Capacity() const { return static_cast<uint32_t>(BucketCount() * Bucket::kSlots); }  // slots of the page
 
-  int HomeBucketOf(uint64_t hash) const {  // the bucket where items of this hash are stored first
+  int HomeBucketOf(uint64_t hash) const {  // the bucket where a search for this hash begins
     return HomeBucketAt(HashTrace::PositionOf(hash));
   }
   int HomeBucketAt(uint32_t position) const {  // the home bucket of items with this position
@@ -129,10 +130,9 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
   }
   int Next(int bucket) const { return bucket + 1 == BucketCount() ? 0 : bucket + 1; }  // the bucket after this one
 
-  // Returns the first cell in the home bucket of this hash and those after it for which is_wanted(slot) is true.
-  // Returns null if there is none. Requires: there is a page.
+  // Search examines the home bucket of this hash, and then later buckets. Requires: there is a page.
   template <class IsWanted>
-  Cell* Search(uint64_t hash, IsWanted&& is_wanted) const {  // the first cell that is_wanted accepts; null: none
+  Cell* Search(uint64_t hash, IsWanted&& is_wanted) const {  // the first cell for which is_wanted(slot); null: none
     const uint8_t tag = HashTrace::TagOf(hash);
     int at = HomeBucketOf(hash);
     for (int probe = 0; probe < BucketCount(); ++probe, at = Next(at)) {
@@ -145,8 +145,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
     }
     return nullptr;
   }
-  // Stores the slot in its home bucket or in one of the `reach` buckets after it. Returns false if none of these has
-  // room.
+  // Uses the home bucket of the slot or one of the `reach` buckets after it. Returns false if none of these has room.
   bool Put(const Slot& slot, const HashTrace& trace, int reach) const {  // stores the slot; false: no room near home
     const int home = HomeBucketAt(trace.Position());
     int at = home;
@@ -163,7 +162,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
     }
     return false;
   }
-  void Clear(const Cell* cell, int home) const {  // frees a cell whose slot has this home bucket
+  void Clear(const Cell* cell, int home) const {  // makes a cell free; `home` is the home bucket of its slot
     const auto* begin = reinterpret_cast<const char*>(Get()->buckets);
     const auto offset = static_cast<size_t>(reinterpret_cast<const char*>(cell) - begin);
     const int at = static_cast<int>(offset / sizeof(Bucket));

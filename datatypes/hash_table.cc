@@ -12,8 +12,8 @@ namespace respite {
 
 namespace {
 
-// Returns the size of the allocator's size class for `size` bytes. The classes are 8, the multiples of 16 up to 128,
-// and then four sizes for each power of two.
+// Returns the size in bytes of the block that the allocator uses for `size` bytes. The size classes are 8, the
+// multiples of 16 up to 128, and then four sizes for each power of two.
 size_t ClassOf(size_t size) {
   if (size <= 8) return 8;
   if (size <= 128) return (size + 15) & ~size_t{15};
@@ -207,7 +207,7 @@ void HashTable::RemoveAt(size_t place) {
 
 template <class Visit>
 void HashTable::VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const {
-  // If an item of the heap has not expired, no item below it has expired.
+  // If an item of the heap has not expired, no item below it in the heap has expired.
   if (place >= heap_->size() || !IsDeadlineOver((*heap_)[place].deadline_ms, now_ms)) return;
   visit((*heap_)[place]);
   VisitExpired(2 * place + 1, now_ms, visit);
@@ -222,7 +222,7 @@ size_t HashTable::CountExpiredFields(int64_t now_ms) const {
 
 bool HashTable::AreAllFieldsExpired(int64_t now_ms) const {
   if (TimedCount() != Size() || Size() == 0) return false;
-  // Searches from the end of the heap, because later deadlines tend to be there.
+  // Searches for a field that has not expired, from the end of the heap, because later deadlines tend to be there.
   for (size_t place = heap_->size(); place > 0; --place)
     if (!IsDeadlineOver((*heap_)[place - 1].deadline_ms, now_ms)) return false;
   return true;

@@ -1,5 +1,5 @@
-// HashTable: a hash too large to stay packed. It is an index of fields. Each field is ONE allocation with name and
-// value.
+// HashTable: the value of a hash too large to stay packed. A HashTable is an index of fields. Each field is ONE
+// allocation with name and value.
 //
 //   field   | name size × 2 + timed | value size | [index in the deadline heap 4] | name … | value … |
 //   sizes   groups of 7 bits, least significant first; the high bit of a byte means that another group follows
@@ -7,9 +7,9 @@
 // A name of 14 bytes with a value of 12 takes 28 bytes, for which the allocator uses its size class of 32. Blocks are
 // always as large as a size class, so a new value of the same class is stored in place.
 //
-// Deadlines are kept in a min-heap; a field stores its index in the heap and the heap points to the field. So the next
-// deadline is known immediately, and finding expired fields reads hardly any others. A field without a deadline costs
-// nothing extra.
+// Deadlines of fields are kept in a min-heap; a field stores its index in the heap, and the heap points to the field.
+// So the next deadline is known immediately, and a search for expired fields reads hardly any other fields. A field
+// without a deadline costs nothing extra.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@
 
 namespace respite {
 
-// One field, in its own block. Only HashTable creates and frees it.
-class HashField {  // a field of a large hash: name, value, and place in the heap of deadlines
+// Each field has a memory block of its own. Only HashTable creates and frees fields.
+class HashField {  // a field of a large hash: name, value, and index in the heap of deadlines
  public:
   HashField(const HashField&) = delete;
   HashField& operator=(const HashField&) = delete;
@@ -36,7 +36,7 @@ class HashField {  // a field of a large hash: name, value, and place in the hea
     const Layout layout(this);
     return {Memory() + layout.name_at, layout.name_size};
   }
-  Bytes Value() const {  // the value that the hash stores for this field
+  Bytes Value() const {  // the value of this field; a view of the field
     const Layout layout(this);
     return {Memory() + layout.name_at + layout.name_size, layout.value_size};
   }
@@ -47,12 +47,12 @@ class HashField {  // a field of a large hash: name, value, and place in the hea
 
   HashField() = default;
 
-  static const uint8_t* RawBytes(const HashField* field) {  // the memory of the field
+  static const uint8_t* RawBytes(const HashField* field) {  // the first byte of the field's memory
     return reinterpret_cast<const uint8_t*>(field);
   }
   const char* Memory() const { return reinterpret_cast<const char*>(this); }  // the first byte of this field's memory
   char* Memory() { return reinterpret_cast<char*>(this); }                    // the first byte of this field's memory
-  struct Layout {  // where name and value are in a field's memory
+  struct Layout {  // offsets and sizes of name and value in a field's memory
     explicit Layout(const HashField* field) {
       const uint8_t* at = RawBytes(field);
       const size_t first = TakeSize(at);
@@ -61,7 +61,7 @@ class HashField {  // a field of a large hash: name, value, and place in the hea
       const size_t place_size = (first & 1) != 0 ? sizeof(uint32_t) : 0;
       name_at = static_cast<size_t>(at - RawBytes(field)) + place_size;
     }
-    static size_t TakeSize(const uint8_t*& at) {  // reads a size of 7 bits per byte, and moves `at` after it
+    static size_t TakeSize(const uint8_t*& at) {  // reads a size of 7 bits per byte; moves `at` to the byte after it
       size_t size = *at & 127u;
       for (int shift = 7; *at++ >= 128; shift += 7) size |= size_t{*at & 127u} << shift;
       return size;
@@ -72,13 +72,13 @@ class HashField {  // a field of a large hash: name, value, and place in the hea
   };
   enum class Kind : uint8_t { kPlain, kTimed };
 
-  static HashField* Create(Bytes name, Bytes value, Kind kind);  // allocates a field; kTimed: it can have a deadline
-  static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);  // bytes for a new field
-  bool TryReplace(Bytes value);  // stores a value in place; false: the field must be allocated again
-  size_t BlockSize() const;      // bytes of memory that this field occupies
+  static HashField* Create(Bytes name, Bytes value, Kind kind);  // allocates a field; kTimed: has room for a heap index
+  static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);  // bytes that a new field takes
+  bool TryReplace(Bytes value);  // stores a new value in place; false: needs a block of another size
+  size_t BlockSize() const;      // bytes of memory that this field takes
   // Requires: IsTimed().
   uint32_t Place() const;         // the field's index in the heap of deadlines; requires: IsTimed()
-  void SetPlace(uint32_t place);  // stores the field's index in the heap of deadlines
+  void SetPlace(uint32_t place);  // stores the field's index in the heap of deadlines; requires: IsTimed()
 };
 
 class HashTable final : public Object {  // the value of a large hash: fields by name, and by deadline
@@ -88,7 +88,7 @@ class HashTable final : public Object {  // the value of a large hash: fields by
 
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return index_.Size(); }
-  size_t UsedBytes(size_t samples) const override;  // memory of the hash, estimated from this many fields; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // bytes of the hash, estimated from `samples` fields; 0: exact
 
   // Returns the field with this name, or null if there is no such field. The pointer is valid until the field, its
   // value or its deadline changes. Cost: O(1).
@@ -97,30 +97,26 @@ class HashTable final : public Object {  // the value of a large hash: fields by
   enum class Outcome : uint8_t { kAdded, kReplaced };
   // Sets the value of a field; the deadline stays. Cost: O(1).
   Outcome Set(Bytes name, Bytes value);
-  // Removes a field. Returns false if there is no such field. Cost: O(1), or O(log n) for a field with a deadline.
+  // Cost: O(1), or O(log n) for a field with a deadline.
   bool Remove(Bytes name);  // removes a field; false: there is no such field
 
   int64_t DeadlineOf(const HashField& field) const;  // the field's deadline in Unix ms, or kNoDeadline
-  // Sets or replaces the deadline of a field; kNoDeadline removes it. Returns false if there is no such field. Cost:
-  // O(log n).
-  bool SetDeadline(Bytes name, int64_t deadline_ms);  // Unix ms, or kNoDeadline; false: there is no such field
+  // Cost: O(log n).
+  bool SetDeadline(Bytes name, int64_t deadline_ms);  // Unix ms, or kNoDeadline to remove; false: no such field
 
   size_t TimedCount() const { return heap_ ? heap_->size() : 0; }  // number of fields with a deadline
-  // Returns the earliest deadline of all fields, or kNoDeadline if no field has one.
-  int64_t NextDeadline() const {  // the earliest deadline in Unix ms, or kNoDeadline
+  int64_t NextDeadline() const {  // the earliest deadline of any field in Unix ms; kNoDeadline: no field has one
     return TimedCount() == 0 ? kNoDeadline : heap_->front().deadline_ms;
   }
-  // Returns the number of expired fields. Cost: O(expired fields).
+  // Cost: O(expired fields).
   size_t CountExpiredFields(int64_t now_ms) const;  // number of fields that are expired but not removed yet
-  // Returns true if there are fields and all of them are expired. Cost: usually O(1), O(n) if all or almost all fields
-  // are expired.
-  bool AreAllFieldsExpired(int64_t now_ms) const;  // true: there are fields, and all are expired
-  // Returns the expired field with the earliest deadline, or null if no field is expired.
-  const HashField* FirstExpired(int64_t now_ms) const {  // the expired field with the earliest deadline, or null
+  // Cost: usually O(1), O(n) if all or almost all fields are expired.
+  bool AreAllFieldsExpired(int64_t now_ms) const;        // true: there are fields, and all are expired
+  const HashField* FirstExpired(int64_t now_ms) const {  // the field that expired first; null: no field is expired
     return TimedCount() != 0 && IsDeadlineOver(heap_->front().deadline_ms, now_ms) ? heap_->front().field : nullptr;
   }
 
-  // Calls `visit(const HashField*)` for some fields, and returns the next cursor, as HashIndex::Scan does.
+  // Scan calls visit(const HashField*) for some fields, and returns the next cursor, as HashIndex::Scan does.
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const {
     return index_.Scan(cursor, [&](const HashField* field) { visit(field); });
@@ -146,22 +142,20 @@ class HashTable final : public Object {  // the value of a large hash: fields by
     HashField* field;     // the field that has this deadline
   };
 
-  // Stores `field` in the index instead of `old`, and frees `old`.
-  void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // stores `field` for `old`, and frees `old`
-  // Replaces a field by a copy with room for a deadline (kTimed) or without (kPlain). Frees the old field; returns the
-  // copy.
+  void ReplaceField(HashField* old, HashField* field, uint64_t hash);  // index_ gets `field` for `old`; frees `old`
+  // The copy has room for a heap index (kTimed) or not (kPlain). Frees the old field.
   HashField* RecreateField(HashField* field, HashField::Kind kind,  // replaces a field by a copy; returns the copy
                            uint64_t hash);
-  void SetHeapItem(size_t place, TimedField timed) {  // stores an item at index `place` of heap_
+  void SetHeapItem(size_t place, TimedField timed) {  // sets heap_[place], and stores `place` in its field
     timed.field->SetPlace(static_cast<uint32_t>(place));
     (*heap_)[place] = timed;
   }
-  void SiftUp(size_t place);            // moves the item at heap index `place` up while its parent is later
-  void SiftDown(size_t place);          // moves the item at heap index `place` down while a child is earlier
-  void RestoreHeapOrder(size_t place);  // after its deadline changed, moves a heap item to its right place
+  void SiftUp(size_t place);    // moves the item at index `place` of heap_ up while its parent has a later deadline
+  void SiftDown(size_t place);  // moves the item at index `place` of heap_ down while a child has an earlier deadline
+  void RestoreHeapOrder(size_t place);  // moves the item at index `place` of heap_ after its deadline has changed
   void RemoveAt(size_t place);          // removes the item at index `place` of heap_
   template <class Visit>
-  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // visits the expired fields of a heap subtree
+  void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // visits expired fields at and below `place`
 
   HashIndex<HashField*> index_;                   // the fields by name
   std::unique_ptr<std::deque<TimedField>> heap_;  // a deque grows without a copy; null until a field has a deadline

@@ -24,12 +24,13 @@ constexpr uint32_t kValueMax = 4;
 constexpr uint8_t kSparseRankMax = 32;
 
 // ---------------------------------------------------------------------------------------------------------------------
-// The estimate: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches", arXiv:1702.01284, algorithm
+// Estimating the number of elements: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches",
+// arXiv:1702.01284, algorithm
 // 6. The algorithm needs only the number of registers of each rank. The order of operations is that of Redis, because
 // the last bit of the result depends on it.
 
-// The number of registers of each rank. A register of six bits can hold ranks up to 63. Ranks above kMaxRank occur only
-// in corrupt values and are ignored.
+// histogram[rank] is the number of registers with this rank. A register of six bits can hold ranks up to 63. Ranks
+// above kMaxRank occur only in corrupt values and are ignored.
 using Histogram = std::array<uint32_t, 64>;
 
 double Sigma(double x) {
@@ -72,8 +73,8 @@ uint64_t Estimate(const Histogram& histogram) {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
-// Dense registers: eight registers of 6 bits in each group of six bytes. One load of eight bytes reads a group. It
-// begins two bytes before the group; a shift removes these two bytes. For the first group they belong to the header.
+// Dense registers: eight registers of 6 bits in each group of six bytes. One load of eight bytes reads a group. The
+// load begins two bytes before the group, and a shift removes these two bytes. Before the first group is the header.
 
 constexpr size_t kGroup = 8;
 constexpr size_t kGroupBytes = 6;
@@ -88,8 +89,8 @@ void ForEachDense(Bytes text, Visit visit) {
 }
 
 Histogram DenseHistogram(Bytes text) {
-  // Counts in four tables. Neighbouring registers are often equal, and increments of the same counter would wait for
-  // each other.
+  // Counts the ranks in four histograms. Neighbouring registers often have equal ranks, and increments of one counter
+  // would wait for each other.
   std::array<Histogram, 4> parts{};
   ForEachDense(text, [&](size_t index, uint8_t rank) { ++parts[index % 4][rank]; });
   Histogram sums{};
@@ -113,7 +114,7 @@ struct Run {
 
 bool IsValue(uint8_t byte) { return (byte & 0x80) != 0; }
 
-// Decodes the run at offset `at`. As in Redis, a missing second byte of an XZERO reads as 0.
+// Decodes the run at offset `at` of `runs`. As in Redis, a missing second byte of an XZERO reads as 0.
 Run RunAt(Bytes runs, size_t at) {
   const uint8_t byte = ByteAt(runs, at);
   if (IsValue(byte)) {
@@ -134,8 +135,8 @@ void ForEachRun(Bytes runs, Visit visit) {
   }
 }
 
-// Calls visit(size_t index, uint8_t rank) for the registers that are not 0. Returns false if the runs do not cover
-// exactly all registers. As in Redis, bytes after the last register are ignored if they begin with a VAL run.
+// ForEachSparse calls visit(size_t index, uint8_t rank) for the registers that are not 0. Returns false if the runs do
+// not cover exactly all registers. As in Redis, bytes after the last register are ignored if they begin with a VAL run.
 template <class Visit>
 bool ForEachSparse(Bytes runs, Visit visit) {
   size_t index = 0;
@@ -161,22 +162,23 @@ std::optional<Histogram> SparseHistogram(Bytes runs) {
   return registers == HllRegisters::kCount ? std::optional(histogram) : std::nullopt;
 }
 
-// The position of the run that contains a register.
+// The place of the run that contains a certain register.
 struct Place {
   size_t at = 0;
   size_t before = 0;   // where the previous run begins; equal to `at` for the first
   uint32_t first = 0;  // its first register
 };
 
-// The runs that are decoded from one load of eight bytes: the one-byte runs before the first XZERO, and this XZERO.
+// A stretch is the runs that are decoded from one load of eight bytes: the one-byte runs before the first XZERO, and
+// this XZERO.
 struct Stretch {
   size_t bytes = 0;  // before the XZERO
   uint32_t xzeros = 0;
   uint32_t registers = 0;
 };
 
-// Decodes a stretch of runs without branches, because the processor could not predict the mixture of runs. Requires:
-// ten bytes at `from`.
+// Decodes the stretch of runs at `from`. The code has no branches, because the processor could not predict the mixture
+// of runs. Requires: ten bytes at `from`.
 Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t bytes = LoadLittle<uint64_t>(from);
@@ -211,7 +213,7 @@ std::optional<Place> Locate(Bytes runs, uint32_t index) {
   return std::nullopt;
 }
 
-// The encoded form of a few runs, which will replace other runs in the text of a value.
+// The encoded form of a few runs, which will replace other runs in the text of a sparse value.
 class RunText {
  public:
   void Zeros(uint32_t length) {
@@ -230,8 +232,8 @@ class RunText {
     for (char byte : bytes) bytes_[size_++] = byte;
   }
 
-  // Joins neighbouring VAL runs of equal rank. Takes at most five steps, because the resulting bytes must equal those
-  // of Redis.
+  // Joins neighbouring VAL runs of equal rank into one run. Takes at most five steps, because the resulting bytes must
+  // equal the bytes that Redis writes.
   void JoinValues() {
     constexpr int kSteps = 5;
     size_t at = 0;
@@ -261,7 +263,8 @@ class RunText {
   size_t size_ = 0;
 };
 
-// Raises one register of `run` to the observed rank. Returns up to three runs, which replace `run`.
+// Raises one register of `run` to the observed rank. `first` is the first register of `run`. Returns one to three runs,
+// which replace `run`.
 RunText Split(const Run& run, uint32_t first, HllObservation observation) {
   const uint32_t before = observation.index - first;
   const uint32_t behind = run.length - before - 1;
@@ -362,8 +365,8 @@ HllChange Hll::AddToSparse(HllObservation observation, size_t sparse_max_bytes) 
   const size_t grown = text_.size() - run.SizeInBytes() + split.View().size();
   if (grown > text_.size() && grown > sparse_max_bytes) return {.kind = HllChange::Kind::kPromote};
 
-  // Passes only a few of the bytes after the run to JoinValues, which examines at most five runs and the byte after
-  // them.
+  // kLookahead is the number of bytes after the run that JoinValues gets. JoinValues examines at most five runs and the
+  // byte after them.
   constexpr size_t kLookahead = 11;
   const Bytes behind = runs.substr(end, kLookahead);
   RunText text;

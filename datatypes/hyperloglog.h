@@ -14,11 +14,12 @@
 //                    01llllll llllllll  l+1 registers are 0, l has 14 bits, high bits first (XZERO)
 //                    1vvvvvll           l+1 registers are v+1                   (VAL)
 //
-// A new value is sparse: one XZERO. It becomes dense for good when a register exceeds 32 or when it would grow beyond
-// hll-sparse-max-bytes. Two servers that saw the same elements in the same order hold the same bytes.
+// A new value is sparse: one XZERO. The value becomes dense for good when a register exceeds 32, or when the sparse
+// text would grow beyond hll-sparse-max-bytes. Two servers that saw the same elements in the same order hold the same
+// bytes.
 //
-// Clients can write any bytes to a string. Every function here accepts any bytes, and never reads or writes beyond
-// them. Functions that need all registers report an error if the runs do not add up to 16384.
+// Clients can write any bytes to a string. Every function here accepts any text, and never reads or writes beyond its
+// end. Functions that need all registers report an error if the runs do not add up to 16384.
 #pragma once
 
 #include <algorithm>
@@ -32,13 +33,12 @@
 
 namespace respite {
 
-// Returns the MurmurHash64A of a text. This hash is not secure, because an attacker can find collisions.
-uint64_t MurmurHash(Bytes text, uint64_t seed);  // computes MurmurHash64A; attackers can find collisions
+uint64_t MurmurHash(Bytes text, uint64_t seed);  // the MurmurHash64A of `text`; attackers can find collisions
 
 enum class HllEncoding : uint8_t { kDense, kSparse };
 
 struct HllObservation {  // an element's effect: register `index` becomes at least `rank`
-  uint32_t index = 0;    // which of the 16384 registers the element changes
+  uint32_t index = 0;    // which of the 16384 registers the element may raise
   uint8_t rank = 0;
 };
 HllObservation HllObserve(Bytes element);  // computes from an element's hash which register rises, and to which rank
@@ -50,9 +50,9 @@ class HllRegisters {  // all 16384 ranks, one byte each, for merging several val
   static constexpr size_t kCount = 16384;  // number of registers
 
   uint8_t operator[](size_t index) const { return ranks_[index]; }
-  // Merges the registers of a value into this object: each register keeps the larger rank. Returns false if the value
-  // is corrupt; some of its registers may have been merged already.
-  [[nodiscard]] bool Merge(const Hll& hll);  // keeps the larger ranks; false: `hll` is corrupt, maybe merged in part
+  // Each register keeps the larger rank. Returns false if the value is corrupt; some of its registers may have been
+  // merged already.
+  [[nodiscard]] bool Merge(const Hll& hll);  // includes `hll`; false: `hll` is corrupt, and perhaps merged in part
   void Add(HllObservation observation) {     // includes one element
     ranks_[observation.index] = std::max(ranks_[observation.index], observation.rank);
   }
@@ -62,8 +62,8 @@ class HllRegisters {  // all 16384 ranks, one byte each, for merging several val
   std::array<uint8_t, kCount> ranks_{};  // the rank of each register
 };
 
-// How the text of a HyperLogLog must change so that it includes one HllObservation.
-struct HllChange {  // the edit of the stored text that adds one element
+// The edit includes one HllObservation in the text of a HyperLogLog.
+struct HllChange {  // how the stored text must change so that it includes one more element
   enum class Kind : uint8_t {
     kNone,      // the value already includes the observation
     kRegister,  // dense: call HllSetRegister
@@ -73,9 +73,9 @@ struct HllChange {  // the edit of the stored text that adds one element
   };
 
   Kind kind = Kind::kNone;
-  uint8_t inserted_size = 0;        // number of bytes used in `inserted`
-  uint16_t removed = 0;             // bytes that kSplice removes at `offset`
-  size_t offset = 0;                // where kSplice edits the text
+  uint8_t inserted_size = 0;        // number of bytes in `inserted` that kSplice writes
+  uint16_t removed = 0;             // number of bytes that kSplice removes at `offset`
+  size_t offset = 0;                // byte offset in the text at which kSplice edits
   std::array<char, 24> inserted{};  // the bytes that kSplice writes
 
   Bytes InsertedBytes() const { return {inserted.data(), inserted_size}; }  // the bytes that kSplice writes
@@ -94,20 +94,17 @@ class Hll {
 
   HllEncoding Encoding() const { return static_cast<HllEncoding>(text_[4]); }  // dense or sparse
   std::optional<uint64_t> CachedCount() const;                                 // the stored count; nullopt: outdated
-  // Returns the estimated number of elements, or nullopt if the value is corrupt. Cost: O(registers) for a dense value,
-  // O(runs) for a sparse one.
+  // Computes the count from the registers. Cost: O(registers) for a dense value, O(runs) for a sparse value.
   std::optional<uint64_t> Count() const;  // the estimated number of distinct elements; nullopt: the value is corrupt
-  // Returns true for a dense value, and for a sparse value whose runs cover exactly 16384 registers. If the result is
-  // false, Add may return kCorrupt.
+  // True for a dense value, and for a sparse value whose runs cover exactly 16384 registers. If the result is false,
+  // Add may return kCorrupt.
   bool HasAllRegisters() const;  // false: corrupt, as the sparse runs do not add up to 16384 registers
 
-  // Computes the edit of the text that adds an element, but does not apply it. Cost: O(1) for a dense value; O(runs)
-  // for a sparse one, read eight bytes at a time.
+  // Add computes the edit of the text that includes an element, but does not apply the edit. Cost: O(1) for a dense
+  // value; O(runs) for a sparse value, read eight bytes at a time.
   HllChange Add(HllObservation observation, size_t sparse_max_bytes) const;
-  // Returns the text in dense encoding, including header and count, or nullopt if the value is corrupt.
-  std::optional<std::string> ToDense() const;  // the text in dense encoding; nullopt: the value is corrupt
-  // Returns a readable form of the runs: `Z:16384`, `z:3 v:2,1`. Requires: sparse.
-  std::string DescribeRuns() const;  // readable runs, such as "Z:16384"; requires: sparse
+  std::optional<std::string> ToDense() const;  // the whole text in dense encoding; nullopt: corrupt
+  std::string DescribeRuns() const;  // the sparse runs in readable form: "Z:16384" or "z:3 v:2,1"; requires: sparse
 
   uint8_t Register(size_t index) const;  // the rank in register `index`; requires: dense
 
@@ -123,13 +120,13 @@ class Hll {
   Bytes text_;
 };
 
-// The functions below change the text of a value. Requires: Hll::Of accepts the text.
+// All functions below change the text of a HyperLogLog. Requires: Hll::Of accepts the text.
 void HllSetRegister(std::span<char> text,  // stores the rank of one observation; requires: dense
                     HllObservation observation);
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // stores all registers; requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);  // stores the count, and marks it as up to date
 void HllInvalidateCachedCount(std::span<char> text);       // marks the stored count as outdated
-// Adds an observation to the text, and makes the encoding dense if necessary. Requires: Hll::HasAllRegisters().
+// Requires: Hll::HasAllRegisters().
 void HllAdd(std::string& text, HllObservation observation,  // adds an element; may make the value dense
             size_t sparse_max_bytes);
 

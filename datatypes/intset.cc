@@ -32,8 +32,8 @@ void StoreHeader(PackedStore& store, size_t width, size_t count) {
 
 char* PlaceOf(PackedStore& store, size_t width, size_t index) { return store.Data() + Intset::kHeader + index * width; }
 
-// Makes every value `width` bytes wide, then adds `value`. Requires: `value` needs this width, so it is below or above
-// all other values.
+// Makes every value of the intset `width` bytes wide, then adds `value`. Requires: `value` needs this width, so `value`
+// is below or above all other values.
 void Widen(PackedStore& store, size_t width, int64_t value) {
   const size_t count = Intset(store.View()).Count();
   const size_t old_width = Intset(store.View()).Width();

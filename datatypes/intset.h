@@ -16,7 +16,7 @@
 
 namespace respite {
 
-// Reads an intset. The bytes are borrowed, must be well formed, and must not change while the Intset is used.
+// The bytes must be well formed, and must not change while the Intset is used.
 class Intset {  // reads Redis' encoding of a small set of integers; the bytes are borrowed
  public:
   static constexpr size_t kHeader = 8;                              // bytes of the header: width and count
@@ -28,23 +28,22 @@ class Intset {  // reads Redis' encoding of a small set of integers; the bytes a
   size_t Width() const;  // bytes per value: 2, 4 or 8
   // Requires: index < Count().
   int64_t At(size_t index) const;
-  // Returns the index of the first stored number >= `value`, or Count() if there is none. Cost: O(log n).
+  // Cost: O(log n).
   size_t LowerBound(int64_t value) const;  // index of the first number >= `value`; Count(): there is none
   bool Contains(int64_t value) const;      // true: the intset has this value
 
-  // Returns the smallest width that can store the value: 2, 4 or 8 bytes.
-  static size_t WidthOf(int64_t value);  // how many bytes the value needs: 2, 4 or 8
-  // Returns true if `bytes` is an intset whose size matches its header, with values in order. Cost: O(n).
-  static bool IsWellFormed(Bytes bytes);  // true: sorted, and as long as the header says
+  static size_t WidthOf(int64_t value);  // bytes that an intset needs for this value: 2, 4 or 8
+  // Cost: O(n).
+  static bool IsWellFormed(Bytes bytes);  // true: an intset, sorted, and as long as its header says
 
  private:
   Bytes bytes_;  // the whole intset
 };
 
-// Adds a value. Returns false if the intset already contains the value. Cost: O(n) bytes moved.
+// Cost: O(n) bytes moved.
 bool AddToIntset(PackedStore& store, int64_t value);  // adds a value; false: the value exists already
-// Removes a value. Returns false if the intset does not contain the value. Cost: O(n) bytes moved.
+// Cost: O(n) bytes moved.
 bool RemoveFromIntset(PackedStore& store, int64_t value);   // removes a value; false: there is no such value
-void RemoveFromIntsetAt(PackedStore& store, size_t index);  // removes the index-th value
+void RemoveFromIntsetAt(PackedStore& store, size_t index);  // removes the value at `index`, in ascending order
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// Keyspace: the numbered databases of one server. HiddenSlots: the hash slots that are being imported; clients do not
-// see their keys yet.
+// Keyspace: the numbered databases of one server. HiddenSlots: the hash slots that a cluster node is importing; clients
+// do not see their keys yet.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,20 @@
 
 namespace respite {
 
-// Hash slots that this node is importing from another node of the cluster. Their keys are in the databases, but are
-// invisible until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip them, and they are not expired or
-// evicted.
+// This node is importing the slots from another node of the cluster. Their keys are in the databases, but are invisible
+// until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip them, and they are not expired or evicted.
 class HiddenSlots {  // hash slots that this node is importing; clients do not see their keys yet
  public:
   // Sets of hidden slots by name. The name is that of the migration that imports the slots. No slot is in two sets.
   using Sets = std::map<std::string, SlotSet, std::less<>>;
 
-  // Hides the slots of a new set. A slot that another set hides already stays in that other set, which happens only
-  // with a damaged file. Does nothing if a set with this name exists.
+  // Hides the slots of a new set with this name. A slot that another set hides already stays in the other set; this
+  // happens only with a damaged file. Does nothing if a set with this name exists.
   void Hide(std::string name, SlotSet slots) {
     for (const auto& [other, hidden] : sets_) hidden.ForEach([&](int slot) { slots.Remove(slot); });
     sets_.emplace(std::move(name), slots);
   }
-  // Makes the slots of this set visible. Does nothing if no set has this name.
+  // Does nothing if no set has this name.
   void Reveal(Bytes name) {  // makes the slots of the import `name` visible
     if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);
   }
@@ -35,11 +34,11 @@ class HiddenSlots {  // hash slots that this node is importing; clients do not s
 
   bool IsEmpty() const { return sets_.empty(); }  // true: no slot is being imported
   const Sets& All() const { return sets_; }
-  // Cost of Has and HasKey: O(sets); there is rarely more than one set.
+  // Has returns true if a set hides the slot. Cost of Has and HasKey: O(sets); there is rarely more than one set.
   bool Has(int slot) const {
     return std::any_of(sets_.begin(), sets_.end(), [slot](const auto& one) { return one.second.Has(slot); });
   }
-  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // true: in a slot being imported
+  bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // true: the key's slot is hidden
 
  private:
   Sets sets_;
@@ -55,21 +54,19 @@ class Keyspace {  // all keys of a server, in numbered databases
   }
 
   int Count() const { return static_cast<int>(databases_.size()); }  // number of databases
-  Index index() const { return index_; }                             // whether the databases index keys by slot
+  Index index() const { return index_; }  // whether each database indexes its keys by hash slot
   Database& operator[](int index) { return databases_[static_cast<size_t>(index)]; }
   const Database& operator[](int index) const { return databases_[static_cast<size_t>(index)]; }
 
-  // Returns the slots that are being imported; their keys are invisible to clients.
   HiddenSlots& hidden() { return hidden_; }              // the slots being imported, whose keys clients do not see
   const HiddenSlots& hidden() const { return hidden_; }  // the slots being imported, whose keys clients do not see
-  // Returns the number of keys of a database that are not in hidden slots. Cost: O(1), or O(hidden slots) if there are
-  // any.
-  size_t VisibleKeyCount(int index) const;  // number of keys of a database, without slots being imported
-  // Returns true if no database has keys. Cost: O(databases).
+  // Cost: O(1), or O(hidden slots) if there are any.
+  size_t VisibleKeyCount(int index) const;  // number of keys of database `index`, without keys in hidden slots
+  // Cost: O(databases).
   bool IsEmpty() const {  // true: all databases are without keys
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
   }
-  // Returns the number of keys of a hash slot in all databases. Requires: kBySlot. Cost: O(databases).
+  // Cost: O(databases).
   size_t CountKeysInSlot(int slot) const {  // number of keys of a slot in all databases; requires: kBySlot
     size_t count = 0;
     for (const Database& one : databases_) count += one.by_slot()->Count(slot);
@@ -77,8 +74,8 @@ class Keyspace {  // all keys of a server, in numbered databases
   }
 
   void Swap(int a, int b) { std::swap((*this)[a], (*this)[b]); }
-  // Empties one database and returns its content to the caller, which must free it. Cost: O(1).
-  Database Detach(int index) {  // empties a database, and returns what it held
+  // The caller must free the returned content. Cost: O(1).
+  Database Detach(int index) {  // empties database `index`, and returns its former content
     Database content = MakeDatabase();
     std::swap(content, (*this)[index]);
     return content;
@@ -92,9 +89,9 @@ class Keyspace {  // all keys of a server, in numbered databases
   }
 
   HashKey hash_key_;                 // the secret key of the hash functions of all databases
-  Index index_;                      // whether the databases index keys by slot
+  Index index_;                      // whether each database indexes its keys by hash slot
   HiddenSlots hidden_;               // slots being imported, whose keys clients do not see
-  std::vector<Database> databases_;  // the databases by number
+  std::vector<Database> databases_;  // databases_[n] is the database n (SELECT n)
 };
 
 inline size_t Keyspace::VisibleKeyCount(int index) const {  // keys of a database, without slots being imported
