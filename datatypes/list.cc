@@ -16,8 +16,8 @@ bool List::IsEmpty() const {
   return IsPacked() ? Packed().IsEmpty() : Chunks().Size() == 0;
 }
 
-// Converts to chunks if the new elements would make the listpack too large. As in Redis, counts only the lengths of the
-// new texts, without the overhead of listpack elements.
+// Converts a listpack to chunks if the new elements would make the listpack too large. As in Redis, counts only the
+// lengths of the new texts, without the overhead of listpack elements.
 void List::PrepareToAdd(std::span<const Bytes> elements) {
   if (!IsPacked()) return;
   size_t bytes = slot_.Size();
@@ -77,8 +77,8 @@ void List::Pop(ListEnd end) {
   ConvertToListpackIfSmall();
 }
 
-// Checks the encoding only after the element has been pushed again, so that removing it does not convert a list of
-// chunks to a listpack.
+// Moves one element, and then checks whether the list should become a listpack. A check between removal and push would
+// convert a list of chunks too early.
 void List::Rotate(ListEnd from, ListEnd to) {
   const std::string element(ListCursor(*this, from == ListEnd::kHead ? 0 : Size() - 1).Element());
   const Bytes view = element;
@@ -87,7 +87,7 @@ void List::Rotate(ListEnd from, ListEnd to) {
   ConvertToListpackIfSmall();
 }
 
-// As in Redis, calls PrepareToAdd before the search for the pivot. So the encoding may change even if nothing is
+// As in Redis, calls PrepareToAdd before the search for the pivot. So the encoding may change even if no element is
 // inserted.
 bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   PrepareToAdd({&element, 1});
@@ -104,7 +104,8 @@ bool List::Insert(Bytes pivot, ListSide side, Bytes element) {
   return true;
 }
 
-// As in Redis, calls PrepareToAdd before the index is checked. So the encoding may change even if nothing is replaced.
+// As in Redis, calls PrepareToAdd before the check of the index. So the encoding may change even if no element is
+// replaced.
 bool List::Replace(size_t index, Bytes element) {
   PrepareToAdd({&element, 1});
   if (index >= Size()) return false;

@@ -1,5 +1,5 @@
-// List: a list of texts. A small list is a listpack inside the entry ("listpack"), a larger one is a ChunkedList
-// ("quicklist").
+// List: the value of a key of type list. A small list is a listpack inside the entry (OBJECT ENCODING says "listpack"),
+// a larger list is a ChunkedList ("quicklist").
 //
 // A list changes its encoding where Redis does:
 //   - before elements are added: to chunks if the listpack size plus the lengths of the new elements would exceed
@@ -38,28 +38,25 @@ class List : public Collection {
 
   // All methods below require Exists().
 
-  // Pushes the elements at this end one after the other, so that the last of them becomes the outermost. Cost: O(1) for
-  // each element of a list of chunks, O(bytes of the list) at the head of a listpack.
+  // Pushes the elements one after the other at the end `end`, so the last of them becomes the first or last of the
+  // list. Cost: O(1) for each element of a list of chunks, O(bytes of the list) at the head of a listpack.
   void Push(ListEnd end, std::span<const Bytes> elements);
-  // Removes the element at this end. Requires: the list is not empty.
+  // Removes the first or last element, as `end` says. Requires: the list is not empty.
   void Pop(ListEnd end);
-  // Removes the element at the end `from` and pushes it at the end `to`, which may be the same. Requires: the list is
-  // not empty.
-  void Rotate(ListEnd from, ListEnd to);  // pops an element at one end, and pushes it at end `to`
+  // `from` and `to` may be the same end. Requires: the list is not empty.
+  void Rotate(ListEnd from, ListEnd to);  // pops an element at end `from`, and pushes it at end `to`
 
-  // Inserts `element` before or after the first element equal to `pivot`. Returns false if no element equals `pivot`.
   // Cost: O(n).
-  bool Insert(Bytes pivot, ListSide side, Bytes element);  // inserts beside the first `pivot`; false: none found
-  // Replaces the element at `index`. Returns false if there is no such index.
-  bool Replace(size_t index, Bytes element);  // replaces the element at `index`; false: out of range
-  // Erases `count` elements from `index` on. Requires: index + count <= Size().
+  bool Insert(Bytes pivot, ListSide side, Bytes element);  // inserts beside the first `pivot`; false: no `pivot`
+  bool Replace(size_t index, Bytes element);               // replaces the element at `index`; false: out of range
+  // Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
-  // Removes at most `max_count` elements equal to `element`, starting at the end `from`; returns the number removed.
-  // Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases some equal to `element`; returns how many
+  // Starts at the end `from`. Cost: O(n).
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases up to max_count; returns how many
 
-  // Calls `visit(Bytes)` for `count` elements from `index` on; each view is valid during its call. Requires: index +
-  // count <= Size(); the list need not exist if `count` is 0. Cost: that of a new ListCursor at `index`, plus O(count).
+  // VisitRange calls visit(Bytes) for `count` elements from `index` on. Each view is valid during its call. Requires:
+  // index + count <= Size(); the list need not exist if `count` is 0. Cost: that of a new ListCursor at `index`, plus
+  // O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;  // visits `count` elements from `index` on
 
@@ -68,31 +65,30 @@ class List : public Collection {
   bool IsPacked() const { return slot_.Form() == ValueForm::kListpack; }  // true: the list is a listpack
   Listpack Packed() const { return Listpack(slot_.View()); }              // the listpack; requires: IsPacked()
   ChunkedList& Chunks() const { return slot_.As<ChunkedList>(); }         // the list of chunks; requires: !IsPacked()
-  ChunkLimit Limit() const {                                              // how full a listpack or chunk may become
+  ChunkLimit Limit() const {  // how full a listpack or chunk may become: list-max-listpack-size
     return ChunkLimit(limits_->list_max_listpack_size);
   }
 
-  void PrepareToAdd(std::span<const Bytes> elements);  // converts to chunks if a listpack would be too large
+  void PrepareToAdd(std::span<const Bytes> elements);  // converts to chunks if `elements` make a listpack too large
   void ConvertToChunks();                              // makes a listpack a ChunkedList
   void ConvertToListpackIfSmall();                     // a single chunk, at most half full, becomes a listpack
   void PushToListpack(ListEnd end, std::span<const Bytes> elements);  // pushes elements at one end of a listpack
-  void PopWithoutConversion(ListEnd end);                     // pops an element, and keeps the encoding of the list
-  size_t EraseEqualInListpack(const EncodedElement& element,  // erases some equal to `element`; returns how many
+  void PopWithoutConversion(ListEnd end);                             // pops an element; the list keeps its encoding
+  size_t EraseEqualInListpack(const EncodedElement& element,          // erases up to `max_count`; returns how many
                               size_t max_count, ListEnd from);
 };
 
-// Iterates over a list. Any change of the list invalidates the cursor.
+// Any change of the list invalidates the cursor.
 class ListCursor {  // iterates over the elements of a list, forward or backward
  public:
-  // Creates a cursor at this index; the cursor is invalid if there is no such index. Cost: O(elements passed) in a
-  // listpack, else that of ChunkedList::At.
+  // Creates a cursor at the element `index`. The cursor is invalid if there is no such element. Cost: O(elements
+  // passed) in a listpack, else that of ChunkedList::At.
   ListCursor(const List& list, size_t index);
 
-  // Returns false after the cursor has moved past either end of the list.
   bool IsValid() const {  // false: the cursor is past either end
     return chunked_ ? chunked_->IsValid() : at_ != Listpack::kNowhere;
   }
-  // Returns the current element; the view is valid until the cursor moves. Requires: IsValid().
+  // Requires: IsValid().
   Bytes Element() {  // the current element, valid until the cursor moves
     return chunked_ ? chunked_->Element() : PackedElementText();
   }
@@ -104,9 +100,9 @@ class ListCursor {  // iterates over the elements of a list, forward or backward
  private:
   void NextInListpack();      // goes to the next element of a listpack
   void PreviousInListpack();  // goes to the previous element of a listpack
-  Bytes PackedElementText();  // the current element of a listpack, as text
+  Bytes PackedElementText();  // the current element of a listpack, as text; an integer is printed into digits_
 
-  Listpack packed_{Listpack::Empty()};  // the bytes of a list that is a listpack
+  Listpack packed_{Listpack::Empty()};  // the list, if it is a listpack; otherwise empty
   size_t at_ = Listpack::kNowhere;
   IntegerText digits_{0};                       // the text of an integer element
   std::optional<ChunkedList::Cursor> chunked_;  // the position in a list of chunks; nullopt: the list is a listpack

@@ -28,8 +28,8 @@ uint32_t MarkBytes(uint8_t length_byte) {
   return length_byte == kMark16 ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
-// Returns how many bytes an element takes among the texts of an open chunk: those of its text, and of two marks (its
-// length) if it is long. The length byte is stored elsewhere.
+// Returns how many bytes an element takes among the texts of an open chunk: its text and, if it is long, two marks
+// (which tell its length). The length byte is not counted.
 uint32_t StoredSize(Bytes element) {
   return static_cast<uint32_t>(element.size()) + 2 * MarkBytes(LengthByte(element.size()));
 }
@@ -45,15 +45,15 @@ void WriteElement(char* to, Bytes element) {
   StoreLittle(to + mark_bytes + element.size(), element.size(), mark_bytes);
 }
 
-// Returns how many spare bytes a block with `used` bytes gets. A block of more than 64 KB gets only a few, because it
-// holds one large element and its chunk will get no other.
+// Returns how many spare bytes a block gets that has `used` bytes in use. A block of more than 64 KB gets only a few
+// spare bytes, because its chunk holds one large element and will get no other.
 uint32_t GrowthOf(uint32_t used) {
   constexpr uint32_t kMin = 64;
   constexpr uint32_t kOrdinary = 65536;
   return used > kOrdinary ? kMin : std::max(kMin, used / 2);
 }
 
-// Returns the sum of `count` bytes. Adds up eight bytes at a time in four lanes of 16 bits.
+// Returns the sum of `count` bytes, each 0 to 255. Adds up eight bytes at a time in four lanes of 16 bits.
 uint32_t SumOfBytes(const char* from, uint32_t count) {
   constexpr uint64_t kEven = 0x00ff00ff00ff00ff;
   constexpr uint64_t kOnes = 0x0001000100010001;
@@ -96,10 +96,10 @@ bool ListChunk::HasCapacity(Side side, uint32_t text_bytes) const {
   return block.lengths + count_ < block.body && block.size - block.end >= text_bytes;
 }
 
-// Returns where a block gets spare room for one more text at `side`. If the block already has plenty, both ends share
-// it, so that alternating pushes do not shift the chunk each time. Otherwise the block grows (GrowthOf), and `side`
-// gets all new room. The room is split so that the length table (one byte for each element) and the texts, if of
-// average size, become full together.
+// Returns the gaps of a block that gets room for one more text at `side`. If the block already has plenty of room, both
+// ends share the room, so that alternating pushes do not shift the chunk each time. Otherwise the block grows
+// (GrowthOf), and `side` gets all new room. Length table (one byte for each element) and texts get room in proportion,
+// so that both become full together if the next texts have the average size.
 ListChunk::Gaps ListChunk::GapsFor(Side side, uint32_t text_bytes) const {
   const uint32_t used = count_ + TextBytes() + text_bytes + 1;
   const uint32_t spare = block_->size - kHead > used ? block_->size - kHead - used : 0;
@@ -142,7 +142,8 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   block_ = block;
 }
 
-// Moves the elements to a smaller block if an open block of at least 512 bytes consists mostly of spare room.
+// Moves the elements of an open chunk to a smaller block if the block has at least 512 bytes, and at least three
+// quarters of them are spare.
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || SpareBytes() < block_->size / 4 * 3) return;
@@ -158,7 +159,8 @@ void ListChunk::Open() {
   *this = std::move(opened);
 }
 
-// Does nothing for a sealed chunk, because its data directly follows the header that PrefetchBlock fetches.
+// For a sealed chunk, PrefetchFront does nothing, because the data directly follows the header that PrefetchBlock
+// fetches.
 void ListChunk::PrefetchFront() const {
   if (block_ == nullptr || block_->form != ChunkForm::kOpen) return;
   Prefetch(block_->At(block_->lengths) - 1);

@@ -16,7 +16,8 @@ bool FitsBits(int64_t value, int bits) {
   return value >= -(int64_t{1} << (bits - 1)) && value < (int64_t{1} << (bits - 1));
 }
 
-// Writes the tail of an element: its size `content`, in `bytes` bytes. Returns `bytes`.
+// Writes the tail of an element: the number `content`, the size of the rest of the element, in `bytes` bytes. Returns
+// `bytes`.
 size_t WriteTail(char* to, size_t content, size_t bytes) {
   for (size_t i = 0; i < bytes; ++i) {
     uint8_t group = static_cast<uint8_t>((content >> (7 * (bytes - 1 - i))) & 127);
@@ -27,7 +28,7 @@ size_t WriteTail(char* to, size_t content, size_t bytes) {
 
 size_t StoredCount(Bytes bytes) { return LoadLittle<uint16_t>(bytes.data() + 4); }
 
-// Updates the header after `added` elements were inserted and `removed` elements were deleted.
+// Updates total size and count in the header after `added` elements were inserted and `removed` elements were deleted.
 void WriteHeader(PackedStore& store, size_t added, size_t removed) {
   char* header = store.Data();
   StoreLittle<uint32_t>(header, static_cast<uint32_t>(store.Size()));

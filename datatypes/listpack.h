@@ -2,8 +2,8 @@
 // value is written to a dump or an RDB file unchanged.
 //
 //   listpack = total size (4 bytes, little endian) | count (2, little endian; 65535: not known) | element … | 0xff
-//   element  = encoding with data | size of these, in groups of 7 bits, most significant first; every byte except
-//              the leftmost has its high bit set, so that it can be read backward
+//   element  = encoding with data | their size in bytes, in groups of 7 bits, most significant first; every byte
+//              except the leftmost has its high bit set, so that the size can be read backward
 //
 //   0xxxxxxx                    integer 0 … 127
 //   10xxxxxx  text              up to 63 bytes
@@ -14,7 +14,7 @@
 //
 // A text that is exactly what an integer prints as (ParseInteger) is stored as this integer. Each element has the
 // smallest encoding. So equal elements have equal bytes, and Find compares bytes. A listpack from another server must
-// be encoded again, since it may use other encodings.
+// be encoded again, since the other server may use other encodings.
 //
 // Example: the pair "f", 1000:  0d 00 00 00 | 02 00 | 81 66 02 | c3 e8 02 | ff
 //
@@ -36,12 +36,12 @@ namespace respite {
 
 struct PackedElement {  // an element of a listpack or intset: a text or an integer
   Bytes text;
-  int64_t integer = 0;      // the value, if it is an integer
-  bool is_integer = false;  // true: the element is `integer`; false: it is `text`
+  int64_t integer = 0;      // the value, if is_integer
+  bool is_integer = false;  // true: the value is `integer`; false: the value is `text`
 };
 
-// The text of an element; an integer is printed into the object itself.
-class PackedText {  // a PackedElement as text, even if it is an integer
+// An integer is printed into the object itself. Another text is a view of the element.
+class PackedText {  // the text of a PackedElement, also if the element is an integer
  public:
   explicit PackedText(const PackedElement& element) : view_(element.text) {
     if (element.is_integer) digits_.emplace(element.integer);
@@ -53,8 +53,8 @@ class PackedText {  // a PackedElement as text, even if it is an integer
   std::optional<IntegerText> digits_;  // the printed integer; nullopt: the element is a text
 };
 
-// An element to be stored, as head, text and tail. The head is the encoding; for an integer it includes the value, and
-// there is no text. The tail is the size of the rest, for backward iteration. Borrows the text.
+// The head is the encoding; for an integer, the head includes the value, and there is no text. The tail is the size of
+// head and text, for backward iteration. The text is borrowed.
 class EncodedElement {  // an element encoded for a listpack: head, text and tail
  public:
   explicit EncodedElement(Bytes text);
@@ -62,10 +62,10 @@ class EncodedElement {  // an element encoded for a listpack: head, text and tai
 
   // Returns the number of bytes that Write writes: head, text and tail.
   size_t Size() const { return head_size_ + text_.size() + tail_size_; }
-  // Writes the element to `to`, where there must be room for Size() bytes. Returns the end of the element.
+  // `to` must have room for Size() bytes.
   char* Write(char* to) const;  // writes the encoded element to `to`; returns where it ends
-  // Returns true if the element at `at` has this content. Requires: an element begins at `at`.
-  bool Matches(const char* at) const {  // true: the listpack element at `at` is equal
+  // Requires: a listpack element begins at `at`.
+  bool Matches(const char* at) const {  // true: the listpack element at `at` has this head and text
     return at[0] == head_[0] && std::memcmp(at, head_.data(), head_size_) == 0 &&
            std::memcmp(at + head_size_, text_.data(), text_.size()) == 0;
   }
@@ -81,31 +81,30 @@ class EncodedElement {  // an element encoded for a listpack: head, text and tai
   Bytes text_ = "";        // never null, because memcmp requires it
 };
 
-// Reads a listpack. The bytes are borrowed, must be well formed, and must not change while the Listpack is used.
+// The bytes must be well formed, and must not change while the Listpack is used.
 class Listpack {  // reads Redis' encoding of a small collection; the bytes are borrowed
  public:
   static constexpr size_t kHeader = 6;          // bytes of the header, which has total size and count
-  static constexpr size_t kNowhere = SIZE_MAX;  // result of Find: not found
+  static constexpr size_t kNowhere = SIZE_MAX;  // result of Find: no such element
   // The maximum size in bytes of the listpack of a hash, set or sorted set. As in Redis, the directives cannot raise
-  // it.
+  // the maximum.
   static constexpr size_t kMaxBytes = size_t{1} << 30;
   static Bytes Empty() { return {"\x07\0\0\0\0\0\xff", 7}; }  // the bytes of an empty listpack
 
   explicit Listpack(Bytes bytes) : bytes_(bytes) {}
 
-  // Returns the number of elements. Cost: O(1); O(n) from 65535 elements on, which the header cannot count.
+  // Cost: O(1); O(n) from 65535 elements on, which the header cannot count.
   size_t Count() const;                                          // number of elements
   bool IsEmpty() const { return bytes_.size() == kHeader + 1; }  // true: there are no elements
   size_t Begin() const { return kHeader; }                       // offset of the first element
-  // Returns the offset at which an appended element would begin.
+  // Returns the offset after the last element, where an appended element would begin.
   size_t End() const { return bytes_.size() - 1; }
   size_t Next(size_t at) const { return at + ElementSize(bytes_.data() + at); }
   // Requires: at > Begin().
   size_t Previous(size_t at) const;  // the offset of the element before the one at `at`
   size_t Last() const { return Previous(End()); }
   PackedElement At(size_t at) const;
-  // Returns the element at offset `at`, and moves `at` to the next element.
-  PackedElement Take(size_t& at) const {  // returns the element at `at`, and moves `at` to the next
+  PackedElement Take(size_t& at) const {  // returns the element at offset `at`, and sets `at` to the next
     const char* const element = bytes_.data() + at;
     const auto head = static_cast<uint8_t>(*element);
     if (head < 0x80) {
@@ -130,19 +129,17 @@ class Listpack {  // reads Redis' encoding of a small collection; the bytes are 
   size_t Find(const EncodedElement& wanted, size_t from, size_t stride = 1) const;
   size_t Find(Bytes wanted, size_t from, size_t stride = 1) const { return Find(EncodedElement(wanted), from, stride); }
 
-  // Returns the size of the element that begins at `at`, including the tail.
-  static size_t ElementSize(const char* at) {  // bytes of the element at `at`, including its tail
+  static size_t ElementSize(const char* at) {  // bytes of the element at address `at`, including its tail
     size_t content = ContentSize(at);
     return content + TailSize(content);
   }
   static size_t SizeFor(Bytes text) { return EncodedElement(text).Size(); }  // bytes of an element with this text
-  // Returns true if `bytes` is a listpack that can be read from both ends, with exactly the size that its header says.
-  // Cost: O(n).
-  static bool IsWellFormed(Bytes bytes);  // true: the bytes can be read from both ends
+  // Also checks the size and the count in the header. Cost: O(n).
+  static bool IsWellFormed(Bytes bytes);  // true: a valid listpack, which can be read from both ends
 
  private:
   friend class EncodedElement;
-  static size_t ContentSize(const char* at);  // bytes of the element at `at`, without its tail
+  static size_t ContentSize(const char* at);  // bytes of the element at address `at`, without its tail
   static size_t TailSize(size_t content) {    // bytes of the tail after an element of `content` bytes
     return content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   }
@@ -152,7 +149,7 @@ class Listpack {  // reads Redis' encoding of a small collection; the bytes are 
 
 // The functions from here on edit a listpack. Texts must not be views of the listpack itself.
 
-// Inserts elements before the one at offset `at`; Listpack::End() appends. Cost: O(bytes after `at`).
+// Listpack::End() as `at` appends. Cost: O(bytes after `at`).
 void InsertElements(PackedStore& store, size_t at,  // inserts elements before offset `at`
                     std::span<const EncodedElement> elements);
 inline void InsertElement(PackedStore& store, size_t at, const EncodedElement& element) {  // inserts before offset `at`
@@ -162,7 +159,7 @@ inline void AppendElement(PackedStore& store, const EncodedElement& element) {  
   InsertElement(store, store.Size() - 1, element);
 }
 void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);  // replaces the element at `at`
-// Removes `count` elements from offset `at` on. Afterwards `at` is the offset of the element that followed them.
+// After the removal, `at` is the offset of the element that followed the removed ones.
 void RemoveElements(PackedStore& store, size_t at, size_t count);  // removes `count` elements from offset `at` on
 
 }  // namespace respite

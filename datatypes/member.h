@@ -1,11 +1,11 @@
-// Member: a text in 8 bytes, as a slot of a HashIndex.
+// Member: a handle of 8 bytes for a text, which is a slot of a HashIndex.
 //
 //   short, up to 7 bytes   | size * 2 + 1 | text …             |    in the handle itself
 //   long                    pointer (even) to | size, 7 bits per byte, least significant first | text … |
 //
 // So a set of a million short texts needs no memory except the table of the HashIndex. The handle owns no memory: the
-// owner of the table frees each member with Destroy. Two handles are equal if they are the same member, or equal short
-// texts.
+// owner of the table frees each member with Destroy. Two handles are equal if both are
+// one member, or if both are short and have equal texts.
 #pragma once
 
 #include <malloc.h>
@@ -28,7 +28,7 @@ class Member {  // a handle of 8 bytes for a set member: a short text, or a poin
   // The default handle stands for no member.
   Member() = default;
 
-  // Makes a handle for this text. Allocates memory if the text is longer than kShortMax bytes.
+  // Allocates memory if the text is longer than kShortMax bytes.
   static Member Create(Bytes text) {  // stores the text in the handle, or in new memory; free with Destroy
     Member member;
     if (text.size() > kShortMax) {
@@ -39,14 +39,14 @@ class Member {  // a handle of 8 bytes for a set member: a short text, or a poin
     member.word_ |= text.size() * 2 + 1;  // the byte at the lowest address
     return member;
   }
-  static void Destroy(Member member) {  // frees the memory of a long text
+  static void Destroy(Member member) {  // frees the memory of a long text; does nothing for a short text
     if (!member.IsShort()) std::free(member.Block());
   }
 
   explicit operator bool() const { return word_ != 0; }
   bool operator==(const Member& other) const { return word_ == other.word_; }
   bool IsShort() const { return (word_ & 1) != 0; }  // true: the text is in the handle itself
-  // Returns the text, as a view of the handle itself or of the block of a long text. Requires: not Member{}.
+  // Returns the text, as a view of the handle itself (short) or of the block of a long text. Requires: not Member{}.
   Bytes Text() const {
     if (IsShort()) return {reinterpret_cast<const char*>(&word_) + 1, static_cast<size_t>((word_ & 255) >> 1)};
     const char* at = Block();
@@ -57,11 +57,10 @@ class Member {  // a handle of 8 bytes for a set member: a short text, or a poin
       if (byte < 128) return {at, size};
     }
   }
-  // Returns the memory outside the handle that a reader of the text accesses, or null for a short text.
+  // A reader of the text accesses this memory, which is outside the handle.
   const void* Memory() const { return IsShort() ? nullptr : Block(); }  // the memory of a long text; null: a short one
-  // Returns the number of bytes that the allocator uses outside the handle.
-  size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }  // memory outside the handle
-  uint64_t Identity() const { return word_; }  // equal for the same member, or for equal short texts
+  size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }  // bytes outside the handle
+  uint64_t Identity() const { return word_; }  // a number: equal for one member, or for equal short texts
 
  private:
   static char* NewBlock(Bytes text) {  // allocates memory for a long text, and stores size and bytes
@@ -80,7 +79,7 @@ class Member {  // a handle of 8 bytes for a set member: a short text, or a poin
 };
 static_assert(sizeof(Member) == 8 && std::endian::native == std::endian::little);
 
-inline Bytes SlotKey(const Member& member) { return member.Text(); }             // tells HashIndex the text of a member
-inline const void* SlotMemory(const Member& member) { return member.Memory(); }  // tells HashIndex what to prefetch
+inline Bytes SlotKey(const Member& member) { return member.Text(); }  // the key for HashIndex: the member's text
+inline const void* SlotMemory(const Member& member) { return member.Memory(); }  // what HashIndex prefetches; or null
 
 }  // namespace respite

@@ -43,8 +43,8 @@ bool MemberTable::Remove(Bytes text) {
 
 namespace {
 
-// Hashes the identity of a member with a secret key, because the identity of a short member is its text, which clients
-// choose.
+// IdentityHash hashes Member::Identity() with a secret key, because the identity of a short member is its text, which
+// clients choose.
 struct IdentityHash {
   HashKey key;
   size_t operator()(uint64_t identity) const {

@@ -1,9 +1,9 @@
-// MemberTable: a large set of texts. It is a HashIndex of Members, and owns the members.
+// MemberTable: the value of a large set of texts. A MemberTable is a HashIndex of Members, and owns the members.
 //
 // A text of up to 7 bytes costs only its slot (11 to 16 bytes including the free slots of a table).
 //
-// For bulk lookups with overlapping cache misses: Hash each text, call PrefetchBucket for all of them, then
-// PrefetchItem for all of them, then Contains.
+// To look up many texts with overlapping cache misses, call Hash for each text, then PrefetchBucket for each hash, then
+// PrefetchItem for each hash, then Contains for each text.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
 
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return index_.Size(); }
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many members; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // bytes, estimated from `samples` members; 0: exact
 
   const HashKey& hash_key() const { return index_.hash_key(); }  // the secret key of the hash function
   uint64_t Hash(Bytes text) const { return index_.Hash(text); }
@@ -38,25 +38,24 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
   bool Contains(Bytes text, uint64_t hash) const {  // true: the text is a member; `hash` is Hash(text)
     return static_cast<bool>(index_.Find(text, hash));
   }
-  // Adds a text. Returns false if the table contains the text already.
-  bool Add(Bytes text);  // adds a text; false: it exists already
-  // Adds a member that was taken out of another table. Requires: its text is not in this table.
-  void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // adds a member, and takes ownership of it
-  // Removes a text. Returns false if the table does not contain the text. `text` may be a view of the member itself.
-  bool Remove(Bytes text);  // removes a member; false: there is no such member
+  bool Add(Bytes text);  // adds a text as a new member; false: the text is a member already
+  // The member was taken out of another table. Requires: its text is not in this table.
+  void Adopt(Member member) { index_.Insert(member, Hash(member.Text())); }  // adds and then owns a member
+  // `text` may be a view of the member itself.
+  bool Remove(Bytes text);  // removes and frees the member with this text; false: there is no such member
   // Removes the member and gives it to the caller. Returns Member{} if there is no such member.
   Member Take(Bytes text) { return index_.Remove(text, Hash(text)); }
 
-  // Returns a random member, uniformly chosen. Requires: Size() > 0. Cost: O(1) expected.
+  // Each member is equally likely. Cost: O(1) expected.
   Member PickRandom(Random& random) const {  // a random member; requires: the table is not empty
     return index_.PickRandom(random);
   }
-  // Returns `count` different random members. All combinations of members are equally likely. Requires: count <=
-  // Size(). Cost: O(count), or O(n) if `count` is at least a third of the members.
+  // All combinations of members are equally likely. Requires: count <= Size(). Cost: O(count), or O(n) if `count` is at
+  // least a third of the members.
   std::vector<Member> Sample(size_t count, Random& random) const;  // `count` different random members
 
-  // Calls visit(const Member&) for each member, in unspecified order. ForEachWhile stops when `visit` returns false.
-  // `visit` must not change the table. The view of a short member's text points into the table.
+  // ForEach and ForEachWhile visit the members in unspecified order. `visit` must not change the table. The view of a
+  // short member's text points into the table.
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(const Member&) for each member
     index_.ForEachWhile([&](const Member& member) {
@@ -68,7 +67,7 @@ class MemberTable final : public Object {  // the value of a large set: a hash t
   bool ForEachWhile(Visit&& visit) const {  // visits members until visit(member) is false; true: visited all
     return index_.ForEachWhile(visit);
   }
-  // Visits some members, and returns the next cursor; see HashIndex::Scan.
+  // Scan calls visit(const Member&) for some members, and returns the next cursor; see HashIndex::Scan.
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const {
     return index_.Scan(cursor, visit);

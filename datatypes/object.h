@@ -1,5 +1,5 @@
-// Object: a value that is too large or too complex to be stored inside its entry, for example a hash table, a tree, or
-// a list of chunks.
+// Object: a value that is too large or too complex to be stored inside its entry, such as a hash table, a tree or a
+// list of chunks.
 //
 // The entry owns the object and frees it, possibly on another thread. Each ValueType has exactly one class of objects,
 // so the type of the entry determines the class.
@@ -17,14 +17,13 @@ class Object {  // the base of collections that are too large to be stored insid
   Object& operator=(const Object&) = delete;
   virtual ~Object() = default;
 
-  // Returns a deep copy. Cost: O(n).
+  // Cost: O(n).
   virtual std::unique_ptr<Object> Clone() const = 0;  // returns a deep copy
-  // Returns the number of elements, fields or members. For a stream, counts blocks, groups and pending entries. The
-  // number is used as the cost of freeing the object.
+  // Returns the number of elements, fields or members. For a stream, counts blocks, groups, pending entries and
+  // producers. The number is used as the cost of freeing the object.
   virtual size_t Size() const = 0;
-  // Returns the number of bytes that the allocator uses for the object. Estimates from `samples` elements, or measures
-  // all if `samples` is 0. Cost: O(samples), or O(n) if `samples` is 0.
-  virtual size_t UsedBytes(size_t samples) const = 0;  // memory, estimated from this many elements; 0: exact
+  // Returns the number of bytes that the allocator uses for the object. Cost: O(samples), or O(n) if `samples` is 0.
+  virtual size_t UsedBytes(size_t samples) const = 0;  // bytes, estimated from `samples` elements; 0: exact
 };
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// PackedStore: the bytes of a packed collection (listpack, intset), which are edited in place. A ValueSlot is the
-// PackedStore for the value of an entry. A StringStore owns its bytes, for building values and for tests.
+// PackedStore: an interface to the bytes of a packed collection (listpack, intset), for editing in place. A ValueSlot
+// is the PackedStore for the value of an entry. A StringStore owns its bytes, for building values and for tests.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,9 @@ class PackedStore {  // an interface: the bytes of a listpack or intset, for edi
   char* Data() { return data_; }
   size_t Size() const { return size_; }
 
-  // Replaces `removed` bytes at `offset` by `inserted` uninitialised bytes, and returns the address of the new bytes.
-  // All bytes may move. Cost: O(bytes after `offset`), sometimes a reallocation.
-  virtual char* Splice(size_t offset, size_t removed,  // replaces bytes; returns where the new ones begin
+  // The `inserted` new bytes are uninitialised. All bytes may move. Cost: O(bytes after `offset`), sometimes a
+  // reallocation.
+  virtual char* Splice(size_t offset, size_t removed,  // replaces bytes at `offset`; returns the new ones
                        size_t inserted) = 0;
 
  protected:
@@ -30,14 +30,14 @@ class PackedStore {  // an interface: the bytes of a listpack or intset, for edi
   size_t size_ = 0;
 };
 
-class StringStore final : public PackedStore {  // keeps the bytes in a string, not in an entry; also for tests
+class StringStore final : public PackedStore {  // keeps the bytes in a string, outside the keyspace; also for tests
  public:
   StringStore() = default;
   explicit StringStore(Bytes bytes) : text_(bytes) { UpdateView(); }
   StringStore(const StringStore&) = delete;
   StringStore& operator=(const StringStore&) = delete;
 
-  char* Splice(size_t offset, size_t removed,  // replaces bytes; returns where the new ones begin
+  char* Splice(size_t offset, size_t removed,  // replaces bytes at `offset`; returns the new ones
                size_t inserted) override {
     text_.replace(offset, removed, inserted, '\0');
     UpdateView();

@@ -1,4 +1,4 @@
-// Ranges of a sorted set: by score, by member, by rank.
+// Ranges of the members of a sorted set: by score, by the bytes of the member, by rank.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// A range of scores. Each bound is inclusive or exclusive. The range is empty if its minimum is above its maximum.
+// Each bound is inclusive or exclusive. The range is empty if its minimum is above its maximum.
 struct ScoreRange {  // a range of scores, as in ZRANGEBYSCORE
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
@@ -24,14 +24,15 @@ struct ScoreRange {  // a range of scores, as in ZRANGEBYSCORE
   }
 };
 
-// One end of a LexRange: a member, or a place before (kLowest) or after (kHighest) all members.
+// kLowest: the end is before all members. kHighest: the end is after all members. kIncluded, kExcluded: the end is at
+// `member`, which is or is not in the range.
 struct LexEnd {  // one end of a LexRange: at a member, or beyond all members
   enum class Kind : uint8_t { kLowest, kIncluded, kExcluded, kHighest };
   Kind kind = Kind::kLowest;
   Bytes member = {};  // the member at this end, unless the kind is kLowest or kHighest
 };
 
-// A range of members by the order of their bytes. This is meaningful only if all scores are equal.
+// The range is by the order of the bytes of members, which is meaningful only if all scores are equal.
 struct LexRange {  // a range of members, as in ZRANGEBYLEX
   LexEnd min = {LexEnd::Kind::kLowest};
   LexEnd max = {LexEnd::Kind::kHighest};
