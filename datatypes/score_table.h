@@ -1,5 +1,5 @@
-// ScoreTable: a big sorted set. It owns a record for each member, an index of the records by member (HashIndex), and
-// their order by score (ScoreTree). OBJECT ENCODING says skiplist.
+// ScoreTable: the value of a large sorted set. A ScoreTable owns a record (ScoredMember) for each member, an index of
+// the records by member (HashIndex), and their order by score (ScoreTree). OBJECT ENCODING says skiplist.
 //
 // A 17-byte member takes a record of 32 bytes, 13 bytes of the index, and 24 of the tree.
 #pragma once
@@ -30,7 +30,7 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
 
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override { return tree_.Size(); }
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many members; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // bytes, estimated from `samples` members; 0: exact
 
   const MemberIndex& members() const { return members_; }  // the members by text, each with its score
   const ScoreTree& tree() const { return tree_; }
@@ -45,22 +45,21 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
   // Returns the record of this member, or null if there is no such member. Cost: O(1).
   ScoredMember* Find(Bytes member, uint64_t hash) const { return members_.Find(member, hash); }
   ScoredMember* Find(Bytes member) const { return Find(member, Hash(member)); }
-  // Adds a member. Requires: the table does not have it. Cost: O(log n), one allocation.
+  // Adds a member. Requires: the table does not have the member. Cost: O(log n), one allocation.
   void Add(Bytes member, uint64_t hash, double score);
-  // Changes the score of a member of this table. Cost: O(log n), less if the order does not change.
+  // Cost: O(log n), less if the order does not change.
   void ChangeScore(ScoredMember* member, double score) {  // changes the score of a member of this table
     tree_.ChangeScore(member, score);
   }
-  // Removes a member. Returns false if there is no such member. Cost: O(log n).
+  // Cost: O(log n).
   bool Remove(Bytes member);  // removes a member; false: there is no such member
-  // Removes `count` members from rank `first` on. Requires: first + count <= Size(). Cost: O(count), and O(log n) for
-  // each leaf that has such members.
+  // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such members.
   void RemoveRange(size_t first, size_t count);  // removes `count` members from rank `first` on
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  MemberIndex members_;  // the members by text, owned by this table
+  MemberIndex members_;  // the members by text; this table owns the members
   ScoreTree tree_;
 };
 

@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kLine = 64;
 
-// Returns the number of scores below `score`. Branch-free, because the path through a node cannot be predicted.
+// Returns the number of scores below `score`. The loop has no branches, because the processor could not predict the
+// path through a node.
 uint32_t CountBelow(const double* scores, uint32_t count, double score) {
   const double* base = scores;
   while (count > 1) {
@@ -31,7 +32,7 @@ uint32_t CountNotAbove(const double* scores, uint32_t count, double score) {
   return static_cast<uint32_t>(base - scores) + (count == 1 && *base <= score ? 1 : 0);
 }
 
-// Returns the number of members below `member`. For kAfter, also counts those equal to it.
+// Returns the number of members below `member`. For kAfter, also counts members equal to `member`.
 uint32_t CountMembers(ScoredMember* const* members, uint32_t count, Bytes member, ScoreTree::Side side) {
   uint32_t low = 0;
   while (count > 0) {
@@ -47,7 +48,8 @@ uint32_t CountMembers(ScoredMember* const* members, uint32_t count, Bytes member
   return low;
 }
 
-// Prefetches all cache lines of a node that a search reads, so that their cache misses overlap.
+// Prefetches the first cache line of a node, and `bytes` bytes from offset `from` on, so that the cache misses of a
+// search overlap.
 void PrefetchScores(const void* node, size_t from, size_t bytes) {
   const char* start = static_cast<const char*>(node);
   Prefetch(start);
@@ -86,7 +88,7 @@ uint64_t ScoreTree::Inner::ItemsBefore(uint32_t index) const {
   return even + odd + (index % 2 == 1 ? counts[index - 1] : 0);
 }
 
-// Makes room for `count` entries before entry `at`.
+// OpenGap makes room for `count` entries in a node before entry `at`.
 template <class Node>
 void ScoreTree::OpenGap(Node& node, uint32_t at, uint32_t count) {
   assert(node.count + count <= Node::kCapacity);
@@ -104,7 +106,7 @@ void ScoreTree::CloseGap(Node& node, uint32_t at, uint32_t count) {
   node.count -= count;
 }
 
-// Moves `count` entries of `from`, starting at `first`, before entry `at` of `to`.
+// Splice moves `count` entries of node `from`, starting at entry `first`, to node `to`, before entry `at`.
 template <class Node>
 void ScoreTree::Splice(Node& to, uint32_t at, Node& from, uint32_t first, uint32_t count) {
   OpenGap(to, at, count);
@@ -162,9 +164,9 @@ ScoreTree::Path ScoreTree::PathTo(const Bound& bound) const {
   return path;
 }
 
-// Searches for the place after the item, then steps back by one. A search for the place before the item would end on
-// the previous leaf if the item is the first of its leaf: then the separator of the leaf is the item itself, which is
-// not before that place.
+// PathToItem searches for the place after the item, then steps back by one. A search for the place before the item
+// could end on the previous leaf. This happens if the item is the first of its leaf, because the separator of the leaf
+// is then the item itself, which is not before that place.
 ScoreTree::Path ScoreTree::PathToItem(const ScoredMember* member) const {
   Path path = PathTo(ItemBound{member->Score(), member->Member(), Side::kAfter});
   --path.index;
@@ -209,8 +211,8 @@ ScoreTree::Cursor ScoreTree::At(size_t rank) const {
   return {path.leaf, path.index};
 }
 
-// Returns the rank of an item of the tree. Because the item is in the tree, the search reads record pointers on its
-// leaf only if other items have the same score.
+// Returns the rank of a member of the tree. Because the member is in the tree, the search reads records on its leaf
+// only if other members have an equal score.
 size_t ScoreTree::RankOf(const ScoredMember* member) const {
   const ItemBound behind{member->Score(), member->Member(), Side::kAfter};
   const void* node = root_;
@@ -290,8 +292,8 @@ void ScoreTree::SplitLeaf(Path& path, Item item) {
   InsertChild(path, height_, right, right->At(0), right->count, where);
 }
 
-// Adds `child` to the parent of the node at `level`, directly after this node. The child is new, and got `items` items
-// of this node, the first of which is `first`.
+// Adds the new node `child` to the parent of the node at `level`, directly after this node. `child` has taken over
+// `items` items of this node, the first of which is `first`.
 void ScoreTree::InsertChild(Path& path, uint32_t level, void* child, Item first, uint64_t items, Where where) {
   if (level == 0) return GrowRoot(child, first, items);
   const BuiltNode built{child, first, items};
@@ -410,8 +412,8 @@ void ScoreTree::ShrinkRoot() {
   }
 }
 
-// Repairs the node at `level` if it has few entries: merges it with a sibling, or moves entries from a sibling that has
-// many.
+// Mend repairs the node at `level`, which has few entries: merges the node with a sibling, or moves entries from a
+// sibling that has many.
 template <class Node>
 void ScoreTree::Mend(Path& path, uint32_t level) {
   if (level == 0) return;
@@ -501,7 +503,7 @@ ScoreTree ScoreTree::FromSorted(std::span<const Item> items) {
   return tree;
 }
 
-// Builds inner nodes above the nodes of one level, evenly filled.
+// Builds the inner nodes above the nodes of one level. The inner nodes are evenly filled.
 std::vector<ScoreTree::BuiltNode> ScoreTree::BuildLevel(const std::vector<BuiltNode>& below) {
   std::vector<BuiltNode> level;
   const size_t nodes = (below.size() + kBulkChildren - 1) / kBulkChildren;

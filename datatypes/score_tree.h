@@ -1,12 +1,12 @@
-// ScoreTree: the order of a big sorted set. It is an order-statistic B+-tree over ScoredMember records, which it does
-// not own.
+// ScoreTree: the members of a large sorted set in the order of their scores. A ScoreTree is an order-statistic B+-tree
+// over ScoredMember records, which the tree does not own.
 //
 //   order    (score, bytes of the member); -0 and 0 are the same score
 //   Leaf     1 KB: links to both neighbours, up to 62 scores, then as many record pointers
 //   Inner    2 KB: up to 72 children, and for each its number of items and its first item as separator
 //
-// Scores are in separate arrays. So a search reads a few cache lines of a node, and dereferences members only among
-// equal scores. A set of a million members has three levels of inner nodes and one of leaves.
+// Scores are in separate arrays. So a search reads a few cache lines of a node, and reads records only among members
+// with equal scores. A set of a million members has three levels of inner nodes and one of leaves.
 //
 // Invariants
 //   1. Every leaf is at the same depth; leaves are linked in order.
@@ -29,7 +29,7 @@
 
 namespace respite {
 
-class ScoreTree {  // a B+-tree of members by score, which knows their ranks
+class ScoreTree {  // a B+-tree of the members of a sorted set by score; finds members by rank, too
  private:
   struct Leaf;
   struct Inner;
@@ -37,24 +37,23 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
  public:
   struct Item {
     double score;          // the score of the member
-    ScoredMember* member;  // the member with its score; the tree does not own it
+    ScoredMember* member;  // the record of the member, which the tree does not own
   };
 
-  // Chooses the place before or after all items that are equal to a bound.
+  // A bound is before (kBefore) or after (kAfter) all items that are equal to a score or member.
   enum class Side : uint8_t { kBefore, kAfter };
-  struct ScoreBound {  // a bound of a search: before or after all items of one score
+  struct ScoreBound {  // where a search ends: before or after all items with one score
     double score;      // the score before or after which the bound is
     Side side;
   };
-  // The place before or after one member. Only members are compared, so all items must have the same score; otherwise
-  // the result is unspecified.
-  struct LexBound {  // a bound of a search: before or after a member, if all scores are equal
+  // A search compares only members, so all items must have one score. Otherwise the result is unspecified.
+  struct LexBound {  // where a search ends: before or after a member, if all scores are equal
     Bytes member;    // the bound is before or after this member, which need not exist
     Side side;
   };
 
-  // Points to an item, or past either end (AtEnd). Any change of the tree invalidates the cursor.
-  class Cursor {  // iterates over the items; past either end, AtEnd() is true
+  // Any change of the tree invalidates the cursor.
+  class Cursor {  // iterates over the items by rank; past either end, AtEnd() is true
    public:
     Cursor() = default;
     bool AtEnd() const { return leaf_ == nullptr; }  // true: the cursor is past either end
@@ -85,41 +84,38 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   ScoreTree& operator=(ScoreTree&&) = delete;
   ~ScoreTree() { Clear(); }
 
-  // Builds a tree from sorted items. Leaves get a little spare room. Cost: O(n).
-  static ScoreTree FromSorted(std::span<const Item> items);  // builds a tree from items that are sorted already
+  // Leaves get a little spare room. Cost: O(n).
+  static ScoreTree FromSorted(std::span<const Item> items);  // builds a tree from items in the order of the tree
 
   size_t Size() const { return size_; }
-  // Returns the memory of the nodes. The ScoredMembers, which the tree does not own, are not counted.
-  size_t UsedBytes() const;  // memory of the nodes, without the members
+  size_t UsedBytes() const;  // bytes of the nodes, without the ScoredMembers, which the tree does not own
 
-  // Inserts a record. Requires: its (score, member) is not in the tree. Cost: O(log n); sometimes splits a node.
-  void Insert(ScoredMember* member);  // adds a member, sorted by its score
-  // Removes a record. Requires: the record is in the tree, and since its insertion only ChangeScore has changed its
-  // score. Cost: O(log n).
-  void Remove(const ScoredMember* member);  // removes a member from the tree, without freeing the member
-  // Changes the score of a record. Changes only one leaf if the order of the members stays the same. Requires: the
-  // record is in the tree.
-  void ChangeScore(ScoredMember* member, double score);  // sets the score of a member, and moves the member accordingly
-  // Removes `count` items from rank `first` on, and calls `visit(ScoredMember*)` for each; `visit` may free the record.
-  // Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such items.
+  // Requires: no item has this score and text. Cost: O(log n); sometimes splits a node.
+  void Insert(ScoredMember* member);  // adds a record at the place that its score and text determine
+  // Requires: the record is in the tree, and since its insertion only ChangeScore has changed its score. Cost: O(log
+  // n).
+  void Remove(const ScoredMember* member);  // removes a record from the tree, without freeing the record
+  // Changes only one leaf if the order of the members stays as it was. Requires: the record is in the tree.
+  void ChangeScore(ScoredMember* member, double score);  // sets the score, and moves the record to its new place
+  // RemoveRange removes `count` items from rank `first` on, and calls visit(ScoredMember*) for each. `visit` may free
+  // the record. Requires: first + count <= Size(). Cost: O(count), and O(log n) for each leaf that has such items.
   template <class Visit>
   void RemoveRange(size_t first, size_t count, Visit&& visit);  // removes items from rank `first` on, and visits each
-  // Removes all items. Cost: O(nodes).
+  // Frees no records. Cost: O(nodes).
   void Clear();  // removes all items
 
-  // Returns the number of items before the record or before the bound. Requires: the record is in the tree. Cost: O(log
-  // n).
-  size_t RankOf(const ScoredMember* member) const;  // number of items before this member
+  // Requires: the record is in the tree. Cost: O(log n).
+  size_t RankOf(const ScoredMember* member) const;  // number of items before this record, which is its rank
   size_t RankOf(const ScoreBound& bound) const;     // number of items before this bound
   size_t RankOf(const LexBound& bound) const;       // number of items before this bound
 
   // Cost: O(1).
   Cursor First() const { return {first_, 0}; }  // the item with the lowest rank
   Cursor Last() const;
-  // Returns a cursor at the item of this rank, or past the end (AtEnd) if there is none. Cost: O(log n).
+  // Returns a cursor at the item of this rank. If there is none, the cursor is past the end (AtEnd). Cost: O(log n).
   Cursor At(size_t rank) const;
-  // FirstAfter returns the first item after the bound. LastBefore returns the last item before the bound. Cost: O(log
-  // n).
+  // FirstAfter returns a cursor at the first item after the bound. LastBefore returns a cursor at the last item before
+  // the bound. Cost: O(log n).
   Cursor FirstAfter(const ScoreBound& bound) const;  // the first item after this bound, or AtEnd()
   Cursor FirstAfter(const LexBound& bound) const;    // the first item after this bound, or AtEnd()
   Cursor LastBefore(const ScoreBound& bound) const;  // the last item before this bound, or AtEnd()
@@ -133,10 +129,10 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   static constexpr uint32_t kBulkItems = 56;        // number of items per leaf when a tree is built from sorted items
   static constexpr uint32_t kBulkChildren = 64;     // children per inner node when a tree is built from sorted items
   static constexpr uint32_t kPrefetchDistance = 6;  // members are prefetched this many items ahead of the cursor
-  static constexpr uint32_t kMaxHeight = 12;        // maximum number of levels of inner nodes
+  static constexpr uint32_t kMaxHeight = 12;        // maximum number of levels of inner nodes, above the leaves
 
-  // Both kinds of node consist of parallel arrays, so that a search need not read more than the scores in most cases.
-  // ForEachArray visits each array of one node together with the same array of another.
+  // Leaf and Inner consist of parallel arrays, so that a search need not read more than the scores in most cases.
+  // ForEachArray visits each array of one node together with the corresponding array of another.
   struct alignas(64) Leaf {
     static constexpr uint32_t kCapacity = kMaxLeafItems;  // maximum number of items
     Leaf* previous = nullptr;                             // the neighbour with lower scores
@@ -152,7 +148,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       members[index] = item.member;
     }
     template <class Visit>
-    static void ForEachArray(Leaf& to, Leaf& from, Visit&& visit) {  // visits matching arrays of `to` and `from`
+    static void ForEachArray(Leaf& to, Leaf& from, Visit&& visit) {  // visits each array of `to` and of `from`
       visit(to.scores, from.scores);
       visit(to.members, from.members);
     }
@@ -173,7 +169,7 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
       members[index] = item.member;
     }
     template <class Visit>
-    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {  // visits matching arrays of `to` and `from`
+    static void ForEachArray(Inner& to, Inner& from, Visit&& visit) {  // visits each array of `to` and of `from`
       visit(to.counts, from.counts);
       visit(to.scores, from.scores);
       visit(to.members, from.members);
@@ -182,12 +178,12 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   };
   static_assert(sizeof(Leaf) == 1024 && sizeof(Inner) == 2048);
 
-  struct ItemBound {  // a bound of a search: before or after one score and member
+  struct ItemBound {  // where a search ends: before or after one score and member
     double score;     // the score of the item at the bound
     Bytes member;     // the member of the item at the bound
     Side side;
   };
-  struct BuiltNode {  // a new node, before SetChild stores it in its parent
+  struct BuiltNode {  // a new node and what its parent must know, before SetChild
     void* node;
     Item first;      // the first item below the node
     uint64_t items;  // number of items below the node
@@ -200,29 +196,29 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   struct Path {
     Step steps[kMaxHeight];  // from the root down
     Leaf* leaf;
-    uint32_t index;  // number of items on the leaf that are before the bound
+    uint32_t index;  // on the leaf: index of the item, or number of items before the bound
   };
   struct Place {  // a gap between two items of the tree: before item `index` of `leaf`
     const Leaf* leaf;
     uint32_t index;  // index on the leaf of the item after the gap
   };
-  // Where in the tree a new item was inserted: inside, or at the left or right edge. This decides how a full node
-  // splits.
+  // Where in the tree a new item was inserted: inside, or at the left or right edge. A full node at an edge splits
+  // differently.
   enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
 
-  static uint32_t CountBefore(const double* scores,  // number of scores on a node that are before the bound
+  static uint32_t CountBefore(const double* scores,  // number of entries of a node before the bound
                               ScoredMember* const* members, uint32_t count, const ScoreBound&);
-  static uint32_t CountBefore(const double* scores,  // number of scores on a node that are before the bound
+  static uint32_t CountBefore(const double* scores,  // number of entries of a node before the bound
                               ScoredMember* const* members, uint32_t count, const LexBound&);
-  static uint32_t CountBefore(const double* scores,  // number of scores on a node that are before the bound
+  static uint32_t CountBefore(const double* scores,  // number of entries of a node before the bound
                               ScoredMember* const* members, uint32_t count, const ItemBound&);
 
   template <class Node>
-  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // moves entries to make room for `count` at `at`
+  static void OpenGap(Node& node, uint32_t at, uint32_t count);  // makes room for `count` entries before entry `at`
   template <class Node>
   static void CloseGap(Node& node, uint32_t at, uint32_t count);  // removes `count` entries from `at` on
   template <class Node>
-  static void Splice(Node& to, uint32_t at, Node& from,  // moves `count` entries of `from` to `to`
+  static void Splice(Node& to, uint32_t at, Node& from,  // moves `count` entries of `from` into `to`
                      uint32_t first, uint32_t count);
   template <class Bound>
   Place Find(const Bound& bound) const;
@@ -232,30 +228,30 @@ class ScoreTree {  // a B+-tree of members by score, which knows their ranks
   Path PathTo(const Bound& bound) const;              // the path from the root to this bound
   Path PathToItem(const ScoredMember* member) const;  // the path from the root to this item
   Path PathToRank(size_t rank) const;                 // the path from the root to the item of this rank
-  static Cursor ItemAfterPlace(Place place);          // the item after this gap, or AtEnd()
-  Cursor ItemBeforePlace(Place place) const;          // the item before this gap, or AtEnd()
+  static Cursor ItemAfterPlace(Place place);          // the item after this gap; AtEnd(): there is none
+  Cursor ItemBeforePlace(Place place) const;          // the item before this gap; AtEnd(): there is none
 
-  // The level of a node is the number of inner nodes above it. The parent of the node is steps[level - 1]; the root has
-  // level 0.
-  void SplitLeaf(Path& path, Item item);                                 // inserts `item`, as the path's leaf is full
+  // The level of a node is the number of inner nodes above the node; the root has level 0. The parent of a node is
+  // steps[level - 1] of a path.
+  void SplitLeaf(Path& path, Item item);  // splits the full leaf of `path`, and inserts `item`
   void InsertChild(Path& path, uint32_t level, void* child, Item first,  // adds a node that a split made to its parent
                    uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root above the old root and `right`
-  void AddToItemCounts(Path& path, int64_t difference);    // changes the item counts along the path by `difference`
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // stores a node's new first item above
+  void AddToItemCounts(Path& path, int64_t difference);    // adds `difference` to the item counts along the path
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // the node at `level` has a new first item
 
-  void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items of a leaf, and repairs the path
-  void RemoveChild(Path& path, uint32_t level);                    // removes a freed node from its parent
+  void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items of a leaf; mends the nodes above
+  void RemoveChild(Path& path, uint32_t level);                    // removes the freed node at `level` from its parent
   void ShrinkRoot();  // makes the root's only child the root, as often as necessary
   template <class Node>
   void Mend(Path& path, uint32_t level);
   template <class Node>
-  static void Balance(Inner& parent, uint32_t left_index);  // evens out two neighbouring children
+  static void Balance(Inner& parent, uint32_t left_index);  // fills two neighbouring children equally
   void Drop(Leaf* leaf);
   void Drop(Inner* inner);
   void FreeBelow(void* node, uint32_t height);  // frees a node and all nodes below it
 
-  static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);  // stores a built node as child `index`
+  static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);  // stores `child` as child number `index`
   std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);      // makes parents for these nodes
   class Checker;
 

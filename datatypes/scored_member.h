@@ -1,4 +1,4 @@
-// ScoredMember: one member of a big sorted set, in ONE allocation.
+// ScoredMember: the record of one member of a large sorted set, with its score, in ONE allocation.
 //
 //   offset 0   double score
 //          8   size of the member: 7 bits per byte, low bits first; the high bit means that more bytes follow
@@ -23,8 +23,8 @@ class ScoredMember {  // one member of a large sorted set, with its score
   ScoredMember(const ScoredMember&) = delete;
   ScoredMember& operator=(const ScoredMember&) = delete;
 
-  // Creates a record. The caller owns it and must free it with Destroy. Cost: one allocation.
-  static ScoredMember* Create(double score, Bytes member) {  // allocates a member; free it with Destroy
+  // Cost: one allocation. The caller owns the record.
+  static ScoredMember* Create(double score, Bytes member) {  // allocates a record; free it with Destroy
     void* memory = AllocateOrEnd(sizeof(ScoredMember) + SizePrefixBytes(member.size()) + member.size());
     auto* record = new (memory) ScoredMember(score);
     char* to = record->Payload();
@@ -34,10 +34,10 @@ class ScoredMember {  // one member of a large sorted set, with its score
     member.copy(to, member.size());
     return record;
   }
-  static void Destroy(ScoredMember* record) { std::free(record); }  // frees a member
+  static void Destroy(ScoredMember* record) { std::free(record); }  // frees a record
 
   double Score() const { return score_; }          // the score of the member
-  void SetScore(double score) { score_ = score; }  // sets the score only; the tree is not updated
+  void SetScore(double score) { score_ = score; }  // sets the score, but does not update a ScoreTree
   Bytes Key() const { return Member(); }           // for HashIndex
   Bytes Member() const {                           // the text of the member
     const char* from = Payload();
@@ -46,7 +46,7 @@ class ScoredMember {  // one member of a large sorted set, with its score
       return {from, first};
     return ReadLongMember(from, first);
   }
-  // Returns the number of bytes requested from the allocator.
+  // Returns the number of bytes that the record requested from the allocator.
   size_t Size() const {
     const size_t size = Member().size();
     return sizeof(ScoredMember) + SizePrefixBytes(size) + size;
@@ -55,12 +55,12 @@ class ScoredMember {  // one member of a large sorted set, with its score
  private:
   explicit ScoredMember(double score) : score_(score) {}
 
-  static size_t SizePrefixBytes(size_t size) {  // bytes of the variable-length size before a member's text
+  static size_t SizePrefixBytes(size_t size) {  // number of bytes that encode the size of a text
     size_t bytes = 1;
     for (; size > 0x7f; size >>= 7) ++bytes;
     return bytes;
   }
-  static Bytes ReadLongMember(const char* from, size_t first) {  // the text if it has over 127 bytes
+  static Bytes ReadLongMember(const char* from, size_t first) {  // the text of more than 127 bytes
     size_t size = first & 0x7f;
     uint8_t byte = 0x80;
     for (int shift = 7; byte > 0x7f; shift += 7) {

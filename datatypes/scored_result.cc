@@ -37,7 +37,7 @@ void ScoredResult::Combine(Bytes member, double score, Aggregate aggregate) {
 bool ScoredResult::Remove(Bytes member) {
   ScoredMember* record = members_.Remove(member, members_.Hash(member));
   if (record == nullptr) return false;
-  // Marks the record as removed, so that SortedItems() removes it from the list.
+  // The score NaN marks the record as removed. SortedItems() later removes the record from the list.
   record->SetScore(std::nan(""));
   return true;
 }

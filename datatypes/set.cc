@@ -8,7 +8,7 @@ namespace respite {
 
 namespace {
 
-// As in Redis, an intset has at most this many members, even if the directive allows more.
+// As in Redis, an intset has at most kIntsetMax members, even if the directive set-max-intset-entries allows more.
 constexpr uint64_t kIntsetMax = uint64_t{1} << 30;
 
 // An upper bound for the size in bytes of a listpack element that holds an integer.
@@ -16,7 +16,7 @@ constexpr size_t kLongestInteger = 11;
 
 size_t DigitsOf(int64_t value) { return IntegerText(value).View().size(); }
 
-// Returns the value of a member that is an integer, or nullopt if it is not an integer.
+// Returns the value of a member if the member is an integer, otherwise nullopt.
 std::optional<int64_t> IntegerOf(const PackedElement& member) {
   return member.is_integer ? std::optional(member.integer) : ParseInteger(member.text);
 }

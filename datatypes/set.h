@@ -1,4 +1,4 @@
-// Set: different texts without order.
+// Set: the value of a key of type set: different texts without order.
 //
 //   form        while                                                        order of iteration
 //   kIntset     all are integers, up to set-max-intset-entries               ascending
@@ -33,17 +33,14 @@ class Set : public Collection {
   bool IsEmpty() const { return Size() == 0; }  // true: there are no members
   // Returns the number of members. Cost: O(1).
   size_t Size() const;
-  // Returns true if the set has this member. Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
+  // Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
   bool Contains(Bytes member) const;                 // true: the set has this member
   bool Contains(const PackedElement& member) const;  // true: the set has this member
-  // Hints that these members will be looked up next, so that their cache misses overlap. Useful for up to about 16
-  // members.
+  // So the cache misses of the lookups overlap. Useful for up to about 16 members.
   void PrefetchMembers(std::span<const Bytes> members) const;  // prefetches what lookups of these members will read
-  // Returns the table of a large set, or null for a packed or absent one.
-  const MemberTable* Table() const;  // the table of a large set; null: packed or no such key
+  const MemberTable* Table() const;                            // the table of a large set; null: packed or no such key
 
-  // Calls visit(const PackedElement&) for each member. ForEachWhile stops when `visit` returns false, and returns true
-  // if all members were visited.
+  // ForEach calls visit(const PackedElement&) for each member. ForEachWhile stops when `visit` returns false.
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(const PackedElement&) for each member
     ForEachWhile([&](const PackedElement& member) {
@@ -54,8 +51,8 @@ class Set : public Collection {
   template <class Visit>
   bool ForEachWhile(Visit&& visit) const;  // visits members until visit(member) is false; true: visited all
 
-  // Call visit(const PackedElement&) for random members:
-  //   PickRandom          one, uniformly chosen. Requires: !IsEmpty(). Cost: O(1), O(n) in a listpack.
+  // These functions call visit(const PackedElement&) for random members:
+  //   PickRandom          one; each member is equally likely. Requires: !IsEmpty(). Cost: O(1), O(n) in a listpack.
   //   Sample              `count` different ones, in the order of iteration when packed. Requires: count <= Size().
   //                       Cost: O(count) in a table, O(n) when packed.
   //   SampleWithRepeats   `count` independent choices. Requires: !IsEmpty(). Cost: O(count + n).
@@ -69,23 +66,22 @@ class Set : public Collection {
 
   // The functions from here on edit the set. All require: Exists().
 
-  // Must be called before `count` members are added, of which `first` is one. An empty set takes the form that Redis
-  // would create. A packed set with members becomes a table if `count` exceeds the limit of its form:
+  // Must be called before `count` members are added, of which `first` is one. An empty set takes the encoding that
+  // Redis would choose. A packed set with members becomes a table if `count` exceeds the limit of its encoding:
   // set-max-intset-entries or set-max-listpack-entries.
-  void PrepareToAdd(Bytes first, size_t count);  // chooses the encoding for `count` new members, such as `first`
+  void PrepareToAdd(Bytes first, size_t count);  // chooses the encoding, before `count` members are added
   void InitializeForm(ValueForm form);           // gives an empty set this encoding
-  // Adds a member. Returns false if the member exists already. Requires: `member` is not a view of this set.
-  bool Add(Bytes member);  // adds a member; false: it exists already
+  // Requires: `member` is not a view of this set.
+  bool Add(Bytes member);  // adds a member; false: the member exists already
   bool Add(const PackedElement& member);
-  // Removes a member. Returns false if there is no such member.
   bool Remove(Bytes member);                 // removes a member; false: there is no such member
   bool Remove(const PackedElement& member);  // removes a member; false: there is no such member
-  // Removes `count` random members. Calls visit(const PackedElement&) for each of them before its removal. Requires:
+  // Pop removes `count` random members. Calls visit(const PackedElement&) for each member before its removal. Requires:
   // count <= Size(). Cost: that of Sample, or O(n) if almost all members are removed.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
-  // Converts to kIntset if there are at most set-max-intset-entries members. Requires: all members are integers.
-  void TryConvertToIntset();  // converts a set of integers to an intset, unless there are too many for an intset
+  // Does nothing if there are more than set-max-intset-entries members. Requires: all members are integers.
+  void TryConvertToIntset();  // makes a set of integers an intset, unless the set is too large
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -93,29 +89,27 @@ class Set : public Collection {
   Listpack Packed() const { return Listpack(slot_.View()); }             // the listpack; requires: form kListpack
   Intset AsIntset() const { return Intset(slot_.View()); }               // the intset; requires: form kIntset
   MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }  // the table; requires: form kObject
-  size_t MaxIntegers() const;  // how many members an intset may have (set-max-intset-entries)
+  size_t MaxIntegers() const;  // maximum number of members of an intset (set-max-intset-entries)
 
   bool AddInteger(int64_t value);                                 // adds to an intset; false: exists already
   bool AddToListpack(const EncodedElement& element, Bytes text);  // adds to a listpack; false: exists already
   bool RemoveFromListpack(const EncodedElement& element);         // removes from a listpack; false: was no member
   void ConvertToTable();                                          // makes a packed set a MemberTable
-  // Converts an intset to a listpack before the text `text` is added. Returns false if the limits forbid a listpack.
-  bool TryConvertToListpack(Bytes text);  // converts an intset, before `text` is added; false: too large
+  bool TryConvertToListpack(Bytes text);  // converts an intset, before `text` is added; false: over the limits
 
-  // Returns the index-th member. Requires: the set is packed.
-  PackedElement PackedAt(size_t index) const;  // returns the index-th member; requires: no table
+  PackedElement PackedAt(size_t index) const;  // the member at `index` in order of iteration; requires: packed
   std::vector<PackedElement> All() const;
-  // Chooses `count` different indexes below `size` at random, and returns them in ascending order.
+  // The indexes are different and below `size`. All combinations are equally likely.
   static std::vector<size_t> ChooseIndexes(size_t count, size_t size,  // `count` random indexes, ascending
                                            Random& random);
   template <class Visit>
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
-  // Takes `count` random members out of the table. Pop uses this when it removes almost all members: it takes out the
-  // members that stay, and makes a new set of them, as Redis does. Requires: the set is a table.
-  std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // moves `count` random members out of the set
-  void ReplaceBy(const std::vector<Member>& members);  // makes these members the whole set, as a new listpack or table
+  // When Pop removes almost all members, it takes out the members that stay, and makes a new set of them, as Redis
+  // does. Requires: the set is a table.
+  std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // takes `count` random members out of the table
+  void ReplaceBy(const std::vector<Member>& members);  // makes `members` the whole set, as a new listpack or table
 };
 
 template <class Visit>

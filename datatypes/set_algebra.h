@@ -1,7 +1,7 @@
 // Intersection, union and difference of sets.
 //
-// Results are visited member by member, or built in a SetResult. A SetResult changes its form when Redis does, so that
-// order and encoding are those of Redis.
+// A result is visited member by member, or built in a SetResult. A SetResult changes its encoding when Redis does, so
+// that the order of members and the encoding equal Redis' result.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace respite {
 
-// A new set and its key. Neither is in the keyspace yet.
+// A SetResult contains a new set and its key. Neither is in the keyspace yet.
 class SetResult {  // builds the new set of SUNIONSTORE and similar commands, outside the keyspace
  public:
   // `hash_key` must be the secret hash key of the database where the set will be stored; `limits` must outlive the
@@ -24,17 +24,16 @@ class SetResult {  // builds the new set of SUNIONSTORE and similar commands, ou
   SetResult& operator=(const SetResult&) = delete;
 
   Set& set() { return set_; }
-  // Returns the entry with the whole set. This SetResult must not be used afterwards.
-  EntryPtr Release() { return room_.Take(set_.slot().entry()); }  // returns the key with the set
+  // The SetResult must not be used afterwards.
+  EntryPtr Release() { return room_.Take(set_.slot().entry()); }  // the new key and its set
 
  private:
   Database room_;
   Set set_;
 };
 
-// Selects the candidates that all given sets contain, or that none contains. Works on groups of candidates, so that the
-// cache misses of a group overlap.
-class MemberFilter {  // finds the members of a set that all other given sets have, or none has
+// MemberFilter looks up groups of members, so that the cache misses of a group overlap.
+class MemberFilter {  // finds the members of a set that all given other sets have, or that none has
  public:
   static constexpr size_t kGroup = 16;  // number of members that are looked up together
   enum class Keep : uint8_t { kIfInAll, kIfInNone };
@@ -42,10 +41,10 @@ class MemberFilter {  // finds the members of a set that all other given sets ha
   // `sets` must outlive the filter.
   MemberFilter(std::span<const Set* const> sets, Keep keep) : sets_(sets), keep_(keep) { group_.reserve(kGroup); }
 
-  // Calls visit(const PackedElement&) for the `candidates` that pass, until `visit` returns false. Cost: at most one
-  // lookup in each set for each candidate.
+  // Apply calls visit(const PackedElement&) for the members of `candidates` that pass, until `visit` returns false.
+  // Cost: at most one lookup in each set for each candidate.
   template <class Visit>
-  void Apply(const Set& candidates, Visit&& visit) {  // visits the candidates that pass the filter
+  void Apply(const Set& candidates, Visit&& visit) {  // visits the members of `candidates` that pass the filter
     const bool all = candidates.ForEachWhile([&](const PackedElement& member) {
       group_.emplace_back(member);
       return group_.size() < kGroup || Pass(visit);
@@ -54,7 +53,7 @@ class MemberFilter {  // finds the members of a set that all other given sets ha
   }
 
  private:
-  struct Candidate {  // a member that MemberFilter examines
+  struct Candidate {  // a member that may pass the filter
     explicit Candidate(const PackedElement& m) : member(m), text(m) {}
     PackedElement member;  // the member as its set stores it
     PackedText text;
@@ -69,8 +68,7 @@ class MemberFilter {  // finds the members of a set that all other given sets ha
     group_.clear();
     return true;
   }
-  // Removes from group_ the candidates that do not pass.
-  void RemoveRejectedCandidates();                    // removes from group_ the members that do not pass
+  void RemoveRejectedCandidates();                    // removes from group_ the members that do not pass the filter
   void PrefetchCandidates(const MemberTable& table);  // prefetches what looking up group_ in `table` will read
 
   std::span<const Set* const> sets_;
@@ -78,20 +76,17 @@ class MemberFilter {  // finds the members of a set that all other given sets ha
   std::vector<Candidate> group_;  // up to kGroup members that are examined together
 };
 
-// Adds the members of all sets to `result`.
 void Unite(std::span<const Set> sets, Set& result);  // SUNION: adds the members of all sets to `result`
-// Adds to `result` the members of the first set that no other set has. Either looks up each member in the other sets,
-// or copies the first set and removes the members of all others from the copy, whichever is probably less work.
-void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: adds what only the first set has to `result`
-// Calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set, until `visit`
-// returns false. Requires: at least one set.
+// Either looks up each member of the first set in the other sets, or copies the first set and removes the members of
+// all others. Chooses what is probably less work.
+void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: adds members that only the first set has to `result`
+// Intersect calls visit(const PackedElement&) in the order of the smallest set, until `visit` returns false. Requires:
+// at least one set.
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);  // SINTER: visits the members that all sets have
-// Returns the set with the fewest members, over which Intersect iterates. If several sets have equally few, returns the
-// first of them. Returns null if a set is empty.
+// Intersect iterates over this set. If several sets have equally few members, SmallestOf returns the first of them.
 const Set* SmallestOf(std::span<const Set> sets);  // the set with the fewest members; null: a set is empty
-// Returns the sets other than `smallest`, in ascending order of size. Omits each set that has the same key as
-// `smallest`.
+// Omits each set whose key is that of `smallest`.
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // all other sets, smallest first
 
 template <class Visit>

@@ -1,8 +1,8 @@
-// Slots: what a HashIndex stores for each item, in 8 bytes. A slot is a pointer to the item, or a handle that can
-// contain a short text itself (Member, in member.h). Slots are trivially copyable; Slot{} means that there is none. Two
+// A slot is what a HashIndex stores for each item, in 8 bytes: a pointer to the item, or a handle that can contain a
+// short text itself (Member, in member.h). Slots are trivially copyable; Slot{} means that there is no item. Two
 // functions describe a slot. SlotKey returns the key of the item. SlotMemory returns the memory that a lookup will
-// read, or null if a lookup reads only the slot. The functions below are for pointers to items that have a function
-// Key(); member.h defines those for Member.
+// read, or null if a lookup reads only the slot. The two functions below are for pointers to items that have a function
+// Key(); member.h defines the two functions for Member.
 #pragma once
 
 #include <cassert>
@@ -23,9 +23,9 @@ const void* SlotMemory(Item* const& item) {  // tells HashIndex what to prefetch
 
 inline constexpr int kSlotHintBits = 19;  // number of bits of the hash that fit next to a pointer
 
-// A slot as a HashIndex stores it, in 8 bytes. A pointer leaves 19 bits for a hint, which are bits of the hash, because
-// processors use 48 bits of an address, and the lowest three bits of an item's address are zero. (Linux returns longer
-// addresses only on request.) Handles leave no room for a hint.
+// SlotCell is a slot as a HashIndex stores it, in 8 bytes. A pointer leaves 19 bits for a hint, which are bits of the
+// hash. Processors use 48 bits of an address, and the lowest three bits of an item's address are zero. (Linux returns
+// longer addresses only on request.) A handle leaves no room for a hint.
 template <class Slot>
 class SlotCell {  // 8 bytes: a Slot; if it is a pointer, also some bits of its key's hash (the hint)
  public:
@@ -34,8 +34,7 @@ class SlotCell {  // 8 bytes: a Slot; if it is a pointer, also some bits of its 
   const Slot& Get() const { return slot_; }
   uint32_t Hint() const { return 0; }
   void Set(const Slot& slot, uint32_t /*hint*/) { slot_ = slot; }
-  // Replaces the slot. Keeps the hint if there is one.
-  void Replace(const Slot& slot) { slot_ = slot; }  // stores another slot
+  void Replace(const Slot& slot) { slot_ = slot; }  // stores another slot; keeps the hint, if cells have one
 
  private:
   Slot slot_;
@@ -52,7 +51,7 @@ class SlotCell<Item*> {  // 8 bytes: a pointer to an item, and 19 bits of its ke
     word_ = reinterpret_cast<uintptr_t>(item) >> kZeroBits | uint64_t{hint} << kAddressBits;
     assert(Get() == item && Hint() == hint);
   }
-  void Replace(Item* item) { Set(item, Hint()); }  // stores another pointer, with the old hint
+  void Replace(Item* item) { Set(item, Hint()); }  // stores another pointer; keeps the hint
 
  private:
   static constexpr int kAddressBits = 64 - kSlotHintBits;  // number of bits that a pointer uses

@@ -25,14 +25,12 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
     if (slot == nullptr) slot = std::make_unique<Keys>(hash_key_);
     slot->Insert(entry, hash);
   }
-  // Removes a key. Requires: the key is in the index.
   void Remove(Bytes key, uint64_t hash) {  // removes a key; requires: the key is in the index
     auto& slot = slots_[Place(key)];
     slot->Remove(key, hash);
     if (slot->Size() == 0) slot.reset();
   }
-  // Updates the address of a key's entry, which has moved. Requires: the key is in the index.
-  void Replace(Entry* from, Entry* to, uint64_t hash) {  // updates the address of a key's entry
+  void Replace(Entry* from, Entry* to, uint64_t hash) {  // a key's entry has moved; requires: the key is in the index
     slots_[Place(to->Key())]->Replace(from, to, hash);
   }
   void Clear() {  // removes all keys
@@ -43,7 +41,6 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
     const Keys* const keys = KeysOf(slot);
     return keys == nullptr ? 0 : keys->Size();
   }
-  // Calls `visit(const Entry*)` for each key of the slot, until `visit` returns false.
   template <class Visit>
   void ForEachWhile(int slot, Visit&& visit) const {  // visits the keys of a slot until visit(const Entry*) is false
     const Keys* const keys = KeysOf(slot);
@@ -63,14 +60,14 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
     return some;
   }
 
-  // The keys of one slot. A slot without keys has a null pointer in slots_.
+  // Keys contains the keys of one hash slot. A hash slot without keys has a null pointer in slots_.
   using Keys = HashIndex<Entry*>;
   const Keys* KeysOf(int slot) const {  // the keys of this slot; null: there are none
     return slots_.empty() ? nullptr : slots_[static_cast<size_t>(slot)].get();
   }
 
  private:
-  static size_t Place(Bytes key) {  // the hash slot of the key, as index in slots_
+  static size_t Place(Bytes key) {  // the hash slot of the key, as an index in slots_
     return static_cast<size_t>(KeySlot(key));
   }
 
