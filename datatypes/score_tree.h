@@ -238,7 +238,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; finds m
                    uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root above the old root and `right`
   void AddToItemCounts(Path& path, int64_t difference);    // adds `difference` to the item counts along the path
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // the node at `level` has a new first item
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // stores a node's first item in its parents
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items of a leaf; mends the nodes above
   void RemoveChild(Path& path, uint32_t level);                    // removes the freed node at `level` from its parent

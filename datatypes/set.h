@@ -36,7 +36,7 @@ class Set : public Collection {
   // Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
   bool Contains(Bytes member) const;                 // true: the set has this member
   bool Contains(const PackedElement& member) const;  // true: the set has this member
-  // So the cache misses of the lookups overlap. Useful for up to about 16 members.
+  // PrefetchMembers lets the cache misses of the lookups overlap. Useful for up to about 16 members.
   void PrefetchMembers(std::span<const Bytes> members) const;  // prefetches what lookups of these members will read
   const MemberTable* Table() const;                            // the table of a large set; null: packed or no such key
 
@@ -106,7 +106,7 @@ class Set : public Collection {
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
-  // When Pop removes almost all members, it takes out the members that stay, and makes a new set of them, as Redis
+  // When Pop removes almost all members, Pop takes out the members that stay, and makes a new set of them, as Redis
   // does. Requires: the set is a table.
   std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // takes `count` random members out of the table
   void ReplaceBy(const std::vector<Member>& members);  // makes `members` the whole set, as a new listpack or table

@@ -16,8 +16,8 @@ bool IsBelow(double score, Bytes member, double other_score, Bytes other) {
   return score < other_score || (score == other_score && member < other);
 }
 
-// Applies the rule to a member that exists with the score `old`. kChanged means that the caller must store the returned
-// score.
+// Returns what `rule` decides about a member that exists with the score `old`. kChanged means that the caller must
+// store the returned score.
 AddResult Judge(double old, double score, const AddRule& rule) {
   using Comparison = AddRule::Comparison;
   if (rule.condition == AddRule::Condition::kIfAbsent) return {Outcome::kRuledOut};
@@ -74,8 +74,8 @@ std::optional<SortedSet::RankAndScore> SortedSet::RankOf(Bytes member) const {
   return RankAndScore{rank, ScoreAt(packed, packed.Next(found))};
 }
 
-// Returns the ranks of the members in a range. `starts_here` returns true if the range begins at or before a member.
-// `ends_behind` returns true if the range ends at or after a member. The arguments of both are the offset of a member
+// RankSpanInListpack returns the ranks of the members in a range. `starts_here` returns true if the range begins at or
+// before a member. `ends_behind` returns true if the range ends at or after a member. Each gets the offset of a member
 // and the offset of its score.
 template <class StartsHere, class EndsBehind>
 RankSpan SortedSet::RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const {
@@ -165,8 +165,8 @@ AddResult SortedSet::AddToTable(Bytes member, double score, const AddRule& rule)
 void SortedSet::AddToListpack(Bytes member, double score) {
   const Listpack packed = this->packed();
   size_t at = packed.End();
-  // Compares with the last member first, because most sets grow at the end. If the new member is lower, the search
-  // starts from the beginning.
+  // Compares the new member with the last member first, because most sets grow at the end. If the new member is lower,
+  // the search starts from the beginning.
   if (!packed.IsEmpty()) {
     const size_t last = packed.Previous(packed.Last());
     if (IsBelow(score, member, ScoreAt(packed, packed.Next(last)), packed.TextAt(last).View())) {
@@ -179,7 +179,7 @@ void SortedSet::AddToListpack(Bytes member, double score) {
   InsertElements(slot_, at, pair);
 }
 
-// Returns true if the member at `at` keeps its rank when it gets `score`.
+// Returns true if the member at offset `at` would keep its rank with the score `score`.
 bool SortedSet::StaysInPlace(size_t at, Bytes member, double score) const {
   const Listpack packed = this->packed();
   const size_t next = packed.Next(packed.Next(at));

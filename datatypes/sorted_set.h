@@ -1,4 +1,4 @@
-// SortedSet: members, each with a score, ordered by (score, bytes of the member).
+// SortedSet: the value of a key of type zset: members, each with a score, ordered by (score, bytes of the member).
 //
 // Two encodings (OBJECT ENCODING says listpack and skiplist):
 //   kListpack   member, score, member, score … in order; an integral score is an integer element
@@ -19,10 +19,10 @@
 
 namespace respite {
 
-// Says how SortedSet::Add treats existing and missing members.
+// SortedSet::Add follows an AddRule for existing and missing members.
 struct AddRule {  // says when ZADD changes a score: the options NX, XX, GT, LT and INCR
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
-  enum class Comparison : uint8_t { kAny, kGreater, kLess };  // required of the new score, compared with the old one
+  enum class Comparison : uint8_t { kAny, kGreater, kLess };  // what the new score must be, compared with the old score
   enum class Arithmetic : uint8_t { kReplace, kAdd };
 
   Condition condition = Condition::kAlways;      // kIfAbsent for NX, kIfPresent for XX
@@ -30,10 +30,10 @@ struct AddRule {  // says when ZADD changes a score: the options NX, XX, GT, LT 
   Arithmetic arithmetic = Arithmetic::kReplace;  // kAdd for INCR
 };
 
-struct AddResult {  // tells what SortedSet::Add has done
+struct AddResult {  // what SortedSet::Add has done to a member, and its score
   enum class Outcome : uint8_t { kRuledOut, kNotANumber, kAdded, kChanged, kSame };
-  Outcome outcome;   // what happened to the member
-  double score = 0;  // the current score; meaningless after kRuledOut and kNotANumber
+  Outcome outcome;   // kRuledOut: not changed because of the AddRule; kNotANumber: the sum is NaN, not stored
+  double score = 0;  // the member's present score; meaningless after kRuledOut and kNotANumber
 };
 
 class SortedSet : public Collection {  // gives access to the sorted set of one key
@@ -52,15 +52,15 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   bool IsEmpty() const { return Size() == 0; }  // true: there are no members
   // Returns the number of members. Cost: O(1).
   size_t Size() const;
-  // Returns the score, or nullopt if there is no such member. Cost: O(1), O(n) packed.
-  std::optional<double> Score(Bytes member) const;  // score of a member; nullopt: no such member
-  // Returns rank and score, or nullopt if there is no such member. Cost: O(log n), O(n) packed.
-  std::optional<RankAndScore> RankOf(Bytes member) const;  // rank and score; nullopt: no such member
+  // Cost: O(1), O(n) packed.
+  std::optional<double> Score(Bytes member) const;  // the score of a member; nullopt: no such member
+  // Rank 0 has the lowest score. Cost: O(log n), O(n) packed.
+  std::optional<RankAndScore> RankOf(Bytes member) const;  // a member's rank and score; nullopt: no such member
   RankSpan RankSpanOf(const ScoreRange& range) const;      // the ranks of the members with scores in this range
   RankSpan RankSpanOf(const LexRange& range) const;        // the ranks of the members in this range of ZRANGEBYLEX
 
-  // Calls visit(Bytes member, double score) for the members of the span; the view is valid during the call. Requires:
-  // the span is within the set. Cost: O(log n + count), with sequential memory access.
+  // ForEach calls visit(Bytes member, double score) for the members of the span. The view is valid during the call.
+  // Requires: the span is within the set. Cost: O(log n + count), with sequential memory access.
   template <class Visit>
   void ForEach(RankSpan span, Direction direction, Visit&& visit) const;  // visits the members of these ranks
   template <class Visit>
@@ -71,15 +71,14 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Adds a member or changes its score, as `rule` allows. Requires: Exists(), as for all changes. Cost: O(log n), O(n)
   // packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
-  // Must be called before `members` members are added. Converts the set to a table if `members` alone exceeds
-  // zset-max-listpack-entries.
-  void PrepareToAdd(size_t members);  // converts to a table if `members` exceed the limit of a listpack
-  // Removes a member. Returns false if there is no such member.
-  bool Remove(Bytes member);  // removes a member; false: there is no such member
-  // Removes the members of these ranks. Cost: O(count + log n).
+  // PrepareToAdd must be called before `members` members are added. Only the limit zset-max-listpack-entries counts,
+  // and not the members that the set already has.
+  void PrepareToAdd(size_t members);  // makes a table if `members` alone exceeds the limit of a listpack
+  bool Remove(Bytes member);          // removes a member; false: there is no such member
+  // Cost: O(count + log n).
   void Remove(RankSpan span);  // removes the members of these ranks
 
-  // Returns the table, for ZSCAN and random members. Returns null if the set is packed, or if there is no such key.
+  // ZSCAN and the choice of random members need the table.
   const ScoreTable* Table() const { return IsTable() ? &table() : nullptr; }  // the table; null: packed or no such key
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
@@ -93,15 +92,15 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
     return Listpack(slot_.Exists() ? slot_.View() : Listpack::Empty());
   }
 
-  static double ScoreAt(const Listpack& packed, size_t at);  // the score in the listpack at offset `at`
+  static double ScoreAt(const Listpack& packed, size_t at);  // the score in the listpack element at offset `at`
   template <class StartsHere, class EndsBehind>
-  RankSpan RankSpanInListpack(StartsHere&& starts_here,  // the ranks of a range, in a listpack
+  RankSpan RankSpanInListpack(StartsHere&& starts_here,  // ranks of the members of a range, in a listpack
                               EndsBehind&& ends_behind) const;
-  AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // does Add for a table
+  AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // does Add for a ScoreTable
   void AddToListpack(Bytes member, double score);                         // adds a new member to a listpack
-  void ChangeScoreInListpack(size_t at, Bytes member, double score);      // sets the score of the member at `at`
-  bool StaysInPlace(size_t at, Bytes member, double score) const;         // true: `score` does not change the rank
-  void ConvertToTable();                                                  // makes a packed sorted set a ScoreTable
+  void ChangeScoreInListpack(size_t at, Bytes member, double score);      // sets the score of the member at offset `at`
+  bool StaysInPlace(size_t at, Bytes member, double score) const;  // true: `score` does not change the member's rank
+  void ConvertToTable();                                           // makes a packed sorted set a ScoreTable
 
   template <class Visit>
   void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;  // does ForEach for a table
@@ -145,7 +144,7 @@ void SortedSet::ForEachInTable(RankSpan span, Direction direction,  // visits th
   }
 }
 
-// A score as an element of a listpack. Unless the score is an integer, the element is a view of text_.
+// Unless the score is an integer, the element is a view of text_. So the PackedScore must not move.
 class PackedScore {  // a score, encoded as an element of a listpack
  public:
   explicit PackedScore(double score);

@@ -9,9 +9,9 @@ namespace {
 
 using Key = std::array<char, 16>;
 
-// Returns the number of nodes that Redis' radix tree needs for these keys. The keys are sorted, and agree in their
-// first `depth` bytes. There is one node for each sequence of bytes without a fork, one for each fork, and one for each
-// key.
+// Returns the number of nodes that Redis' radix tree needs for these keys, which are IDs of blocks. The keys are
+// sorted, and agree in their first `depth` bytes. There is one node for each sequence of bytes without a fork, one for
+// each fork, and one for each key.
 uint64_t NodesBelow(std::span<const Key> keys, size_t depth) {
   if (keys.size() == 1) return depth == Key().size() ? 1 : 2;
   size_t fork = depth;
@@ -94,7 +94,7 @@ void StreamLog::BeginBlock(const StreamId& id, StreamBlock* block) {
   blocks_.Insert(id, block);
 }
 
-// Drops blocks at the end of the stream that have only deleted entries, and IDs not below `id`. Such blocks exist after
+// Frees blocks at the end of the stream that have only deleted entries, and IDs not below `id`. Such blocks exist after
 // XSETID has lowered the last ID. Returns true if there are still stored entries, and all of them are below `id`.
 bool StreamLog::DropDeletedTail(const StreamId& id) {
   while (!blocks_.IsEmpty()) {
@@ -310,8 +310,8 @@ int64_t StreamLog::EstimateEntriesRead(const StreamId& id, ReadCounting counting
   return StreamGroup::kUnknownCount;
 }
 
-// Returns true if the group's count of read entries is exact. Then the count only grows by one when the group reads its
-// next entry.
+// Returns true if the group's count of read entries is exact. Then the count grows by one when the group reads its next
+// entry, whose ID is `next`.
 bool StreamLog::IsReadCountExact(const StreamGroup& group, const StreamId& next, ReadCounting counting) const {
   if (group.entries_read == StreamGroup::kUnknownCount) return false;
   if (counting != ReadCounting::kRedis70 && group.last_id < first_id_) return false;
@@ -373,8 +373,8 @@ bool StreamLog::LoadEntry(const StreamId& id, std::span<const Bytes> fields_and_
   return true;
 }
 
-// Removes the last block if it is empty. The block can be empty because LoadEntry drops deleted entries that are out of
-// order.
+// Frees the last block if the block is empty. The block can be empty because LoadEntry drops deleted entries that are
+// out of order.
 void StreamLog::DropEmptyTailBlock() {
   if (blocks_.IsEmpty()) return;
   StreamBlock* block = blocks_.Last().Get();

@@ -1,5 +1,5 @@
-// Stream: a log of entries, and the consumer groups that read it. An entry has an ID, and fields with values. IDs only
-// grow.
+// Stream: the value of a key of type stream: a log of entries, and the consumer groups that read the log. An entry has
+// an ID, and fields with values. Each new entry has a greater ID than all entries before.
 //
 //   call.db.Read<Stream>(key)        const Stream    ┐                          ┌ StreamIdMap of StreamBlock  entries
 //   call.db.Open<Stream>(key)        Edit<Stream>    ├─► Stream::Log(): StreamLog┤
@@ -42,14 +42,15 @@
 
 namespace respite {
 
-// What happens to the references of consumer groups to an entry that is deleted.
+// The options KEEPREF, DELREF and ACKED of XTRIM, XDELEX and others: what happens to an entry's references in consumer
+// groups when the entry is deleted.
 enum class GroupReferences : uint8_t {
   kKeep,            // KEEPREF: the entry stays pending
   kDelete,          // DELREF: the entry is no longer pending in any group
   kMustBeReleased,  // ACKED: the entry is deleted only if all groups have read and acknowledged it
 };
 
-// Describes which of the oldest entries XTRIM and XADD remove.
+// XTRIM and XADD remove the oldest entries that a StreamTrim describes.
 struct StreamTrim {  // which old entries to remove: the options of XTRIM, and MAXLEN and MINID of XADD
   enum class Strategy : uint8_t { kNone, kMaxLength, kMinId };
   enum class Precision : uint8_t { kExact, kWholeBlocks };
@@ -58,15 +59,15 @@ struct StreamTrim {  // which old entries to remove: the options of XTRIM, and M
   Precision precision = Precision::kExact;  // kWholeBlocks for the option `~`
   uint64_t max_length = 0;                  // for kMaxLength: how many of the newest entries stay
   StreamId min_id;                          // for kMinId: entries below this ID are removed
-  uint64_t limit = 0;  // maximum number of removed entries; stops before a block that would exceed it; 0: no limit
-  GroupReferences references = GroupReferences::kKeep;  // as in Redis, kWholeBlocks has an effect only with kKeep
+  uint64_t limit = 0;  // maximum number of entries to remove; a block that would exceed this stays; 0: no limit
+  GroupReferences references = GroupReferences::kKeep;  // as in Redis, others than kKeep ignore `precision`
 };
 
 // How a version of Redis or Valkey counts the entries that a group has read, if entries were deleted.
 enum class ReadCounting : uint8_t {
   kRedis70,  // also Redis 7.2 up to 7.2.8, 7.4 up to 7.4.3, and Valkey 7.2 and 8.0
-  // Since Redis 7.2.9 and 7.4.4: a group whose last ID is before the first entry has read none of the entries that
-  // remain. The number of entries read is certain only if no entry after the group's last ID was deleted.
+  // kRedis72: Redis since 7.2.9 and 7.4.4. A group whose last ID is before the first entry has read none of the entries
+  // that remain. The number of entries read is certain only if no entry after the group's last ID was deleted.
   kRedis72,
   kValkey81,  // also considers deletions before the first entry
 };
@@ -77,29 +78,29 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   using Groups = std::map<std::string, StreamGroup, std::less<>>;  // sorted by bytes, as Redis lists them
   enum class Order : uint8_t { kForward, kBackward };
 
-  // Iterates over the live entries with from <= ID <= to, forward or backward. Any change of the entries invalidates
+  // A Walk visits the live entries with from <= ID <= to, forward or backward. Any change of the entries invalidates
   // the Walk; changes of groups do not. The constructor takes O(log n) and reads up to one block. A backward walk first
   // collects the entries of a block, because a block can only be read forward.
   class Walk {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
-    bool IsValid() const { return is_valid_; }  // false: past the last entry of the walk
-    // The functions from here on require IsValid().
+    bool IsValid() const { return is_valid_; }  // false: the walk has passed its last entry
+    // All functions of Walk from here on require IsValid().
     const StreamId& Id() const { return entry_.id; }
     uint64_t FieldCount() const { return entry_.field_count; }  // number of the current entry's field-value pairs
-    // Calls visit(Bytes field, Bytes value) for each pair; the texts are valid during the call.
+    // ForEachPair calls visit(Bytes field, Bytes value) for each pair. The texts are valid during the call.
     template <class Visit>
-    void ForEachPair(Visit&& visit) const {  // calls visit(field, value) for the current entry
+    void ForEachPair(Visit&& visit) const {  // visits the fields and values of the current entry
       block_.Get()->ForEachPair(entry_, visit);
     }
     void Next() { order_ == Order::kForward ? StepForward() : StepBackward(); }
 
    private:
     friend class StreamLog;
-    void StepForward();          // goes to the entry with the next greater ID, if there is one
-    void StepBackward();         // goes to the entry with the next smaller ID, if there is one
+    void StepForward();          // goes to the next wanted entry; without one, clears is_valid_
+    void StepBackward();         // goes to the previous wanted entry; without one, clears is_valid_
     void CollectBlockEntries();  // for a backward walk: fills unvisited_entries_ from block_
-    bool IsWanted(const StreamBlock::EntryView& entry) const {  // true: the entry is live and in the range
+    bool IsWanted(const StreamBlock::EntryView& entry) const {  // true: the entry is live and in the walk's range
       return entry.state == StreamBlock::EntryState::kLive && entry.id >= from_ && entry.id <= to_;
     }
 
@@ -110,48 +111,43 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
     StreamId from_;
     StreamId to_;
     Order order_;            // forward or backward
-    bool is_valid_ = false;  // false: past the last entry of the walk
+    bool is_valid_ = false;  // false: the walk has passed its last entry
   };
 
   StreamLog() = default;
   ~StreamLog() override;
 
-  // Clone, Size and UsedBytes are described in Object. Size counts blocks, groups and pending entries.
+  // Clone, Size and UsedBytes are described in Object. Size counts blocks, groups, pending entries and producers.
   std::unique_ptr<Object> Clone() const override;  // returns a deep copy
   size_t Size() const override;
-  size_t UsedBytes(size_t samples) const override;  // memory, estimated from this many blocks; 0: exact
+  size_t UsedBytes(size_t samples) const override;  // bytes, estimated from the first `samples` blocks; 0: exact
 
-  // Returns the number of live entries. Cost: O(1).
-  uint64_t Length() const { return length_; }          // number of live entries
-  const StreamId& LastId() const { return last_id_; }  // ID of the newest entry ever added, unless XSETID set another
-  // Returns the ID of the first live entry, or 0-0 if there is none. Cost: O(1).
+  // A live entry is an entry that was not deleted. Cost: O(1).
+  uint64_t Length() const { return length_; }            // number of live entries
+  const StreamId& LastId() const { return last_id_; }    // ID of the newest entry ever added, unless XSETID set another
   const StreamId& FirstId() const { return first_id_; }  // ID of the first live entry; 0-0: no live entries
-  // Returns the ID of the last live entry, or 0-0 if there is none. Cost: O(1).
-  const StreamId& LastLiveId() const { return last_live_id_; }  // ID of the last live entry; 0-0: none left
-  // Returns the ID of the first stored entry, deleted or not, or Max() if there is none. As in Redis, XTRIM MINID ~ is
-  // replicated with this ID.
-  StreamId FirstStoredId() const;  // ID of the first stored entry, live or deleted; Max(): none
-  // Returns the greatest ID that XDEL removed, or the ID that XSETID set. Trimming does not count.
-  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or set by XSETID
-  // Returns the number of entries that were ever added. No group has read more entries than that.
-  uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added; XSETID can set it
+  const StreamId& LastLiveId() const { return last_live_id_; }  // ID of the last live entry; 0-0: no live entries
+  // A deleted entry is stored until its block is freed. As in Redis, XTRIM MINID ~ is replicated with this ID.
+  StreamId FirstStoredId() const;  // ID of the first stored entry, live or deleted; StreamId::Max(): none
+  // Entries that were trimmed do not count.
+  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or XSETID's
+  // No group's count of read entries is above this number.
+  uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added, unless XSETID set another
   const Blocks& blocks() const { return blocks_; }          // the blocks of entries, by first ID
-  // Returns the number of nodes that Redis' radix tree of this stream would have. XINFO STREAM shows it. Cost:
-  // O(blocks).
-  uint64_t RadixTreeNodes() const;  // number of nodes that the radix tree of Redis would have
+  // XINFO STREAM shows the number. Cost: O(blocks).
+  uint64_t RadixTreeNodes() const;  // number of nodes that Redis' radix tree of this stream would have
 
-  // Returns the ID for XADD `*`, or nullopt if no ID is left. As in Redis, the ID grows even if the clock was set back.
-  std::optional<StreamId> AutoId(uint64_t now_ms) const;  // next ID for XADD with `*`; nullopt: no ID is left
-  // Returns the ID for XADD `ms-*`, or nullopt if all sequence numbers of `ms` are used. The ID may be below LastId().
-  std::optional<StreamId> AutoSequence(uint64_t ms) const;  // next ID for XADD with `ms-*`; nullopt: no ID is left
+  // As in Redis, the ID is above LastId() even if the clock was set back.
+  std::optional<StreamId> AutoId(uint64_t now_ms) const;  // the ID for XADD with `*`; nullopt: no ID is left
+  // The ID may be below LastId(). Returns nullopt if all sequence numbers of `ms` are used.
+  std::optional<StreamId> AutoSequence(uint64_t ms) const;  // the ID for XADD with `ms-*`; nullopt: no ID is left
   // Adds an entry of fields and values. Requires: id > LastId(); `fields_and_values` are not views of this stream.
   // Cost: amortised O(bytes of the entry).
   void Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits);
-  // Removes an entry. Returns false if there is no live entry with this ID. Cost: O(log n + size of a block).
-  bool Delete(const StreamId& id);          // removes a live entry; false: there is no such entry
+  // Cost: O(log n + size of a block).
+  bool Delete(const StreamId& id);          // deletes a live entry; false: no live entry has this ID
   bool Contains(const StreamId& id) const;  // true: a live entry has this ID
-  // Returns the number of live entries with from <= ID <= to, at most `max_count`. Cost: O(number of blocks + entries
-  // of two blocks).
+  // Cost: O(number of blocks + entries of two blocks).
   uint64_t CountRange(const StreamId& from,  // number of live entries from `from` to `to`, at most `max_count`
                       const StreamId& to, uint64_t max_count) const;
   // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed + entries of one block). With
@@ -159,64 +155,60 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // n).
   uint64_t Trim(const StreamTrim& trim);
 
-  // Sets the last ID. XSETID and the loading of files use this.
   void SetLastId(const StreamId& id) { last_id_ = id; }  // for XSETID and loading: sets the last ID
-  // Sets the number of entries ever added (entries-added). Also lowers the counts of groups that have read more,
-  // because Redis refuses a file with such a group. Cost: O(groups).
-  void SetEntriesAdded(uint64_t count);       // sets entries-added; lowers greater counts of groups
+  // Also lowers the counts of groups that have read more, because Redis refuses a file with such a group. Cost:
+  // O(groups).
+  void SetEntriesAdded(uint64_t count);       // for XSETID and loading: sets EntriesAdded()
   void SetMaxDeletedId(const StreamId& id) {  // for XSETID and loading: sets the greatest deleted ID
     max_deleted_id_ = id;
   }
 
   const Groups& groups() const { return groups_; }  // the consumer groups by name
-  // FindGroup returns the group of this name, or null if there is none.
-  StreamGroup* FindGroup(Bytes name);              // the group of this name; null: there is none
-  const StreamGroup* FindGroup(Bytes name) const;  // the group of this name; null: there is none
-  // Creates a group. Returns null if the name already exists. Lowers `entries_read` to EntriesAdded() if it is higher.
+  StreamGroup* FindGroup(Bytes name);               // the group of this name; null: there is none
+  const StreamGroup* FindGroup(Bytes name) const;   // the group of this name; null: there is none
+  // If `entries_read` is above EntriesAdded(), stores EntriesAdded() instead.
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id,  // adds a consumer group; null: the name exists
                            int64_t entries_read);
-  // Sets the last ID of the group, as XGROUP SETID does. Lowers `entries_read` to EntriesAdded() if it is higher.
+  // If `entries_read` is above EntriesAdded(), stores EntriesAdded() instead.
   void SetGroupLastId(StreamGroup& group, const StreamId& last_id,  // XGROUP SETID: sets up to where the group has read
                       int64_t entries_read) const;
-  // Removes the group and its pending entries. Returns false if there is no such group. Cost: O(pending / 62).
+  // Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);  // removes a group and its pending entries; false: there is no such group
-  // Returns true if a group has not read this entry yet, or has it pending. The entry need not exist. Cost: O(groups *
-  // log n).
-  bool IsReferenced(const StreamId& id) const;  // true: a group has not read or not acknowledged this entry
-  // Makes an entry no longer pending in any group. Returns false if it was not pending. Cost: O(groups * log n).
-  bool DropReferences(const StreamId& id);  // removes the entry from all groups; false: it was not pending
-  // Advances the last ID of the group to this entry and counts the entry as read. Requires: the ID is above the group's
-  // last ID.
+  // The entry need not exist. Cost: O(groups * log n).
+  bool IsReferenced(const StreamId& id) const;  // true: some group has not read or not acknowledged this entry
+  // Cost: O(groups * log n).
+  bool DropReferences(const StreamId& id);  // makes the entry pending in no group; false: the entry was not pending
+  // The last ID of the group becomes `id`, and the entry counts as read. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
-  // Returns how many of the entries ever added are at or below `id`, or kUnknownCount. The number is known only if `id`
-  // is not above the first entry, or if it is the last ID. Deletions can make it unknown.
-  int64_t EstimateEntriesRead(const StreamId& id,  // how many entries were added up to `id`, or kUnknownCount
+  // The number is known only in three cases: `id` is not above the first entry, `id` is the last ID, or no live entry
+  // is left. Deletions can make the number unknown.
+  int64_t EstimateEntriesRead(const StreamId& id,  // how many of all added entries are up to `id`, or kUnknownCount
                               ReadCounting counting = ReadCounting::kRedis72) const;
-  // Returns the number of entries that the group has not read yet, or nullopt if deletions made it unknown.
+  // Deletions can make the number unknown.
   std::optional<int64_t> LagOf(const StreamGroup& group,  // how many entries the group has not read; nullopt: unknown
                                ReadCounting counting = ReadCounting::kRedis72) const;
 
-  const StreamProducers* producers() const { return producers_.get(); }  // for XADD … IDMP; null: never used
-  // Returns the idempotent production of this stream. Creates it with the default limits if the stream has none.
-  StreamProducers& OpenProducers() {  // creates it if the stream has none
+  const StreamProducers* producers() const { return producers_.get(); }  // state of XADD IDMP; null: never used
+  // If the stream has no StreamProducers, creates one with the default limits.
+  StreamProducers& OpenProducers() {  // the state of XADD IDMP: which producer has added which entry
     if (producers_ == nullptr) producers_ = std::make_unique<StreamProducers>();
     return *producers_;
   }
 
-  void TakeProducers(StreamProducers&& producers) {  // sets the idempotent production, for loading files
+  void TakeProducers(StreamProducers&& producers) {  // for loading files: sets the state of XADD IDMP
     producers_ = std::make_unique<StreamProducers>(std::move(producers));
   }
 
   // LoadBlock and LoadEntry restore blocks from a file, including deleted entries. They return false if the ID of a
   // block or of a live entry is too low, which makes the stream unusable. FinishLoading finds the first and the last
   // live entry.
-  bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: the ID is too low
+  bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: `id` is too low
   bool LoadEntry(const StreamId& id,  // adds an entry to the last block; false: the ID is too low
                  std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
-  void FinishLoading();  // sets first_id_ and last_live_id_ from the loaded entries
+  void FinishLoading();  // after LoadEntry: sets first_id_ and last_live_id_ from the loaded entries
 
-  // For tests. Returns true if all rules of the structure hold. Cost: O(n).
+  // Cost: O(n).
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
@@ -234,12 +226,12 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   bool EndsAt(const StreamTrim& trim, const StreamId& id) const {  // true: `trim` removes nothing from `id` on
     return trim.strategy == StreamTrim::Strategy::kMaxLength ? length_ <= trim.max_length : id >= trim.min_id;
   }
-  uint64_t TrimInsideBlock(const StreamTrim& trim,  // removes entries of one block; returns how many
+  uint64_t TrimInsideBlock(const StreamTrim& trim,  // deletes some entries of one block; returns how many
                            const StreamId& block_id, StreamBlock& block);
   uint64_t TrimWithReferences(const StreamTrim& trim);  // does Trim for references other than kKeep
   void UpdateFirstId();                                 // finds the first live entry again, and sets first_id_
   void UpdateLastLiveId();                              // finds the last live entry again, and sets last_live_id_
-  bool HasTombstonesFrom(const StreamId& id,  // true: XDEL deleted entries at or after `id` that `counting` regards
+  bool HasTombstonesFrom(const StreamId& id,            // true: XDEL deleted entries from `id` on that matter
                          ReadCounting counting) const;
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact
                         ReadCounting counting) const;
@@ -267,7 +259,7 @@ class Stream : public Collection {  // gives access to the stream of one key
   // Requires: Exists().
   StreamLog& Log() { return slot_.As<StreamLog>(); }
   const StreamLog& Log() const { return slot_.As<StreamLog>(); }
-  StreamBlock::Limits Limits() const {  // up to when a block takes more entries
+  StreamBlock::Limits Limits() const {  // how many bytes and entries a block may have
     return {limits_->stream_node_max_bytes, static_cast<uint64_t>(limits_->stream_node_max_entries)};
   }
 };
