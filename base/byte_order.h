@@ -24,7 +24,7 @@ constexpr Number ByteSwapped(Number number) {  // the number with its bytes in r
 
 namespace byte_order_internal {
 
-// Converts a number from this machine's byte order to `order`, or back. Both directions are one operation.
+// Ordered converts a number from this machine's byte order to `order`, or back. Both directions are one operation.
 template <std::endian order, class Number>
 constexpr Number Ordered(Number number) {  // from this machine's byte order to `order`, or back
   return order == std::endian::native ? number : ByteSwapped(number);
@@ -55,7 +55,8 @@ Number LoadBig(const char* from) {  // reads a big-endian number
   return byte_order_internal::Load<std::endian::big, Number>(from);
 }
 
-// Callers must name the type, because the type says how many bytes are stored: StoreLittle<uint32_t>(to, size).
+// Callers of StoreLittle and StoreBig must name the type, which says how many bytes are stored:
+// StoreLittle<uint32_t>(to, size).
 template <class Number>
 void StoreLittle(char* to, std::type_identity_t<Number> number) {  // writes a number in little-endian byte order
   byte_order_internal::Store<std::endian::little>(to, number);

@@ -15,7 +15,7 @@ namespace {
 int AsSigned(char c) { return static_cast<signed char>(c); }
 int AsFolded(char c) { return c == '\xff' ? -1 : static_cast<unsigned char>(LowerChar(c)); }
 
-// The result of matching one element of the pattern, such as a literal, ? or [a-z], with one byte of the text.
+// The result of comparing one element of the pattern, such as a literal, ? or [a-z], with one byte of the text.
 struct Element {
   bool matches;
   size_t end;  // where the next element begins in the pattern
@@ -84,8 +84,8 @@ size_t SkipStars(Bytes pattern, size_t at) {
   return at;
 }
 
-// As in Redis, a pattern with more groups of stars than this counts as abuse and matches nothing. Adjacent stars are
-// one group; a group at the end does not count.
+// As in Redis, a pattern with more than kMaxStars groups of stars counts as abuse and matches nothing. Adjacent stars
+// are one group; a group at the end does not count.
 constexpr int kMaxStars = 1000;
 
 }  // namespace

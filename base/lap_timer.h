@@ -30,7 +30,7 @@ struct ProcessorTicks {  // reads the tick counter of the processor; costs about
 #endif
 };
 
-// The implementation of LapTimer. Tests replace `Ticks` by another counter. Not thread safe.
+// LapTimerOf is the implementation of LapTimer. Tests replace `Ticks` by another counter. Not thread safe.
 template <class Ticks>
 class LapTimerOf {  // reads real time cheaply: between two readings of a Pace, counts processor ticks
  public:

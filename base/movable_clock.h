@@ -16,7 +16,8 @@ namespace respite {
 // Not thread safe.
 class MovableClock final : public Clock {  // the machine's clock, unless the command TEST CLOCK stops or moves it
  public:
-  // kReal: the speed of real time, though possibly with an offset. kFrozen: stands still. kScaled: slower or faster.
+  // How fast the clock runs. kReal: at the speed of real time, though possibly with an offset. kFrozen: stands still.
+  // kScaled: slower or faster.
   enum class Mode : uint8_t { kReal, kFrozen, kScaled };
   static constexpr double kMinRate = 0.1;      // minimum rate: clock seconds per real second
   static constexpr double kMaxRate = 100'000;  // maximum rate: clock seconds per real second

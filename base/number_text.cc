@@ -51,7 +51,8 @@ long double Narrowed(long double value) {
   return value;
 }
 
-// Parses a number with the C library, which handles the rare forms: '+', hexadecimal, infinities, overflow, denormals.
+// ParseRareFloat parses a number with the C library, which handles the rare forms: '+', hexadecimal, infinities,
+// overflow, denormals.
 template <typename Float>
 std::optional<Float> ParseRareFloat(Bytes text) {
   if (text.empty() || IsSpace(text.front())) return std::nullopt;

@@ -35,8 +35,8 @@ inline void* ReallocateOrEnd(void* memory, size_t bytes) {  // realloc; ends the
 // Frees memory faster than std::free, because jemalloc need not look up the size. Requires: `memory` is not null.
 void FreeSized(void* memory, size_t bytes) noexcept;  // frees memory; `bytes` must be the size that was requested
 
-// Sets how the process ends. Any thread may call `handler`, which must not allocate and must not return. By default,
-// the process writes a line to standard error and calls abort().
+// The handler ends the process. Any thread may call the handler, which must not allocate and must not return. The
+// default handler writes a line to standard error and calls abort().
 using OutOfMemoryHandler = void (*)(size_t bytes);
 void SetOutOfMemoryHandler(OutOfMemoryHandler handler);  // `handler` ends the process when memory is exhausted
 

@@ -42,7 +42,7 @@ class StrCatArgument {  // the text of one argument of StrCat: a text, a charact
   Bytes text_;
 };
 
-// No argument may be a view of `text`. Cost: O(bytes appended), amortized.
+// No argument of StrAppend may be a view of `text`. Cost: O(bytes appended), amortized.
 template <typename... Arguments>
 void StrAppend(std::string& text, const Arguments&... arguments) {  // appends texts, characters and integers to `text`
   const std::initializer_list<StrCatArgument> all = {StrCatArgument(arguments)...};

@@ -190,16 +190,16 @@ ChunkBlock* WriteIntegers(const IntegerPlan& plan, std::span<const Bytes> elemen
   return block;
 }
 
-// Decodes the eight symbols in the lowest bits of `word`, and returns their characters. Eight symbols have at most 56
-// bits, so one word contains them even if the first symbol starts inside a byte.
+// EightCharacters decodes the eight symbols in the lowest bits of `word`, and returns their characters. Eight symbols
+// have at most 56 bits, so one word contains them even if the first symbol starts inside a byte.
 template <unsigned kBits, unsigned... kIndex>
 uint64_t EightCharacters(uint64_t word, const char* alphabet, std::integer_sequence<unsigned, kIndex...> /*all*/) {
   constexpr uint64_t kMask = (uint64_t{1} << kBits) - 1;
   return ((uint64_t{static_cast<uint8_t>(alphabet[(word >> (kIndex * kBits)) & kMask])} << (8 * kIndex)) | ...);
 }
 
-// Decodes `symbols` symbols into `to`. Stores eight characters with one instruction, because a text that is stored byte
-// by byte would slow down the copy that follows.
+// UnpackSymbols decodes `symbols` symbols into `to`. Stores eight characters with one instruction, because a text that
+// is stored byte by byte would slow down the copy that follows.
 template <unsigned kBits>
 void UnpackSymbols(const ChunkBlock& block, uint32_t place, uint32_t symbols, char* to) {
   const char* alphabet = block.At(sizeof(ChunkBlock) + block.prefix);

@@ -70,7 +70,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     if (chunk.count <= kChunk / 4) MergeWithNeighbour(at.chunk);
   }
 
-  // ForEachBetween calls visit(const Item&) in the order of hashes.
+  // ForEachBetween calls visit(const Item&) for each item with first <= hash <= last, in the order of hashes.
   template <class Visit>
   void ForEachBetween(uint64_t first, uint64_t last, Visit&& visit) const {  // visits items with first <= hash <= last
     const Place begin = LowerBound(first, [](const Slot&) { return 0; });

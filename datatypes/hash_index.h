@@ -190,7 +190,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const;
 
-  // `visit` must not change the table. Cost: O(n).
+  // ForEach visits the slots of all pages and of collisions_. `visit` must not change the table. Cost: O(n).
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(slot) for each slot, in no order
     ForEachPage([&](PageRef page) {

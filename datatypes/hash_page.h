@@ -130,7 +130,8 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
   }
   int Next(int bucket) const { return bucket + 1 == BucketCount() ? 0 : bucket + 1; }  // the bucket after this one
 
-  // Search examines the home bucket of this hash, and then later buckets. Requires: there is a page.
+  // Search returns the first cell for which is_wanted(slot) is true, in the home bucket of this hash or in a later
+  // bucket. Requires: there is a page.
   template <class IsWanted>
   Cell* Search(uint64_t hash, IsWanted&& is_wanted) const {  // the first cell for which is_wanted(slot); null: none
     const uint8_t tag = HashTrace::TagOf(hash);

@@ -25,9 +25,8 @@ constexpr uint8_t kSparseRankMax = 32;
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Estimating the number of elements: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches",
-// arXiv:1702.01284, algorithm
-// 6. The algorithm needs only the number of registers of each rank. The order of operations is that of Redis, because
-// the last bit of the result depends on it.
+// arXiv:1702.01284, algorithm 6. The algorithm needs only the number of registers of each rank. The order of operations
+// is that of Redis, because the last bit of the result depends on this order.
 
 // histogram[rank] is the number of registers with this rank. A register of six bits can hold ranks up to 63. Ranks
 // above kMaxRank occur only in corrupt values and are ignored.

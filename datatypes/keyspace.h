@@ -46,7 +46,7 @@ class HiddenSlots {  // hash slots that this node is importing; clients do not s
 
 class Keyspace {  // all keys of a server, in numbered databases
  public:
-  // kBySlot: each database indexes its keys by hash slot, which a cluster node needs.
+  // Says whether each database has an index of its keys by hash slot, which a cluster node needs.
   enum class Index : uint8_t { kNone, kBySlot };
   Keyspace(int databases, const HashKey& hash_key, Index index = Index::kNone) : hash_key_(hash_key), index_(index) {
     databases_.reserve(static_cast<size_t>(databases));

@@ -202,7 +202,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; finds m
     const Leaf* leaf;
     uint32_t index;  // index on the leaf of the item after the gap
   };
-  // Where in the tree a new item was inserted: inside, or at the left or right edge. A full node at an edge splits
+  // Says where in the tree a new item was inserted: inside, or at the left or right edge. A full node at an edge splits
   // differently.
   enum class Where : uint8_t { kInside, kLeftEdge, kRightEdge };
 

@@ -80,8 +80,8 @@ void Unite(std::span<const Set> sets, Set& result);  // SUNION: adds the members
 // Either looks up each member of the first set in the other sets, or copies the first set and removes the members of
 // all others. Chooses what is probably less work.
 void Subtract(std::span<const Set> sets, Set& result);  // SDIFF: adds members that only the first set has to `result`
-// Intersect calls visit(const PackedElement&) in the order of the smallest set, until `visit` returns false. Requires:
-// at least one set.
+// Intersect calls visit(const PackedElement&) for the members that all sets have, in the order of the smallest set,
+// until `visit` returns false. Requires: at least one set.
 template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);  // SINTER: visits the members that all sets have
 // Intersect iterates over this set. If several sets have equally few members, SmallestOf returns the first of them.

@@ -63,7 +63,7 @@ struct StreamTrim {  // which old entries to remove: the options of XTRIM, and M
   GroupReferences references = GroupReferences::kKeep;  // as in Redis, others than kKeep ignore `precision`
 };
 
-// How a version of Redis or Valkey counts the entries that a group has read, if entries were deleted.
+// ReadCounting says how a version of Redis or Valkey counts the entries that a group has read, if entries were deleted.
 enum class ReadCounting : uint8_t {
   kRedis70,  // also Redis 7.2 up to 7.2.8, 7.4 up to 7.4.3, and Valkey 7.2 and 8.0
   // kRedis72: Redis since 7.2.9 and 7.4.4. A group whose last ID is before the first entry has read none of the entries
