@@ -5,8 +5,8 @@
 //                  └► block with hundreds of elements
 //
 // To find the i-th element, the list adds up the counts in the row from the nearer end, which reads memory
-// sequentially. The chunks at both ends are open: each has room for pushes. When the list has grown
-// beyond a chunk, the chunk is sealed, which means that it is rewritten in its shortest form.
+// sequentially. The chunks at both ends are open, with room for pushes. When the list has grown beyond a chunk, the
+// chunk is sealed: its elements are rewritten in their shortest form.
 //
 // Chunks have as many elements, and split and merge at the same moments, as the nodes of Redis' quicklist. In both
 // servers, OBJECT ENCODING says "listpack" again when a single small node is left. So this server must divide a list as

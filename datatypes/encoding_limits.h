@@ -7,7 +7,7 @@
 
 namespace respite {
 
-struct EncodingLimits {  // sizes up to which collections stay packed; directives of like names set them
+struct EncodingLimits {  // sizes up to which collections stay packed; directives of redis.conf set them
   uint64_t hash_max_listpack_entries = 512;  // a packed hash has at most this many fields
   uint64_t hash_max_listpack_value = 64;     // a name or value in a packed hash has at most this many bytes
   uint64_t set_max_intset_entries = 512;     // an intset has at most this many members

@@ -62,7 +62,6 @@ class HllRegisters {  // all 16384 ranks, one byte each, for merging several val
   std::array<uint8_t, kCount> ranks_{};  // the rank of each register
 };
 
-// The edit includes one HllObservation in the text of a HyperLogLog.
 struct HllChange {  // how the stored text must change so that it includes one more element
   enum class Kind : uint8_t {
     kNone,      // the value already includes the observation

@@ -44,6 +44,6 @@ class Intset {  // reads Redis' encoding of a small set of integers; the bytes a
 bool AddToIntset(PackedStore& store, int64_t value);  // adds a value; false: the value exists already
 // Cost: O(n) bytes moved.
 bool RemoveFromIntset(PackedStore& store, int64_t value);   // removes a value; false: there is no such value
-void RemoveFromIntsetAt(PackedStore& store, size_t index);  // removes the value at `index`, in ascending order
+void RemoveFromIntsetAt(PackedStore& store, size_t index);  // removes value number `index`; the lowest is number 0
 
 }  // namespace respite

@@ -4,8 +4,8 @@
 //   long                    pointer (even) to | size, 7 bits per byte, least significant first | text … |
 //
 // So a set of a million short texts needs no memory except the table of the HashIndex. The handle owns no memory: the
-// owner of the table frees each member with Destroy. Two handles are equal if both are
-// one member, or if both are short and have equal texts.
+// owner of the table frees each member with Destroy. Two handles are equal if both refer to one long text in memory, or
+// if both are short and have equal texts.
 #pragma once
 
 #include <malloc.h>
@@ -60,7 +60,7 @@ class Member {  // a handle of 8 bytes for a set member: a short text, or a poin
   // A reader of the text accesses this memory, which is outside the handle.
   const void* Memory() const { return IsShort() ? nullptr : Block(); }  // the memory of a long text; null: a short one
   size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }  // bytes outside the handle
-  uint64_t Identity() const { return word_; }  // a number: equal for one member, or for equal short texts
+  uint64_t Identity() const { return word_; }  // equal for handles of one long text, or for equal short texts
 
  private:
   static char* NewBlock(Bytes text) {  // allocates memory for a long text, and stores size and bytes

@@ -32,7 +32,7 @@ struct LexEnd {  // one end of a LexRange: at a member, or beyond all members
   Bytes member = {};  // the member at this end, unless the kind is kLowest or kHighest
 };
 
-// The range is by the order of the bytes of members, which is meaningful only if all scores are equal.
+// Members are ordered by their bytes. A LexRange is meaningful only if all members have equal scores.
 struct LexRange {  // a range of members, as in ZRANGEBYLEX
   LexEnd min = {LexEnd::Kind::kLowest};
   LexEnd max = {LexEnd::Kind::kHighest};

@@ -39,7 +39,7 @@ class ScoredResult {  // collects scored members for a reply, or for a new sorte
   std::span<const ScoreTree::Item> SortedItems();  // sorts the members by score, then by text, and returns them
   // The sorted set has the encoding that `limits` require. `access` are the LRU or LFU bits of the new key. The
   // ScoredResult must not be used afterwards. Cost: O(n log n).
-  EntryPtr MakeSortedSetEntry(Bytes key,  // an entry of the members as sorted set; call only once
+  EntryPtr MakeSortedSetEntry(Bytes key,  // a new key with the members as sorted set; call only once
                               const EncodingLimits& limits, uint32_t access);
 
  private:

@@ -34,7 +34,7 @@ class SlotCell {  // 8 bytes: a Slot; if it is a pointer, also some bits of its 
   const Slot& Get() const { return slot_; }
   uint32_t Hint() const { return 0; }
   void Set(const Slot& slot, uint32_t /*hint*/) { slot_ = slot; }
-  void Replace(const Slot& slot) { slot_ = slot; }  // stores another slot; keeps the hint, if cells have one
+  void Replace(const Slot& slot) { slot_ = slot; }  // stores another slot; there is no hint to keep
 
  private:
   Slot slot_;

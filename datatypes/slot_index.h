@@ -30,7 +30,7 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
     slot->Remove(key, hash);
     if (slot->Size() == 0) slot.reset();
   }
-  void Replace(Entry* from, Entry* to, uint64_t hash) {  // a key's entry has moved; requires: the key is in the index
+  void Replace(Entry* from, Entry* to, uint64_t hash) {  // updates the address of a key's entry, which has moved
     slots_[Place(to->Key())]->Replace(from, to, hash);
   }
   void Clear() {  // removes all keys
