@@ -92,8 +92,8 @@ constexpr int kMaxStars = 1000;
 
 bool HasGlobCharacter(Bytes text) { return text.find_first_of("*?[") != Bytes::npos; }
 
-// GlobMatch: on a mismatch, only the last star is tried with more text. If the part after the last star fits nowhere in
-// the rest of the text, an earlier star need not be tried: with more text for that star, even less text remains for the
+// GlobMatch: on a mismatch, only the last star is tried with more text. Suppose that the part after the last star fits
+// nowhere in the rest of the text. Then an earlier star need not take more text, because even less text remains for the
 // last part.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
   // As in Redis, even a star does not match the empty text. (KEYS * and SCAN MATCH * do not call this function.)

@@ -63,8 +63,8 @@ int64_t ReadField(Bytes bitmap, const BitField& field);  // the integer in the f
 // Requires: the field is within the bitmap.
 void WriteField(char* bitmap, const BitField& field, int64_t value);  // stores the lowest bits of `value` in the field
 
-// The option OVERFLOW of BITFIELD says what is stored when a value does not fit its field: the lowest bits of the value
-// (kWrap), the nearest value that fits (kSaturate), or nothing (kFail).
+// The option OVERFLOW of BITFIELD says what is stored when a value does not fit its field. kWrap stores the lowest bits
+// of the value. kSaturate stores the nearest value that fits. kFail stores nothing.
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
 // Returns the value to store in the field, which is `value` itself if `value` fits. Returns nullopt if `value` does not

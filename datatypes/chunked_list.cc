@@ -212,8 +212,8 @@ bool ChunkedList::MergeIfSmall(size_t left) {
   return true;
 }
 
-// Merges small chunks around chunk `centre`, in the order of Redis: the two before the centre, the two after the
-// centre, the centre with its left neighbour, the result with its right neighbour.
+// Merges small chunks around chunk `centre`, in the order of Redis. First come the two before the centre, then the two
+// after the centre, then the centre with its left neighbour, then the result with its right neighbour.
 void ChunkedList::MergeAround(size_t centre) {
   if (centre >= 2 && MergeIfSmall(centre - 2)) --centre;
   MergeIfSmall(centre + 1);

@@ -1,5 +1,5 @@
 // Hints to the processor about the next accesses to large collections. The hints let the cache misses of several
-// accesses overlap: construct a hint for each access, call each Prefetch function for all hints in turn, then do the
+// accesses overlap. Construct a hint for each access, call each Prefetch function for all hints in turn, then do the
 // accesses.
 #pragma once
 

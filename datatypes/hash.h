@@ -69,9 +69,9 @@ class Hash : public Collection {
     return !IsDeadlineOver(Table()->DeadlineOf(field));
   }
 
-  // Converts a packed hash to a table if the new fields and values alone exceed the limits of a packed hash, or if the
-  // listpack would exceed Listpack::kMaxBytes. So a large command does not convert the hash halfway. As in Redis, all
-  // arguments count as new fields, even those that only replace existing fields.
+  // Converts a packed hash to a table if the new fields and values alone exceed the limits of a packed hash. Also
+  // converts if the listpack would exceed Listpack::kMaxBytes. So a large command does not convert the hash halfway. As
+  // in Redis, all arguments count as new fields, even arguments that only replace existing fields.
   void PrepareToAdd(std::span<const Bytes> fields_and_values);  // makes a table if these texts are too long or too many
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };

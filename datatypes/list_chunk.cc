@@ -28,8 +28,8 @@ uint32_t MarkBytes(uint8_t length_byte) {
   return length_byte == kMark16 ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
-// Returns how many bytes an element takes among the texts of an open chunk: its text and, if it is long, two marks
-// (which tell its length). The length byte is not counted.
+// Returns how many bytes an element takes among the texts of an open chunk. These are its text and, around a long text,
+// two marks, which tell its length. The length byte is not counted.
 uint32_t StoredSize(Bytes element) {
   return static_cast<uint32_t>(element.size()) + 2 * MarkBytes(LengthByte(element.size()));
 }
@@ -142,8 +142,8 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   block_ = block;
 }
 
-// Moves the elements of an open chunk to a smaller block if the block has at least 512 bytes, and at least three
-// quarters of them are spare.
+// Moves the elements of an open chunk to a smaller block if the block has at least 512 bytes, and three quarters of
+// them are spare.
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || SpareBytes() < block_->size / 4 * 3) return;

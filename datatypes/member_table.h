@@ -2,8 +2,8 @@
 //
 // A text of up to 7 bytes costs only its slot (11 to 16 bytes including the free slots of a table).
 //
-// To look up many texts with overlapping cache misses, call Hash for each text, then PrefetchBucket for each hash, then
-// PrefetchItem for each hash, then Contains for each text.
+// To look up many texts with overlapping cache misses, first call Hash for each text. Then call PrefetchBucket for each
+// hash, then PrefetchItem for each hash, then Contains for each text.
 #pragma once
 
 #include <memory>

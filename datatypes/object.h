@@ -1,5 +1,5 @@
-// Object: a value that is too large or too complex to be stored inside its entry, such as a hash table, a tree or a
-// list of chunks.
+// Object: a value that is too large or too complex to be stored inside its entry. Examples are a hash table, a tree and
+// a list of chunks.
 //
 // The entry owns the object and frees it, possibly on another thread. Each ValueType has exactly one class of objects,
 // so the type of the entry determines the class.

@@ -15,9 +15,9 @@ Set EmptySet(Database& room, Bytes key, const EncodingLimits& limits, uint32_t a
   return Set({.slot = ValueSlot(room, entry), .limits = limits, .now_ms = 0});
 }
 
-// Returns true if a lookup of each member of the first set in all other sets probably costs no more than an iteration
-// over all sets. As in Redis, a lookup counts half, because lookups end early for a member that one of the other sets
-// has.
+// Returns true if lookups probably cost no more than an iteration over all sets: a lookup of each member of the first
+// set in all other sets. As in Redis, a lookup counts half. The reason is that lookups end early for a member that
+// another set has.
 bool LookupsAreCheaper(std::span<const Set> sets) {
   size_t lookups = 0;
   size_t iterations = 0;
