@@ -31,7 +31,8 @@ constexpr uint8_t kSmallHead = 0x90;
 constexpr int64_t kSmallMax = 0xff - kSmallHead;
 constexpr size_t kShortTextMax = 127;
 
-// Returns the size of a listpack element whose encoding and data have `content` bytes.
+// Returns the size in bytes of a listpack element. `content` is the size of its encoding and data; the length that ends
+// each element is added.
 uint64_t ListpackSize(size_t content) {
   const uint64_t tail = content <= 127 ? 1 : content < 16383 ? 2 : content < 2097151 ? 3 : content < 268435455 ? 4 : 5;
   return content + tail;
@@ -48,7 +49,7 @@ uint64_t ListpackIntegerSize(int64_t value) {
 
 uint64_t ListpackTextSize(size_t size) { return ListpackSize(size + (size < 64 ? 1 : size < 4096 ? 2 : 5)); }
 
-// Returns the number of bytes that a signed integer needs.
+// Returns how many bytes (1 to 8) store `value` as a signed integer.
 size_t IntegerBytes(int64_t value) {
   const uint64_t magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   return magnitude == 0 ? 1 : (static_cast<size_t>(64 - __builtin_clzll(magnitude)) + 8) / 8;
@@ -188,7 +189,7 @@ bool StreamBlock::HasMasterNames(std::span<const Bytes> fields_and_values) const
   return true;
 }
 
-// Says how an entry is written: the form of its ID, its flags, and whether it has its own field names.
+// Determines how Append writes an entry: the form of its ID, its flags, and whether it has its own field names.
 struct StreamBlock::EntryHeader {
   IdForm form;
   uint8_t flags;

@@ -33,25 +33,23 @@
 
 namespace respite {
 
-// A stored field name or value; an integer is printed into the object itself.
-class StreamText {  // a field name or value as text; an integer is printed
+class StreamText {  // a stored field name or value as text; an integer becomes decimal text
  public:
   explicit StreamText(Bytes text) : view_(text) {}
   explicit StreamText(int64_t integer) : digits_(integer), is_integer_(true) {}
   Bytes View() const { return is_integer_ ? Bytes(digits_) : view_; }
 
  private:
-  IntegerText digits_{0};  // the printed text, if it is an integer
+  IntegerText digits_{0};  // the decimal text of the integer; unused if is_integer_ is false
   Bytes view_;
   bool is_integer_ = false;  // true: the text is in digits_
 };
 
-class StreamBlock {  // a run of about a hundred neighbouring entries, as in one node of Redis
+class StreamBlock {  // stores about a hundred neighbouring entries of a stream, as one node of Redis does
  public:
-  // The capacity of a block, from stream-node-max-bytes and stream-node-max-entries; 0: no limit.
-  struct Limits {          // how full a block may become; 0: no limit
-    uint64_t max_bytes;    // maximum size of a block, computed as if it were a Redis listpack
-    uint64_t max_entries;  // maximum number of entries, live or deleted
+  struct Limits {          // how full a block may become: stream-node-max-bytes and stream-node-max-entries
+    uint64_t max_bytes;    // maximum bytes of a block, counted as in a Redis listpack; 0: 1 GB
+    uint64_t max_entries;  // maximum number of entries, live or deleted; 0: no limit
   };
   enum class EntryState : uint8_t { kLive, kDeleted };
 
@@ -60,11 +58,11 @@ class StreamBlock {  // a run of about a hundred neighbouring entries, as in one
     EntryState state;      // live, or deleted but still stored
     bool has_own_names;    // false: the entry shares the field names of the block (master)
     uint64_t field_count;  // number of field-value pairs
-    const char* flags;     // where the entry's flags are in the block
-    const char* elements;  // where the values (or names and values) begin in the block
+    const char* flags;     // points to the byte with the entry's flags in the block
+    const char* elements;  // points to the entry's first value (or first own field name) in the block
   };
 
-  // Iterates over all entries, including deleted ones. Any change of the block invalidates the cursor.
+  // Any change of the block invalidates the cursor.
   class Cursor {  // iterates over the entries of a block, deleted ones too
    public:
     Cursor(const StreamBlock& block, const StreamId& block_id);
@@ -82,17 +80,17 @@ class StreamBlock {  // a run of about a hundred neighbouring entries, as in one
     const char* at_;
     const char* end_;
     const char* next_;
-    uint64_t master_count_;  // number of field names that the block shares (master)
+    uint64_t master_count_;  // number of field names of the block (master), which entries share
     EntryView entry_;        // the current entry
   };
 
-  // Creates an empty block that begins at `id`. `fields_and_values` are those of the first entry, which the caller must
-  // append afterwards. Their names become the master's field names, which later entries can share. The caller owns the
-  // block and must free it with Destroy.
-  static StreamBlock* Create(const StreamId& id,  // an empty block whose entries can share these field names
+  // Creates an empty block; the caller must append the first entry, with these fields and values. Their names become
+  // the master's field names, which later entries can share. `id` is at most the ID of the first entry, and must be the
+  // `block_id` of each Append. The caller must free the block with Destroy.
+  static StreamBlock* Create(const StreamId& id,  // a new empty block; its entries can share the names of these fields
                              std::span<const Bytes> fields_and_values);
-  // Creates an empty block that begins at `id`. Its master (the field names that entries can share) has these names.
-  static StreamBlock* CreateWithFieldNames(const StreamId& id,  // an empty block whose entries can share `names`
+  // `id` and the duties of the caller are as for Create.
+  static StreamBlock* CreateWithFieldNames(const StreamId& id,  // a new empty block; entries can share these names
                                            std::span<const Bytes> names);
   static StreamBlock* Clone(const StreamBlock& block);  // returns a copy, which the caller must Destroy
   static void Destroy(StreamBlock* block);              // frees the block
@@ -102,20 +100,17 @@ class StreamBlock {  // a run of about a hundred neighbouring entries, as in one
   static StreamBlock* Append(StreamBlock* block,  // adds an entry; returns the block, which may have moved
                              const StreamId& block_id, const StreamId& id, std::span<const Bytes> fields_and_values,
                              EntryState state);
-  // Shrinks the block to its used size.
-  static StreamBlock* Seal(StreamBlock* block);  // shrinks the block to its used size; may move it
+  static StreamBlock* Seal(StreamBlock* block);  // frees unused memory; returns the block, which may have moved
   // Requires: the entry is in this block, and live.
   void MarkDeleted(const EntryView& entry);  // marks an entry as deleted, without removing its bytes
 
   uint32_t LiveCount() const { return live_count_; }        // number of live entries
   uint32_t DeletedCount() const { return deleted_count_; }  // number of entries marked as deleted
   const StreamId& LastId() const { return last_id_; }       // ID of the last entry, deleted or not
-  // Returns how large a Redis listpack with the same entries would be. Cost: O(1).
-  uint64_t ListpackBytes() const;  // size of a Redis listpack with the same entries
-  // Returns false if an entry with these fields and values must begin another block.
-  bool HasCapacityFor(std::span<const Bytes> fields_and_values,  // false: the block is too full for this entry
+  uint64_t ListpackBytes() const;  // bytes of a Redis listpack with the same entries; cost: O(1)
+  bool HasCapacityFor(std::span<const Bytes> fields_and_values,  // false: full; the entry must begin another block
                       const Limits& limits) const;
-  size_t UsedBytes() const;  // memory of the block
+  size_t UsedBytes() const;  // allocated memory of the block in bytes
 
   // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes
   // value) for each pair of an entry. The texts are valid during the call.
@@ -130,16 +125,16 @@ class StreamBlock {  // a run of about a hundred neighbouring entries, as in one
   enum IdForm : uint8_t { kNextSequence, kLaterFirst, kLaterSequence, kLater };
   class Writer;
   struct EntryHeader;
-  EntryHeader HeaderFor(const StreamId& id, std::span<const Bytes> fields_and_values,  // chooses how to write an entry
-                        EntryState state) const;
-  void WriteBody(Writer& writer, const EntryHeader& head, const StreamId& id,  // writes flags, ID, names, values
-                 std::span<const Bytes> fields_and_values) const;
+  EntryHeader HeaderFor(const StreamId& id,  // chooses the form of the ID and the flags of an entry
+                        std::span<const Bytes> fields_and_values, EntryState state) const;
+  void WriteBody(Writer& writer, const EntryHeader& head,  // writes an entry, except the size at its beginning
+                 const StreamId& id, std::span<const Bytes> fields_and_values) const;
 
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }
   const char* End() const { return Data() + size_; }
-  static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; may move the block
-  static StreamBlock* CreateWithMasterFields(const StreamId& id,  // shares each `stride`-th text as field name
+  static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; returns the block
+  static StreamBlock* CreateWithMasterFields(const StreamId& id,  // a new block; each `stride`-th text is a field name
                                              std::span<const Bytes> texts, size_t stride);
   bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: these names are the master's
 
@@ -162,14 +157,14 @@ class StreamBlock {  // a run of about a hundred neighbouring entries, as in one
     const char* next;
   };
   static Element ReadElement(const char* at);      // decodes a name or value
-  static Element ReadLongElement(const char* at);  // decodes a name or value whose size needs further bytes
+  static Element ReadLongElement(const char* at);  // decodes an element with first byte 80…88: integer or long text
 
   uint32_t room_ = 0;           // bytes after the header
   uint32_t size_ = 0;           // bytes in use after the header
   uint32_t master_size_ = 0;    // bytes of the master: the field names that entries share
   uint32_t live_count_ = 0;     // number of live entries
   uint32_t deleted_count_ = 0;  // number of entries marked as deleted
-  uint32_t listpack_rest_ = 0;  // bytes of a Redis listpack of the block, without its counts of live and deleted
+  uint32_t listpack_rest_ = 0;  // bytes of the equal Redis listpack, except its numbers of live and deleted entries
   StreamId last_id_;            // ID of the last entry, deleted or not
 };
 

@@ -2,7 +2,7 @@
 // a consumer and not acknowledged yet (pending).
 //
 //   group.pending        ID -> PendingEntry{consumer, time, deliveries}    in order of IDs
-//   group.by_delivery    ID                                                in order of delivery times, once it is used
+//   group.by_delivery    ID                                                in order of delivery times; built on demand
 //   consumer.pending     ID                                                the IDs that are pending for this consumer
 //
 // A pending entry may already be deleted from the stream. A consumer keeps its address while it exists. XNACK releases
@@ -28,7 +28,7 @@ struct StreamConsumer {                        // one consumer of a consumer gro
   explicit StreamConsumer(int64_t now_ms) : seen_ms(now_ms) {}
 
   int64_t seen_ms;                    // when the consumer last tried to read or claim, or was created (Unix ms)
-  int64_t active_ms = kNeverActive;   // when the consumer last received an entry (Unix ms)
+  int64_t active_ms = kNeverActive;   // when the consumer last received an entry (Unix ms), or kNeverActive
   StreamIdMap<NoValue> pending;       // IDs delivered and not acknowledged; changed by StreamGroup only
   const std::string* name = nullptr;  // the consumer's name: the key in the map of the group
 };
@@ -41,10 +41,9 @@ struct PendingEntry {  // an entry that was delivered to a consumer and not ackn
     return std::max<int64_t>(now_ms - delivered_ms, 0);
   }
   bool IsReleased() const { return consumer == nullptr; }  // XNACK released the entry; no consumer owns it
-  Bytes ConsumerName() const { return IsReleased() ? Bytes() : Bytes(*consumer->name); }  // empty: it is released
+  Bytes ConsumerName() const { return IsReleased() ? Bytes() : Bytes(*consumer->name); }  // empty: released
 
-  // Returns a copy of this entry in which the number of deliveries is higher by one.
-  PendingEntry WithOneMoreDelivery() const {  // a copy whose `deliveries` is higher by one
+  PendingEntry WithOneMoreDelivery() const {  // a copy whose `deliveries` is higher by one, at most INT64_MAX
     return {consumer, delivered_ms, std::min<uint64_t>(deliveries + 1, std::numeric_limits<int64_t>::max())};
   }
 
@@ -53,25 +52,26 @@ struct PendingEntry {  // an entry that was delivered to a consumer and not ackn
   uint64_t deliveries;       // number of deliveries, at most INT64_MAX; XCLAIM can set it
 };
 
-// The pending entries of a group in the order of their deliveries: first the released ones, then the others from the
-// longest idle one on. Entries of one millisecond have the order in which they were delivered.
-class DeliveryOrder {  // pending entries by delivery time
+// The pending entries of a group: first the released ones, then the others from the longest idle one on. Entries that
+// were delivered in the same millisecond are in the order of the calls of Put.
+class DeliveryOrder {  // the pending entries of a group by the time of their last delivery
  public:
   using Cursor = StreamIdMap<StreamId>::Cursor;
 
   void Put(const StreamId& id, const PendingEntry& entry);  // adds an entry, or moves it to its new place
-  void Remove(const StreamId& id);                          // removes an entry; requires: Put has added it
-  Cursor First() const { return ids_.First(); }             // Get() of the cursor is the ID of the entry
-  // Returns a cursor at the first entry that is idle for less than this time at `now_ms`.
-  Cursor FirstIdleFor(int64_t below_ms, int64_t now_ms) const;  // the first entry that is idle for less than below_ms
-  static int64_t DeliveredMs(const Cursor& at) { return static_cast<int64_t>(at.Id().ms) - 1; }  // -1: it is released
+  void Remove(const StreamId& id);               // removes the entry of this ID; requires: Put has added the entry
+  Cursor First() const { return ids_.First(); }  // at the entry that is idle longest; Get() of the cursor is its ID
+  Cursor FirstIdleFor(int64_t below_ms,  // at the first entry that is idle for less than below_ms; AtEnd(): none
+                      int64_t now_ms) const;
+  // Returns the Unix time in ms of the last delivery of the entry at the cursor, or -1 if XNACK released the entry.
+  static int64_t DeliveredMs(const Cursor& at) { return static_cast<int64_t>(at.Id().ms) - 1; }  // -1: released
   size_t Size() const { return ids_.Size(); }
-  size_t UsedBytes() const { return sizeof *this + ids_.UsedBytes() + places_.UsedBytes(); }
+  size_t UsedBytes() const { return sizeof *this + ids_.UsedBytes() + places_.UsedBytes(); }  // memory in bytes
 
  private:
   StreamIdMap<StreamId> ids_;     // {delivery time + 1, serial number} -> ID of the entry; the time is 0 if released
   StreamIdMap<StreamId> places_;  // ID of the entry -> its key in ids_
-  uint64_t next_serial_ = 0;
+  uint64_t next_serial_ = 0;      // serial number of the next key in ids_
 };
 
 class StreamGroup {  // a consumer group: how far it has read, and its pending entries
@@ -88,42 +88,39 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   int64_t entries_read;  // how many entries were added with IDs up to last_id, or kUnknownCount
 
   const Consumers& consumers() const { return consumers_; }  // the consumers by name
-  // FindConsumer returns the consumer of this name, or null if there is none.
-  StreamConsumer* FindConsumer(Bytes name);              // the consumer of this name; null: there is none
-  const StreamConsumer* FindConsumer(Bytes name) const;  // the consumer of this name; null: there is none
-  // Creates a consumer. Requires: no consumer has this name.
-  StreamConsumer& CreateConsumer(Bytes name, int64_t now_ms);  // adds a consumer; requires: the name is new
-  // Removes the consumer and its pending entries. Cost: O(pending * log n).
+  StreamConsumer* FindConsumer(Bytes name);                  // the consumer of this name; null: there is none
+  const StreamConsumer* FindConsumer(Bytes name) const;      // the consumer of this name; null: there is none
+  StreamConsumer& CreateConsumer(Bytes name,  // adds a consumer, last seen at now_ms; requires: the name is new
+                                 int64_t now_ms);
+  // Cost: O(pending entries of the consumer * log n).
   void DeleteConsumer(StreamConsumer& consumer);  // removes the consumer and its pending entries
 
   const Pending& pending() const { return pending_; }          // the pending entries of all consumers, by ID
   const PendingEntry* FindPending(const StreamId& id) const {  // the pending entry of this ID; null: not pending
     return pending_.Find(id);
   }
-  // Makes the ID pending for `entry.consumer`, and no longer for another consumer. Cost: O(log n), or O(1) for an ID
-  // above all pending IDs.
+  // The entry need not be pending yet. Requires: entry.consumer is not null. Cost: O(log n), or O(1) for an ID above
+  // all pending IDs.
   void Assign(const StreamId& id, const PendingEntry& entry);  // makes the entry pending for entry.consumer only
-  // Counts one more delivery of an entry to the consumer that already has it. Requires: the entry is pending.
-  void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts another delivery to the same consumer
-  // Acknowledges an entry, so that it is no longer pending. Returns false if it was not pending. Cost: O(log n).
-  bool RemovePending(const StreamId& id);  // XACK: acknowledges an entry; false: it was not pending
-  // Makes an entry pending for no consumer, with this number of deliveries. It may be pending already. Cost: O(log n),
-  // and O(n) for the first call.
+  // Requires: the entry is pending.
+  void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts another delivery, at now_ms, to the same consumer
+  // Cost: O(log n).
+  bool RemovePending(const StreamId& id);  // the entry is no longer pending (as after XACK); false: it was not pending
+  // `deliveries` becomes the entry's number of deliveries. The entry may be pending already. Cost: O(log n), and O(n
+  // log n) if the group has no DeliveryOrder yet.
   void Release(const StreamId& id, uint64_t deliveries);    // XNACK: makes the entry pending for no consumer
   size_t ReleasedCount() const { return released_count_; }  // number of pending entries without a consumer
   bool IsUnreadOrPending(const StreamId& id) const {        // true: the group still refers to an entry of this ID
     return id > last_id || pending_.Find(id) != nullptr;
   }
-  // Returns the pending entries by delivery time. Cost: O(1), and O(n log n) for the first call.
-  const DeliveryOrder& ByDelivery();  // builds the order if it was not used before
-  const DeliveryOrder* KnownDeliveryOrder() const { return by_delivery_.get(); }  // null: it was not used before
+  const DeliveryOrder& ByDelivery();  // the pending entries by delivery time; the first call sorts them: O(n log n)
+  const DeliveryOrder* KnownDeliveryOrder() const { return by_delivery_.get(); }  // null: not built
 
   size_t UsedBytes() const;   // memory of the group in bytes
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   friend class StreamLog;
-  // Copies the consumers and pending entries of `other`. Requires: this group is new, so it has none.
   void CopyFrom(const StreamGroup& other);  // copies consumers and pending entries; requires: this group has none
 
   Pending pending_;                             // the pending entries of all consumers, by ID

@@ -23,12 +23,10 @@ struct StreamId {  // the ID of a stream entry: milliseconds and sequence number
   friend constexpr auto operator<=>(const StreamId&, const StreamId&) = default;
   constexpr bool IsZero() const { return ms == 0 && seq == 0; }  // true: the ID is 0-0
 
-  // Next returns nullopt for Max(), and Previous returns nullopt for Min().
   std::optional<StreamId> Next() const;      // the next higher ID; nullopt: this is Max()
   std::optional<StreamId> Previous() const;  // the next lower ID; nullopt: this is Min()
 
-  // Returns 16 bytes: ms, then seq, both big endian. So the bytes have the same order as the IDs.
-  std::array<char, 16> RawBytes() const;  // ms, then seq, both big endian; ordered like the IDs
+  std::array<char, 16> RawBytes() const;  // ms, then seq, both big endian; the bytes sort like the IDs
   // Requires: 16 bytes.
   static StreamId FromBytes(Bytes bytes);  // makes an ID from its RawBytes
 };
@@ -54,7 +52,7 @@ class StreamIdText {  // a stream ID as text: "ms-seq"
 struct ParsedStreamId {  // a stream ID as a client wrote it, perhaps without sequence number
   enum class Sequence : uint8_t { kGiven, kMissing, kAutomatic };
   StreamId id;                           // seq is 0 unless given
-  Sequence sequence = Sequence::kGiven;  // given, missing, or `*`
+  Sequence sequence = Sequence::kGiven;  // whether the sequence number was given, missing or `*`
 
   StreamId WithDefaultSequence(uint64_t seq) const {  // the ID; a missing sequence number becomes `seq`
     return sequence == Sequence::kMissing ? StreamId{id.ms, seq} : id;

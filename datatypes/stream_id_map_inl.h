@@ -79,9 +79,9 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {  // removes an item; false:
   return true;
 }
 
-// Puts `leaf` in the place of the leaf at the end of the path. That old leaf is freed already.
+// Puts `leaf` in the place of path.leaf. The old leaf must be freed already.
 template <class Value>
-void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` where a leaf was that is freed
+void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of path.leaf
   path.leaf = leaf;
   if (height_ == 0) {
     root_ = leaf;
@@ -99,16 +99,15 @@ void StreamIdMap<Value>::LinkNeighboursTo(Leaf* leaf) {  // makes the neighbours
 }
 
 template <class Value>
-void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of the path's leaf
+void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of path.leaf, up to kLeafMax items
   const uint32_t room = std::min(path.leaf->room * 2, kLeafMax);
   Leaf* grown = static_cast<Leaf*>(ReallocateOrEnd(static_cast<void*>(path.leaf), sizeof(Leaf) + room * sizeof(Item)));
   grown->room = room;
   ReplaceLeaf(path, grown);
 }
 
-// Splits a full leaf to make room for `id`, and sets path.leaf to the leaf that will contain `id`.
 template <class Value>
-void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // makes room for `id`, as the path's leaf is full
+void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // splits path.leaf; sets it to the leaf for `id`
   Leaf* left = path.leaf;
   const bool at_right_edge = left->next == nullptr && left->items()[left->count - 1].id < id;
   const uint32_t keep = at_right_edge ? left->count : left->count / 2;
@@ -125,10 +124,10 @@ void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // makes r
   if (!(id < bound)) path.leaf = right;
 }
 
-// Inserts a new child after the one that the path took at this level; splits a full node in two. Afterwards the path is
-// invalid for inner nodes.
+// Inserts a new child to the right of the child that the path took at this level; splits a full node in two. Afterwards
+// only path.leaf is valid, not the inner nodes of the path.
 template <class Value>
-void StreamIdMap<Value>::PutChild(Path& path, int level,  // inserts a child after the one that the path took
+void StreamIdMap<Value>::PutChild(Path& path, int level,  // inserts a child to the right of the child on the path
                                   const StreamId& bound, void* child) {
   if (level < 0) {
     Inner* root = static_cast<Inner*>(AllocateOrEnd(sizeof(Inner)));
@@ -152,9 +151,9 @@ void StreamIdMap<Value>::PutChild(Path& path, int level,  // inserts a child aft
   PutChild(path, level - 1, right->bounds[0], right);
 }
 
-// Removes the child that the path took at this level; also removes the node if it has no children left.
+// Removes the child that the path took at this level from its node; also removes the node if it has no children left.
 template <class Value>
-void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes a node; frees empty parents
+void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes the path's child of nodes[level]
   Inner* node = path.nodes[level];
   node->Drop(path.taken[level]);
   if (node->count == 0) {  // never the root, which has at least two children
@@ -171,7 +170,7 @@ void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes a node
 }
 
 template <class Value>
-void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes and frees the path's leaf
+void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes and frees path.leaf
   Leaf* leaf = path.leaf;
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf->next;
   (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf->previous;
@@ -180,7 +179,7 @@ void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes and frees the path's
 }
 
 template <class Value>
-void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges two leaves if both fit in one
+void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges path.leaf with its right sibling
   Inner* parent = path.nodes[height_ - 1];
   const uint32_t at = path.taken[height_ - 1];
   if (at + 1 == parent->count) return;
@@ -195,7 +194,7 @@ void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges two leaves i
 }
 
 template <class Value>
-void StreamIdMap<Value>::FreeNode(void* node, int height) {  // frees a node and all nodes below it
+void StreamIdMap<Value>::FreeNode(void* node, int height) {  // frees a node and its subtree; height 0: a leaf
   if (height > 0) {
     Inner* inner = static_cast<Inner*>(node);
     for (uint32_t i = 0; i < inner->count; ++i) FreeNode(inner->children[i], height - 1);
@@ -225,7 +224,7 @@ size_t StreamIdMap<Value>::UsedBytes() const {  // memory of the map in bytes
 }
 
 template <class Value>
-bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {  // checks from `node` down; false: damaged
+bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {  // checks a subtree; false: damaged
   if (height == 0) return static_cast<const Leaf*>(node)->count > 0;
   const Inner* inner = static_cast<const Inner*>(node);
   for (uint32_t i = 0; i < inner->count; ++i) {

@@ -4,8 +4,8 @@
 //
 //   producer ID -> { idempotent ID -> ID of the entry }      at most max_size idempotent IDs per producer
 //
-// An idempotent ID expires `duration_s` seconds after the time in the ID of its entry. Expired ones are treated as
-// absent; Add removes a few of them.
+// An idempotent ID expires `duration_s` seconds after the time in the ID of its entry. Expired IDs count as
+// absent; each Add removes a few of them.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +21,11 @@
 namespace respite {
 
 struct IdempotencyLimits {  // how long, and how many idempotent IDs a stream remembers; XCFGSET sets them
-  static constexpr int64_t kMaxDuration = 86400;
-  static constexpr int64_t kMaxSize = 10000;
+  static constexpr int64_t kMaxDuration = 86400;  // maximum of duration_s: one day
+  static constexpr int64_t kMaxSize = 10000;      // maximum of max_size
 
-  int64_t duration_s = 100;  // how many seconds an idempotent ID is remembered
-  int64_t max_size = 100;    // maximum number of idempotent IDs of a producer
+  int64_t duration_s = 100;  // seconds for which an idempotent ID is remembered
+  int64_t max_size = 100;    // maximum number of idempotent IDs per producer
 
   bool operator==(const IdempotencyLimits&) const = default;
 };
@@ -34,15 +34,15 @@ class StreamProducers {  // which entries the producers of a stream have added
  public:
   using Entries = std::map<std::string, StreamId, std::less<>>;  // idempotent ID -> ID of the entry
 
-  struct Producer {  // the idempotent IDs of one producer
-    Entries entries;
-    std::deque<Entries::const_iterator> in_order;  // all entries, the oldest first
+  struct Producer {                                // the idempotent IDs of one producer
+    Entries entries;                               // idempotent ID -> ID of the entry
+    std::deque<Entries::const_iterator> in_order;  // all items of `entries`, the oldest first
   };
   using Producers = std::map<std::string, Producer, std::less<>>;  // sorted by bytes, as Redis lists them
 
-  struct Counts {  // the numbers of tracked producers and idempotent IDs
-    uint64_t producers = 0;
-    uint64_t entries = 0;
+  struct Counts {            // how many producers and idempotent IDs are remembered and have not expired
+    uint64_t producers = 0;  // producers that have an idempotent ID which has not expired
+    uint64_t entries = 0;    // idempotent IDs of all producers that have not expired
   };
 
   StreamProducers() = default;
@@ -50,42 +50,41 @@ class StreamProducers {  // which entries the producers of a stream have added
   StreamProducers(StreamProducers&&) = default;  // elements of a std::map stay where they are
   StreamProducers& operator=(const StreamProducers&) = delete;
 
-  const IdempotencyLimits& limits() const { return limits_; }
-  const Producers& producers() const { return producers_; }
-  // Sets the limits. Forgets all producers if they differ from the old ones, as Redis does.
-  void SetLimits(const IdempotencyLimits& limits);  // forgets all producers if the limits change
-  // Returns the entry that the producer has added with this idempotent ID, or null.
-  const StreamId* Find(Bytes producer, Bytes id, int64_t now_ms) const;  // the entry added with this ID; null: none
-  // Remembers an entry. Forgets the oldest one of the producer if it has more than max_size, and expired ones of this
-  // and two other producers. Cost: O(log n), amortised.
-  void Add(Bytes producer, Bytes id, const StreamId& entry, int64_t now_ms);  // remembers an entry of a producer
+  const IdempotencyLimits& limits() const { return limits_; }  // how long and how many IDs are remembered
+  const Producers& producers() const { return producers_; }    // by name, with their idempotent IDs
+  void SetLimits(const IdempotencyLimits& limits);  // forgets all producers if the limits change, as Redis does
+  const StreamId* Find(Bytes producer, Bytes id,    // the entry added with this ID; null: none, or expired
+                       int64_t now_ms) const;
+  // Forgets the producer's oldest idempotent ID if there are more than max_size, and expired ones of this producer and
+  // of two others. Cost: O(log n), amortised.
+  void Add(Bytes producer, Bytes id, const StreamId& entry,  // remembers that `producer` added `entry` with `id`
+           int64_t now_ms);
 
   uint64_t AddedCount() const { return added_count_; }          // number of idempotent IDs ever added
-  uint64_t DuplicateCount() const { return duplicate_count_; }  // number of requests that were duplicates
-  void CountDuplicate() { ++duplicate_count_; }
-  // Remembers an entry from a file. Returns false if the producer already has this idempotent ID.
-  bool Load(Bytes producer, Bytes id, const StreamId& entry);  // remembers an entry from a file; false: it is known
-  void SetCounts(uint64_t added, uint64_t duplicates) {        // sets the counters, for loading files
+  uint64_t DuplicateCount() const { return duplicate_count_; }  // requests that repeated a known idempotent ID
+  void CountDuplicate() { ++duplicate_count_; }                 // counts a request that repeated a known idempotent ID
+  bool Load(Bytes producer, Bytes id,  // remembers an entry from a file; false: `id` is already known
+            const StreamId& entry);
+  void SetCounts(uint64_t added, uint64_t duplicates) {  // sets the counters, for loading files
     added_count_ = added;
     duplicate_count_ = duplicates;
   }
-  Counts CountTracked(int64_t now_ms) const;  // numbers without those that have expired; cost: O(producers + expired)
-  // Returns true if nothing here differs from a stream that has never used idempotent production.
-  bool IsUnused() const;  // true: the stream is as if it had never used idempotent production
-  size_t UsedBytes() const;
+  Counts CountTracked(int64_t now_ms) const;  // counts what has not expired; cost: O(producers + expired IDs)
+  bool IsUnused() const;                      // true: the stream is as if it had never used idempotent production
+  size_t UsedBytes() const;                   // memory in bytes
 
  private:
-  bool IsExpired(const StreamId& entry, int64_t now_ms) const;
-  void DropOldest(Producer& producer);
-  void DropExpired(Producer& producer,
-                   int64_t now_ms);          // forgets expired entries, up to the first that has not expired
-  void DropExpiredOfOthers(int64_t now_ms);  // as DropExpired, for the next two producers
+  bool IsExpired(const StreamId& entry, int64_t now_ms) const;  // true: duration_s have passed since the time in the ID
+  void DropOldest(Producer& producer);  // forgets the idempotent ID that the producer added first
+  void DropExpired(Producer& producer,  // forgets the oldest idempotent IDs, up to the first that has not expired
+                   int64_t now_ms);
+  void DropExpiredOfOthers(int64_t now_ms);  // calls DropExpired for the next two producers in turn
 
-  IdempotencyLimits limits_;
-  Producers producers_;
-  std::string swept_;  // the producer that DropExpiredOfOthers has visited last
-  uint64_t added_count_ = 0;
-  uint64_t duplicate_count_ = 0;
+  IdempotencyLimits limits_;      // how long and how many idempotent IDs are remembered
+  Producers producers_;           // by name, with their idempotent IDs
+  std::string swept_;             // name of the producer that DropExpiredOfOthers has visited last
+  uint64_t added_count_ = 0;      // number of idempotent IDs ever added
+  uint64_t duplicate_count_ = 0;  // number of requests that repeated a known idempotent ID
 };
 
 }  // namespace respite

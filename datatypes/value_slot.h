@@ -17,13 +17,13 @@ namespace respite {
 class ValueSlot final : public PackedStore {  // where one collection is stored; an edit may move the entry
  public:
   ValueSlot() = default;
-  // Makes a ValueSlot that is only for reading.
+  // Makes a read-only ValueSlot.
   explicit ValueSlot(const Entry* entry) : entry_(const_cast<Entry*>(entry)) { UpdateView(); }
   ValueSlot(Database& database, Entry* entry) : database_(&database), entry_(entry) { UpdateView(); }
 
   bool Exists() const { return entry_ != nullptr; }  // false: there is no such key
   Entry* entry() const { return entry_; }            // the entry of the key; null: there is no such key
-  Database& database() const { return *database_; }  // the database of the key; requires: not only for reading
+  Database& database() const { return *database_; }  // the database of the key; requires: the slot is not read-only
   // This function and all functions below require Exists().
   ValueForm Form() const { return entry_->Form(); }
   // Returns the object as a `Table`. Requires: Form() == kObject, and `Table` is the class of objects for the type of
@@ -33,16 +33,16 @@ class ValueSlot final : public PackedStore {  // where one collection is stored;
     return *static_cast<Table*>(entry_->ObjectValue());
   }
 
-  char* Splice(size_t offset, size_t removed,  // replaces bytes; returns where the new ones begin
-               size_t inserted) override;
-  // ConvertTo changes the encoding of the collection. Requires: `packed` is not part of the value that it replaces.
+  char* Splice(size_t offset,  // replaces bytes of a packed value; returns where the new, unset ones begin
+               size_t removed, size_t inserted) override;
+  // Requires: `packed` is not part of the value that it replaces.
   void ConvertTo(ValueForm form, Bytes packed);    // changes the encoding: the value is now these bytes
   void ConvertTo(std::unique_ptr<Object> object);  // changes the encoding: the value is now this object
 
  private:
   void UpdateView();  // sets data_ and size_ again, after the entry has moved
 
-  Database* database_ = nullptr;  // the database of the key; null: the slot is only for reading
+  Database* database_ = nullptr;  // the database of the key; null: the slot is read-only
   Entry* entry_ = nullptr;        // null: there is no such key
 };
 
@@ -56,7 +56,7 @@ class Collection {  // the base class of Hash, List, Set, SortedSet and Stream
  public:
   static constexpr bool kStaysWhenEmpty = false;  // true: the key stays when its collection is empty
 
-  // Returns false if there is no such key. A missing key reads as an empty collection.
+  // A missing key reads as an empty collection.
   bool Exists() const { return slot_.Exists(); }  // false: there is no such key
   const ValueSlot& slot() const { return slot_; }
 

@@ -102,7 +102,8 @@ class RecordCheck {
   // requested, or at the start of the transaction around that annotation. Returns nullopt if no annotation is later.
   std::optional<uint64_t> Cut() const { return cut_ ? std::optional(std::min(*cut_, good_end_)) : std::nullopt; }
   bool HasBadTimestamp() const { return bad_timestamp_; }
-  // Returns true if the Complaint is that the file ends inside a record or a transaction. Requires: there is one.
+  // Returns true if the Complaint is that the file ends inside a record or a transaction. Requires: Complaint() is not
+  // nullopt.
   bool EndsEarly() const { return ends_early_; }
   // Searches for a complete record after the error that Complaint describes.
   LaterRecord Later() const { return FindLaterRecord(file_, complaint_end_, bytes_); }

@@ -27,7 +27,6 @@ struct AofCheckOptions {  // whether CheckAof only reports damage, or also repai
   int64_t now_ms = 0;             // Unix time in ms; keys of an RDB with earlier deadlines count as expired
 };
 
-// Returns true if all files are good or were repaired. Cost: O(bytes).
 bool CheckAof(FileSystem& files, const std::string& path,  // true: all files are good or were repaired
               const AofCheckOptions& options, CheckConsole& console);
 

@@ -19,7 +19,7 @@ constexpr size_t kLongestHead = 24;  // "*" or "$", a number, CRLF
 constexpr size_t kLongestName = 64;  // of a command
 constexpr Bytes kCrLf = "\r\n";
 
-// A line such as "*3\r\n" or "$5\r\n" at the beginning of a text: a mark and a number.
+// The first line of a text, such as "*3\r\n" or "$5\r\n". It consists of a mark and a number.
 struct Head {
   uint64_t number;
   size_t size;  // of the line
@@ -96,8 +96,8 @@ class RecordSearch {
     found_ = {.kind = Kind::kFound, .offset = offset, .command = std::move(name)};
   }
 
-  // Returns up to `wanted` bytes at an offset; fewer at the end of the range. A read error sets found_, which ends the
-  // search.
+  // Returns up to `wanted` bytes at an offset of the file; fewer at the end of the searched range. A read error sets
+  // found_, which ends the search.
   Bytes At(uint64_t offset, size_t wanted) {
     wanted = static_cast<size_t>(std::min<uint64_t>(wanted, end_ - offset));
     if (offset < window_at_ || offset + wanted > window_at_ + window_size_) {
@@ -113,7 +113,7 @@ class RecordSearch {
   File& file_;
   const uint64_t begin_;
   const uint64_t end_;
-  // The number of arguments that may still be examined. Limits the cost for texts that were crafted to look like
+  // The number of arguments that may still be examined. Limits the time for values that were crafted to look like
   // records within records.
   uint64_t steps_left_;
   LaterRecord found_;

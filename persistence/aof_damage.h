@@ -24,17 +24,17 @@ struct LaterRecord {  // the first complete record after the damage in an append
   };
   Kind kind = Kind::kNone;   // kNone: there is no such record
   uint64_t offset = 0;       // where this record begins in the file
-  std::string command = {};  // the first argument of this record
+  std::string command = {};  // the name of this record's command
   IoError error = kNoError;  // why the file could not be read, for kReadError
 };
 
 // Finds the first complete record that begins at the start of a line in [from, end). Ignores a record at `from` itself.
-// Cost: O(end - from) for any content; memory for one chunk.
+// Cost: O(end - from) for any content, in 64 KB of memory.
 LaterRecord FindLaterRecord(File& file, uint64_t from, uint64_t end);  // searches for a complete record after `from`
 
-// Explains the record that was found, why the file is not truncated at `offset`, and how to continue. Requires: kFound
-// or kUnclear.
-std::string TruncationRefusalText(const std::string& path,  // explains why the file is not truncated
+// Returns a message for the user: which record was found, why the file is not truncated at `offset`, and how to
+// continue. Requires: later.kind is kFound or kUnclear.
+std::string TruncationRefusalText(const std::string& path,  // message: why the file is not truncated at `offset`
                                   uint64_t offset, const LaterRecord& later);
 
 }  // namespace respite

@@ -43,11 +43,11 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
     bool operator==(const Part&) const = default;
   };
 
-  // Parses a manifest. Fails in the same cases as Redis, with the messages of Redis. Cost: O(n).
+  // Fails in the same cases as Redis, with the messages of Redis. Cost: O(n).
   static Result<AofManifest, AofManifestError> Parse(Bytes text);  // parses the content of a manifest file
   std::string Text() const;                                        // the content of the manifest file
 
-  const std::optional<Part>& base() const { return base_; }                // the data set at the last rewrite
+  const std::optional<Part>& base() const { return base_; }  // the data set at the last rewrite; nullopt: none
   const std::vector<Part>& incrementals() const { return incrementals_; }  // writes after the base; oldest first
   const std::vector<Part>& history() const { return history_; }            // obsolete files, not removed yet
   bool IsEmpty() const { return !base_ && incrementals_.empty(); }         // true: lists no file to load
@@ -55,8 +55,8 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
   // A function that returns true for names that a new file must not have, such as the name of a file left by a crash.
   // The function need not know the files in history(), because AofManifest itself avoids their names.
   using NamePredicate = std::function<bool(const std::string& name)>;
-  // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old base becomes history. Returns the name of the new
-  // base; the reference is valid until the manifest changes.
+  // Adds a new base, `<file name>.<seq>.base.rdb` or `.aof`; the old base becomes history. The returned reference is
+  // valid until the manifest changes.
   const std::string& AddBase(Bytes file_name, AofBaseFormat format,  // adds a new base file; returns the file's name
                              const NamePredicate& is_taken = nullptr);
   // Adds a new last incremental, `<file name>.<seq>.incr.aof`. The returned reference is valid until the manifest
@@ -69,12 +69,10 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
   void UseOldFileAsBase(Bytes file_name);   // the only file of Redis 6 or older becomes the base
 
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }  // of the manifest
-  // Returns the name under which a new manifest is written before the file is renamed to Name().
   static std::string TemporaryName(Bytes file_name) {  // name of a new manifest, before the rename to Name()
     return "temp-" + Name(file_name);
   }
-  // Returns the name of the incremental file that is written while the first base is created. The file is renamed when
-  // the base is complete.
+  // The file is written while the first base is created, and is renamed when the base is complete.
   static std::string TemporaryIncrementalName(Bytes file_name) {  // name of an incremental until there is a base
     return "temp-" + std::string(file_name) + ".incr";
   }
@@ -84,13 +82,13 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
  private:
   friend class AofManifestParser;
 
-  // Returns a part named `<file name>.<number><suffix>`, with an unused number greater than `seq`.
+  // Names the part `<file name>.<number><suffix>`. The number is the lowest unused one above `seq`.
   Part NextPart(Bytes file_name, int64_t seq, Bytes suffix,  // names a new file, whose number is above `seq`
                 const NamePredicate& is_taken) const;
 
   std::optional<Part> base_;        // the data set at the last rewrite
-  std::vector<Part> incrementals_;  // files of writes, oldest first; the last one is open for writing
-  std::vector<Part> history_;       // obsolete files, the newest at the front
+  std::vector<Part> incrementals_;  // files of the writes after the base, oldest first; the last is open for writing
+  std::vector<Part> history_;       // obsolete files, not removed yet; the last to become obsolete are at the front
   int64_t base_seq_ = 0;            // number in the name of the newest base file
   int64_t incremental_seq_ = 0;     // number in the name of the newest incremental file
 };

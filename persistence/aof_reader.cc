@@ -75,7 +75,7 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
   }
 }
 
-// Records the fault, and returns `outcome`. `begin` and `at` are positions in the buffer.
+// Stores the fault in fault_, and returns `outcome`. `begin` and `at` are positions in the buffer.
 AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin, size_t at, uint64_t lines) {
   fault_ = {kind, FileOffset(begin), FileOffset(at), large_size_, lines};
   return outcome;
@@ -196,7 +196,7 @@ AofReader::Status AofReader::FetchLargeArgument() {
   }
   const size_t here = filled_ - parsed_;
   const uint64_t bytes = large_size_ + kLineEnd;
-  // The size in the file may be wrong, so allocates memory only if the file has that many bytes.
+  // The size comes from the file and may be wrong. So memory is allocated only if the file has that many bytes.
   if (file_size.value() < file_offset_ || file_size.value() - file_offset_ < bytes - here) return Status::kTruncated;
   BlobRef blob = BlobRef::OfSize(large_size_, bytes);
   std::memcpy(blob.Data(), buffer_.get() + parsed_, here);

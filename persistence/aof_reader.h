@@ -70,7 +70,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   uint64_t Offset() const { return offset_; }        // where in the file the last returned record ends
   IoError Error() const { return error_; }           // why the file could not be read, after kReadError
   const Fault& LastFault() const { return fault_; }  // what is wrong with the file, after kTruncated or kFormatError
-  void ListenToAnnotations(AnnotationListener listener) {  // `listener` is called with each line "#TS:…"
+  void ListenToAnnotations(AnnotationListener listener) {  // Next calls `listener` with each annotation
     annotation_listener_ = std::move(listener);
   }
 
@@ -83,22 +83,19 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
     kFormatError,
   };
 
-  // A large argument of the record at begin_, in its own Blob. The other arguments of the record are in the buffer.
   struct FetchedArgument {  // a large argument of the next record, read into its own Blob
     size_t at;              // where the argument belongs in the record, relative to begin_
     BlobRef blob;           // the bytes of the argument
   };
 
-  // Parses the record at begin_. If it is complete, adds its words to the batch and advances begin_.
   Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if the buffer has all of it
-  Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds the record's arguments
-  // Skips the annotations that begin at begin_, and sets parsed_ to the start of the record after them.
-  Outcome TakeAnnotations();  // passes "#TS:…" lines at begin_ to the listener; parsed_ becomes the end of the lines
+  Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds `count` arguments, from `pos`
+  Outcome TakeAnnotations();  // passes annotations at begin_ to the listener; parsed_ becomes their end
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
   uint64_t FileOffset(size_t pos) const {  // the offset in the file of buffer_[pos]
     return offset_ + (pos - begin_) + fetched_bytes_;
   }
-  void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds the parsed record to the batch
+  void TakeRecord(RequestBatch& batch, size_t first_word, size_t end);  // adds the parsed record; begin_ becomes `end`
   // Reads more of the file into the buffer. Returns kRecords if the caller should parse again. `outcome` is the result
   // of the parse that ran out of bytes. At the end of the file, kNothing leads to kEnd, and any other outcome to
   // kTruncated.
@@ -110,9 +107,9 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   std::unique_ptr<char[]> buffer_;  // holds the part of the file that is being parsed
   size_t capacity_ = 0;             // allocated bytes of buffer_
   size_t begin_ = 0;                // where in buffer_ the next record begins, with its annotations
-  size_t filled_ = 0;               // number of bytes of buffer_ that were read from the file
+  size_t filled_ = 0;               // where the content of buffer_ ends
   bool at_end_ = false;             // true: all bytes of the file have been read
-  uint64_t file_offset_;            // how many bytes of the file have been read
+  uint64_t file_offset_;            // offset in the file of the next byte to read
   uint64_t offset_;                 // where in the file the last returned record ends
   IoError error_ = kNoError;        // why the last read of the file failed; kNoError: no read failed
 
@@ -121,7 +118,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   size_t parsed_ = 0;                               // where in buffer_ parsing stopped
   uint64_t large_size_ = 0;                         // size of the large argument at parsed_, after kLargeArgument
   Fault fault_;                                     // what LastFault returns
-  AnnotationListener annotation_listener_;          // called with the lines "#TS:…"; null: nobody is called
+  AnnotationListener annotation_listener_;          // called with each annotation, such as "#TS:…"; may be null
 };
 
 }  // namespace respite
