@@ -15,16 +15,16 @@ namespace respite {
 // Cost: O(size of the value).
 std::string DumpPayload(const Entry& entry, RdbCompression compression);  // what DUMP replies for this key
 
-std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // adds RDB version and CRC-64; returns the text
+std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // appends RDB version and CRC-64 to `out`; returns all
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 
-// Returns the part of the payload before version and checksum. Returns nullopt if the payload is too short, if its
-// version is newer than this server can read, or if the checksum is wrong.
-std::optional<Bytes> VerifyPayload(Bytes payload,  // the payload without version and CRC-64; nullopt: wrong
+// Returns nullopt if the payload is too short, if its version is newer than this server can read, or if the checksum is
+// wrong.
+std::optional<Bytes> VerifyPayload(Bytes payload,  // the payload without version and CRC-64; nullopt: invalid
                                    PayloadCheck check);
 
 // Requires: VerifyPayload has accepted the payload.
-rdb::Dialect DialectOfPayload(Bytes payload);  // kValkey: Valkey 9 wrote the payload
+rdb::Dialect DialectOfPayload(Bytes payload);  // whether Redis (kRedis) or Valkey 9 (kValkey) wrote the payload
 
 }  // namespace respite

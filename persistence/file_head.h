@@ -18,8 +18,7 @@ struct FileFormat {  // whether a file is an RDB or append-only file, by its fir
     kOther,
   };
   Kind kind = Kind::kEmpty;  // kOther: neither an RDB nor an append-only file
-  // Completes a sentence that begins "The file is …", for example "a snapshot of Valkey (VALKEY080)".
-  std::string what = {};  // "a snapshot of Valkey (VALKEY080)": completes "The file is …"
+  std::string what = {};     // completes "The file is …", for example "a snapshot of Valkey (VALKEY080)"
 };
 
 // Cost: one read of a few bytes.

@@ -112,7 +112,7 @@ IoError SystemFiles::MakeDirectory(const std::string& path) {
 IoError SystemFiles::SyncDirectory(const std::string& path) {
   const Descriptor descriptor(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor.IsOpen()) return errno;
-  // Some file systems do not support fsync of directories.
+  // Some file systems do not support fsync of directories. They return EINVAL, which counts as success.
   return fsync(descriptor.Get()) == 0 || errno == EINVAL ? kNoError : errno;
 }
 

@@ -13,8 +13,7 @@
 
 namespace respite {
 
-// Writes the code of one library, for a payload or an RDB file.
-void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // writes one library, for RDB files and FUNCTION DUMP
+void WriteFunctionLibrary(RdbOutput& out, Bytes code);  // writes a library's code, for RDB files and FUNCTION DUMP
 
 // Cost: O(total size of the codes).
 std::string FunctionPayload(std::span<const Bytes> codes, RdbCompression compression);  // what FUNCTION DUMP replies

@@ -18,7 +18,6 @@ class GradualWriter {  // appends to a large file; with kIncremental also syncs 
   // Borrows the file, which must outlive this object.
   GradualWriter(File& file, GradualSync sync) : file_(file), sync_(sync) {}
 
-  // Appends the bytes to the file. Does nothing after an error.
   void Write(Bytes bytes) {  // appends the bytes, unless an error has occurred before
     if (error_ != kNoError) return;
     error_ = file_.Write(bytes).error;
@@ -49,8 +48,8 @@ class GradualWriter {  // appends to a large file; with kIncremental also syncs 
   const GradualSync sync_;              // kAtEnd: does not sync, so the caller must
   IoError error_ = kNoError;            // the first error; nothing is written after an error
   uint64_t bytes_ = 0;                  // number of bytes given to Write
-  uint64_t writeback_begun_bytes_ = 0;  // up to where the kernel was asked to write to the disk
-  uint64_t synced_bytes_ = 0;           // up to where the file was synced
+  uint64_t writeback_begun_bytes_ = 0;  // offset up to which StartWriteback was called
+  uint64_t synced_bytes_ = 0;           // offset up to which the file was synced
 };
 
 }  // namespace respite

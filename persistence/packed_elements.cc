@@ -44,7 +44,8 @@ class Cutter {
     return LoadBig(cut.data(), cut.size());
   }
   int64_t SignedLittle(size_t bytes) { return SignExtended(Little(bytes), static_cast<int>(bytes) * 8); }
-  // Reads a size: one byte, or, if that byte is 254, the 4 bytes after it. Fails for 255, which marks the end.
+  // Reads a size of a ziplist or zipmap: one byte, or, if that byte is 254, the 4 bytes after it. Fails for 255, which
+  // marks the end.
   uint64_t ShortOrLong() {
     const uint8_t byte = Byte();
     if (byte == kEnd) failed_ = true;

@@ -26,10 +26,10 @@ namespace respite {
 
 using PackedElements = std::vector<PackedElement>;
 
-// Each of these functions returns all elements of a packed value. Cost: O(n).
+// ListpackElements … IntsetElements return all elements of a packed value. Cost: O(n).
 std::optional<PackedElements> ListpackElements(Bytes bytes);  // decodes a listpack; nullopt: malformed
 std::optional<PackedElements> ZiplistElements(Bytes bytes);   // decodes an old ziplist; nullopt: malformed
-std::optional<PackedElements> ZipmapElements(Bytes bytes);    // decodes fields and values; nullopt: malformed
+std::optional<PackedElements> ZipmapElements(Bytes bytes);    // decodes an old zipmap; nullopt: malformed
 std::optional<PackedElements> IntsetElements(Bytes bytes);    // decodes an intset; nullopt: malformed
 
 // Reads the elements of a listpack in order. After an error, Failed() returns true, and Next() returns empty elements.
@@ -40,10 +40,10 @@ class ListpackReader {  // reads an untrusted listpack element by element
   bool Failed() const { return failed_; }     // true: a malformed element was met, or Fail was called
   void Fail() { failed_ = true; }             // makes Failed true, for callers that find an error themselves
   bool AtEnd() const { return at_ == end_; }  // true: no element is left to read
-  // Returns the number of unread bytes. Each element takes at least two bytes.
+  // Each element takes at least two bytes.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }  // number of unread bytes
-  // Returns the next element. Fails if there is none.
-  PackedElement Next();     // reads the next element; sets Failed if there is none
+  // After a failure, returns an empty element.
+  PackedElement Next();     // reads the next element; Failed() becomes true if there is none
   bool IsComplete() const;  // true: all elements were read, and their number equals the header's
 
  private:
@@ -59,10 +59,10 @@ class ListpackReader {  // reads an untrusted listpack element by element
 bool HasEqualElements(std::span<const PackedElement> elements,  // true: two of elements 0, stride … are equal
                       size_t stride, const HashKey& hash_key);
 
-// Checks whether a listpack is canonical, that is, has the bytes that our own code would write: well formed, each
-// element in its smallest encoding, and a correct number of elements. Such a listpack can be stored unchanged, and its
-// equal elements have equal bytes. Cost: O(n); allocates only for listpacks of more than 64 elements.
-class CanonicalListpack {  // checks whether a listpack has the bytes that our own code would write
+// A listpack is canonical if it is well formed, has each element in its smallest encoding, and a correct number of
+// elements. Such a listpack can be stored unchanged, and its equal elements have equal bytes. Cost: O(n); allocates
+// only for listpacks of more than 64 elements.
+class CanonicalListpack {  // checks whether a listpack has the bytes that this server would write
  public:
   explicit CanonicalListpack(Bytes bytes);
 
@@ -76,11 +76,10 @@ class CanonicalListpack {  // checks whether a listpack has the bytes that our o
   bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true: elements 0, stride … are not distinct
 
  private:
-  // Returns an element without its trailing size.
   Bytes RawBytes(size_t i) const {  // the i-th element as stored, without its trailing size
     return i < few_.size() ? few_[i] : more_[i - few_.size()];
   }
-  void Append(Bytes bytes) {  // remembers where the next element of the listpack is
+  void Append(Bytes bytes) {  // adds an element, as stored, to few_ or more_
     if (count_ < few_.size()) {
       few_[count_] = bytes;
     } else {
@@ -96,13 +95,12 @@ class CanonicalListpack {  // checks whether a listpack has the bytes that our o
   bool is_canonical_ = false;  // what IsCanonical returns
 };
 
-// Builds a listpack: appends elements, each in its smallest encoding.
-class ListpackMaker {  // builds a listpack from elements, in the smallest encoding of each
+class ListpackMaker {  // builds a listpack; stores each element in its smallest encoding
  public:
   ListpackMaker() : bytes_(kInitialCapacity, '\0') {}
 
   void Append(const EncodedElement& element);  // appends an element that is already encoded
-  void AppendText(Bytes text);                 // appends a text; stores it as an integer if it looks like one
+  void AppendText(Bytes text);                 // appends a text, or an integer if the text is exactly its decimal form
   void AppendInteger(int64_t integer);         // appends an integer in its smallest encoding
   void Append(const PackedElement& element) {  // appends a text or an integer
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
@@ -121,21 +119,18 @@ class ListpackMaker {  // builds a listpack from elements, in the smallest encod
   }
 
  private:
-  static constexpr size_t kInitialCapacity = 256;  // bytes that bytes_ has at the start
+  static constexpr size_t kInitialCapacity = 256;  // size in bytes of a new bytes_
 
-  // Returns memory for `bytes` more bytes plus the end byte.
-  char* Room(size_t bytes);  // memory for this many more bytes after the content
+  char* Room(size_t bytes);  // memory for this many more bytes and the end byte, after the content
 
   std::string bytes_;                // the listpack; the first size_ bytes are in use
   size_t size_ = Listpack::kHeader;  // used bytes of bytes_, without the end byte
   size_t count_ = 0;                 // number of elements
 };
 
-// Builds a listpack of `elements`, each in its smallest encoding.
 std::string MakeListpack(std::span<const PackedElement> elements);  // builds a listpack of these elements
 
-// Builds an intset whose integers have the smallest possible width. Requires: the integers are in ascending order, and
-// no two are equal.
+// All integers get the smallest width (2, 4 or 8 bytes) that fits them.
 std::string MakeIntset(std::span<const int64_t> integers);  // builds an intset; requires: ascending, no two equal
 
 }  // namespace respite

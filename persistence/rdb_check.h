@@ -14,7 +14,6 @@
 
 namespace respite {
 
-// The terminal that CheckRdb and CheckAof write to, as an interface.
 class CheckConsole {  // an interface: the terminal where file checks print, and ask the user
  public:
   virtual ~CheckConsole() = default;
@@ -24,9 +23,9 @@ class CheckConsole {  // an interface: the terminal where file checks print, and
   virtual bool AskYesOrNo(const std::string& question) = 0;  // before --fix truncates an AOF; true: yes
 };
 
-// Checks the RDB at the start of a file. `now_ms` determines which keys have expired. Cost: O(bytes); memory for the
-// longest value.
-std::optional<uint64_t> CheckRdb(File& file, const std::string& name,  // checks an RDB; returns its end; nullopt: bad
-                                 int64_t now_ms, CheckConsole& console);
+// The RDB is at the start of the file. `now_ms` (Unix ms) determines which keys have expired. Cost: O(bytes); memory
+// for the longest value.
+std::optional<uint64_t> CheckRdb(File& file,  // checks an RDB; returns its end offset; nullopt: bad
+                                 const std::string& name, int64_t now_ms, CheckConsole& console);
 
 }  // namespace respite

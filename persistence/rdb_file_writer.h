@@ -41,11 +41,11 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   Checksum checksum = Checksum::kCrc64;              // kZero: no checksum, as with `rdbchecksum no`
   Sync sync = Sync::kIncremental;                    // kIncremental: WriteRdb also syncs step by step
   RdbUsage usage = RdbUsage::kNone;                  // which eviction data of keys to write: none, LRU or LFU
-  // A function that returns seconds (if `usage` is kIdleSeconds) or a counter up to 255 (if kFrequency). Not called if
-  // `usage` is kNone.
-  std::function<uint64_t(uint32_t access)> compute_usage =  // converts Entry::Access to the data `usage`
+  // Returns seconds since the last use (if `usage` is kIdleSeconds) or a counter up to 255 (if kFrequency). Not called
+  // if `usage` is kNone.
+  std::function<uint64_t(uint32_t access)> compute_usage =  // converts Entry::Access() to seconds or counter
       nullptr;
-  uint64_t keys_per_report = 1024;  // after each this many keys WriteRdb calls `told`
+  uint64_t keys_per_report = 1024;  // number of keys after which WriteRdb calls `told` again
 };
 
 struct RdbSaveResult {  // how much WriteRdb has written

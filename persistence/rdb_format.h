@@ -92,7 +92,7 @@
 
 namespace respite::rdb {
 
-enum class Dialect : uint8_t { kRedis, kValkey };  // whose meaning the types of values have
+enum class Dialect : uint8_t { kRedis, kValkey };  // whether type numbers have the meaning of Redis or of Valkey 9
 
 enum class Type : uint8_t {
   kString = 0,
@@ -124,7 +124,8 @@ enum class Type : uint8_t {
   kStreamListpacks4 = 26,
 };
 
-// Opcodes. In a file, an opcode or the type of a key comes first in each item.
+// Opcodes: the first byte of an item that is not a key with its value. (The first byte of a key is the type of its
+// value.)
 inline constexpr uint8_t kSlotInfo = 244;
 inline constexpr uint8_t kFunctionLibrary = 245;
 inline constexpr uint8_t kFunctionDraft = 246;  // written by unfinished versions of Redis 7.0
@@ -138,7 +139,7 @@ inline constexpr uint8_t kDeadlineSeconds = 253;
 inline constexpr uint8_t kSelectDatabase = 254;
 inline constexpr uint8_t kEnd = 255;
 
-// The kinds of parts of a module's data.
+// The number before each part of a module's data, which tells what the part is.
 inline constexpr uint64_t kPartEnd = 0;
 inline constexpr uint64_t kPartSigned = 1;
 inline constexpr uint64_t kPartUnsigned = 2;
@@ -165,17 +166,17 @@ inline constexpr uint16_t kVersionOfProducers = 13;
 inline constexpr uint16_t kNewestVersion = 13;
 inline constexpr uint16_t kFirstWithChecksum = 5;
 
-// The first byte of a length that takes more than one byte.
+// First bytes of lengths that take more than one byte.
 inline constexpr uint8_t kLength14 = 0x40;
 inline constexpr uint8_t kLength32 = 0x80;
 inline constexpr uint8_t kLength64 = 0x81;
-// The first byte of a text that is not stored verbatim.
+// First bytes of texts that are not stored verbatim.
 inline constexpr uint8_t kInteger8 = 0xc0;
 inline constexpr uint8_t kInteger16 = 0xc1;
 inline constexpr uint8_t kInteger32 = 0xc2;
 inline constexpr uint8_t kCompressed = 0xc3;
 
-// The lengths that stand for special scores, where scores are stored as text (type 3).
+// Special values of the length byte of a score that is stored as text (type 3).
 inline constexpr uint8_t kScoreNan = 253;
 inline constexpr uint8_t kScoreInfinity = 254;
 inline constexpr uint8_t kScoreMinusInfinity = 255;

@@ -24,11 +24,11 @@
 
 namespace respite {
 
-class RdbText {  // a text from an RDB; refers to memory of the input, or is a printed integer
+class RdbText {  // a text from an RDB: a view of memory of the input, or the decimal text of an integer
  public:
   RdbText() = default;
   explicit RdbText(Bytes view) : view_(view) {}
-  static RdbText Integer(int32_t integer);  // prints an integer as text
+  static RdbText Integer(int32_t integer);  // a text with the decimal digits of the integer
 
   Bytes View() const { return digit_count_ == 0 ? view_ : Bytes(digits_.data(), digit_count_); }  // the text
   std::optional<int64_t> AsInteger() const {  // the number; nullopt: the text was not stored as an integer
@@ -45,19 +45,18 @@ class RdbText {  // a text from an RDB; refers to memory of the input, or is a p
 class RdbSupply {  // an interface from which an RdbInput gets its bytes, piece by piece
  public:
   virtual ~RdbSupply() = default;
-  // Returns the number of bytes that Next has not returned yet.
   virtual uint64_t Left() const = 0;  // number of bytes that Next has not returned yet
-  // Returns the next piece, at least `wanted` bytes. The piece begins with a copy of `rest`, which is the unread end of
-  // the previous piece. Returns an empty piece on failure. Requires: wanted <= rest.size() + Left().
-  virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;  // `rest` and more, `wanted` bytes at least; empty: failed
+  // The piece begins with a copy of `rest`, which is the unread end of the previous piece. Requires: wanted <=
+  // rest.size() + Left().
+  virtual Bytes Next(Bytes rest, uint64_t wanted) = 0;  // the next piece, `wanted` bytes or more; empty: failed
   virtual void FreeOldPieces() = 0;                     // frees all pieces that Next has returned, except the last
   virtual IoError error() const { return kNoError; }    // why Next failed; kNoError: Next has not failed
 };
 
 class RdbScratch {  // memory for texts that had to be decompressed; freed by Clear
  public:
-  char* Take(size_t bytes);  // memory for one text, valid until Clear
-  void Clear();              // frees all texts that Take has given memory
+  char* Take(size_t bytes);  // returns memory for one text, valid until Clear
+  void Clear();              // frees all memory that Take has returned
 
  private:
   struct Block {                     // memory for several texts
@@ -81,13 +80,11 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   IoError SupplyError() const {                       // why the supply could not deliver bytes; kNoError: no I/O error
     return supply_ == nullptr ? kNoError : supply_->error();
   }
-  // Makes the input fail, for readers that find an error in the data.
   void Fail();  // makes the input fail, for readers that find an error in the data
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
   uint64_t Offset() const { return end_offset_ - rest_.size(); }  // number of bytes read so far
-  // Returns the unread part of the current piece.
-  Bytes Rest() const { return rest_; }  // the unread part of the current piece
-  void Forget() {                       // frees the memory of all texts that were read, which become invalid
+  Bytes Rest() const { return rest_; }                            // the unread part of the current piece
+  void Forget() {  // frees the memory of all texts that were read, which become invalid
     if (!has_nothing_to_free_) FreeTextsAndPieces();
   }
 
@@ -104,16 +101,14 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
     return bytes;
   }
   uint64_t Length() { return LengthAfterFirstByte(Byte()); }  // reads a length in the RDB's variable encoding
-  // Reads a number of elements, each of which takes at least `min_element_bytes`. Fails if the input is too short for
-  // them.
+  // Each element takes at least `min_element_bytes` bytes.
   uint64_t Count(uint64_t min_element_bytes);  // reads a number of elements; fails if the input is too short for them
   RdbText Text() {                             // reads a text in any of its forms
     const uint8_t head = Byte();
     return head < rdb::kLength14 ? RdbText(RawBytes(head)) : TextAfterFirstByte(head);
   }
-  // Limits the size of a compressed text after decompression. A longer text makes the input fail before memory is
-  // allocated. IsTextTooLong then returns true.
-  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // maximum size of a decompressed text
+  // A longer text makes the input fail before memory is allocated. IsTextTooLong then returns true.
+  void SetMaxTextBytes(uint64_t bytes) { max_text_bytes_ = bytes; }  // maximum bytes of a decompressed text
   bool IsTextTooLong() const { return is_text_too_long_; }           // true: a compressed text exceeded SetMaxTextBytes
   uint16_t Little16() { return Little<uint16_t>(); }                 // reads a little-endian number of 2 bytes
   uint32_t Little32() { return Little<uint32_t>(); }                 // reads a little-endian number of 4 bytes
@@ -129,12 +124,12 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
     const Bytes bytes = RawBytes(sizeof(Number));
     return bytes.empty() ? Number{0} : LoadLittle<Number>(bytes.data());
   }
-  uint64_t LengthAfterFirstByte(uint8_t first_byte);  // reads the rest of a length of several bytes
-  RdbText TextAfterFirstByte(uint8_t first_byte);     // reads the rest of a text
+  uint64_t LengthAfterFirstByte(uint8_t first_byte);  // reads the rest of a length, and returns the length
+  RdbText TextAfterFirstByte(uint8_t first_byte);     // reads the rest of a text, and returns the text
   RdbText CompressedText();                           // reads and decompresses an LZF text
   bool FetchMore(uint64_t bytes);                     // gets input until rest_ has `bytes` bytes; false: too few bytes
-  void RecordMissingBytes(uint64_t missing);          // sets ran_out_ and missing_, unless they are set already
-  void FreeTextsAndPieces();                          // frees decoded texts, and all pieces of input but the current
+  void RecordMissingBytes(uint64_t missing);          // sets ran_out_ and missing_, unless the input has failed already
+  void FreeTextsAndPieces();  // frees decompressed texts, and all pieces of input but the current
 
   Bytes rest_;                            // the unread part of the current piece
   uint64_t end_offset_ = 0;               // offset in the input of the end of rest_
@@ -142,7 +137,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   uint64_t max_text_bytes_ = UINT64_MAX;  // maximum size of a compressed text, after decompression
   bool is_text_too_long_ = false;         // true: a compressed text exceeded max_text_bytes_
   RdbScratch scratch_;                    // holds texts that had to be decompressed
-  bool has_nothing_to_free_ = true;       // true: there are no decoded texts and no old pieces
+  bool has_nothing_to_free_ = true;       // true: there are no decompressed texts and no old pieces
   bool failed_ = false;                   // true: a read failed, or Fail was called
   bool ran_out_ = false;                  // true: a read failed because the input has too few bytes
   uint64_t missing_ = 0;                  // after ran_out_: at least this many bytes are missing

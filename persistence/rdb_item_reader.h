@@ -31,13 +31,11 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
  public:
   RdbItemReader(const RdbReadOptions& options, RdbSink& sink, RdbInputOwner& source, uint64_t offset);
 
-  // Sets the input of the next reads. `offset` is the position in the RDB or file where the input begins.
-  void Use(RdbInput& input, uint64_t offset) {  // sets the input of the next reads, at this offset
+  void Use(RdbInput& input, uint64_t offset) {  // sets the input, which begins at this offset of the RDB or file
     input_ = &input;
     begin_ = offset;
   }
-  // Reads one item. Returns false if the RDB is bad (HasFailed is then true) or the input ran out. Requires: Use was
-  // called, and !IsDone().
+  // Requires: Use was called, and !IsDone().
   bool Next();  // reads one item; false: the RDB is bad (HasFailed), or the input lacks bytes
   bool IsDone() const { return stage_ == Stage::kDone; }   // true: the whole RDB was read
   bool HasFailed() const { return failure_.has_value(); }  // true: the RDB is bad
@@ -48,9 +46,9 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
  private:
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
 
-  // Records a failure, and returns false.
-  bool Fail(RdbFailure::Kind kind, std::string text);  // records the failure; returns false
-  // Returns true if the input has not failed. Otherwise returns false, and records a failure unless the input ran out.
+  bool Fail(RdbFailure::Kind kind, std::string text);  // stores the first failure in failure_; returns false
+  // If the input has failed, stores the I/O error or else `why_not` in failure_. Stores nothing if the input only ran
+  // out of bytes.
   bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input failed
   bool CheckSinkResult(Result<Done> result,  // false: the sink failed, which is recorded
                        RdbFailure::Kind kind = RdbFailure::Kind::kSink);
@@ -77,7 +75,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   uint64_t begin_;                                   // offset in the RDB or file of the start of input_
   uint64_t next_progress_;                           // offset at which OnProgress is called the next time
   Stage stage_ = Stage::kHead;                       // what comes next: header, items or checksum
-  rdb::Dialect dialect_ = rdb::Dialect::kRedis;      // whose meaning the types of values have
+  rdb::Dialect dialect_ = rdb::Dialect::kRedis;      // whether type numbers have the meaning of Redis or of Valkey 9
   int version_ = 0;                                  // the RDB version of the file
   int db_ = 0;                                       // database of the next key
   RdbFailure::Step step_ = RdbFailure::Step::kHead;  // what is being read, for failures

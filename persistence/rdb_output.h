@@ -33,10 +33,9 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
       : compression_(compression), drain_(&drain), buffer_(capacity, '\0') {}
 
   Bytes BufferedOutput() const { return {buffer_.data(), size_}; }  // output that is still in the buffer
-  // Sets the dialect. Must be called before the first value is written.
+  // Must be called before the first value is written.
   void SetDialect(RdbDialect dialect) { dialect_ = dialect; }  // sets the Redis version that must read the output
   RdbDialect dialect() const { return dialect_; }              // k70: Redis 7.0 must be able to read the output
-  // Moves the output out of this object. Requires: it was made without an RdbDrain, so the buffer has all output.
   std::string TakeBuffer() {  // moves out the whole output; requires: there is no drain
     buffer_.resize(size_);
     return std::move(buffer_);
@@ -65,8 +64,7 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
  private:
   static constexpr size_t kLongTextBytes = 32 * 1024;  // bytes; longer texts bypass the buffer
 
-  // Returns memory for `bytes` more bytes after the output so far.
-  char* Room(size_t bytes) {  // memory for `bytes` more bytes
+  char* Room(size_t bytes) {  // memory for `bytes` more bytes after the output so far
     if (buffer_.size() - size_ < bytes) MakeRoom(bytes);
     return buffer_.data() + size_;
   }
@@ -80,7 +78,7 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
   bool TryShortInteger(int64_t integer);  // writes an integer of up to 4 bytes; false: too large
   bool TryCompressed(Bytes text);         // writes a text compressed with LZF; false: saves too little, wrote nothing
 
-  RdbCompression compression_;            // whether long texts are compressed (rdbcompression)
+  RdbCompression compression_;            // whether texts are compressed if that saves memory (rdbcompression)
   RdbDialect dialect_ = RdbDialect::k72;  // k70: Redis 7.0 must be able to read the output
   RdbDrain* drain_ = nullptr;             // gets each full buffer; null: the buffer grows instead
   std::string buffer_;                    // output; the first size_ bytes are in use

@@ -20,16 +20,15 @@ namespace respite {
 
 class RdbReceiver final : private RdbInputOwner {  // reads an RDB whose bytes arrive in pieces
  public:
-  // `total` is the length of the RDB, if known.
+  // `total` is the length of the RDB in bytes; nullopt: unknown.
   RdbReceiver(const RdbReadOptions& options, RdbSink& sink, std::optional<uint64_t> total);
 
   enum class Status : uint8_t { kMore, kDone, kFailed };
-  // Takes the next bytes. Ignores bytes after the RDB. Cost: O(bytes).
+  // Cost: O(bytes).
   Status Take(Bytes bytes);  // reads the next bytes of the RDB; ignores bytes after its end
   Status Finish();           // no more bytes come: kDone if the RDB is complete, else kFailed
-  // Returns why reading failed. Requires: Take or Finish returned kFailed.
-  RdbFailure TakeFailure() { return items_.TakeFailure(); }  // why reading failed, after kFailed
-  uint64_t Offset() const { return base_; }                  // up to where complete items were read
+  RdbFailure TakeFailure() { return items_.TakeFailure(); }  // moves out why reading failed; requires: kFailed
+  uint64_t Offset() const { return base_; }                  // offset in the RDB after the last complete item
 
  private:
   Status Read(Bytes bytes);                 // reads the items that are complete in these bytes

@@ -16,9 +16,8 @@
 
 namespace respite {
 
-// A key with its value and deadline. The deadline may already have passed.
 struct RdbEntry {                    // a key that was read from an RDB
-  EntryPtr entry;                    // key, value and deadline, which may be over already
+  EntryPtr entry;                    // key, value and deadline, which may already have passed
   std::optional<uint64_t> idle_s;    // how long the key was not used, in seconds; nullopt: unknown
   std::optional<uint8_t> frequency;  // the key's LFU counter; nullopt: unknown
 };
@@ -41,8 +40,7 @@ class RdbSink {  // an interface: receives the content of an RDB in order
   // not check for duplicate keys.
   virtual Result<Done> OnEntries(int db,  // called with some keys, which the sink takes over
                                  std::span<RdbEntry> entries) = 0;
-  // Called for a key whose value is an empty collection, as some old servers wrote. The reader does not pass such a key
-  // to OnEntries.
+  // Some old servers wrote such keys. The reader does not pass the key to OnEntries.
   virtual void OnEmptyCollection(int db, Bytes key) = 0;  // called for an empty collection, whose key is skipped
   virtual Result<Done> OnLibrary(Bytes code) = 0;         // gets the code of a function library
   // Called for data that a module stored outside keys. Return Done to skip the data. This default implementation fails,
@@ -51,9 +49,9 @@ class RdbSink {  // an interface: receives the content of an RDB in order
   // Called if the value of a key belongs to a module. Return Done to skip the key. This default implementation fails,
   // as Redis does.
   virtual Result<Done> OnModuleValue(Bytes module);  // called for a module's value; default: refuses the RDB
-  // Called if the file seems good but has no checksum, and the checksum should have been verified.
+  // The rest of the RDB is good.
   virtual void OnMissingChecksum() {}  // called if a checksum should be verified, but the RDB has none
-  // Called about every `progress_interval` bytes, possibly in the middle of a long value.
+  // `offset` is the position in the file. The call may happen in the middle of a long value.
   virtual Result<Done> OnProgress(uint64_t offset) = 0;  // called after about every `progress_interval` bytes
 };
 
@@ -61,12 +59,12 @@ struct RdbReadOptions {  // how to read an RDB
   enum class Checksum : uint8_t { kIgnore, kVerify };
   enum class Versions : uint8_t { kKnown, kAll };
 
-  const EncodingLimits& limits;                  // collections up to these sizes are stored packed
-  HashKey hash_key{};                            // the secret hash key of the database, for large collections
-  uint32_t access = 0;                           // access time or frequency (Entry::Access) that new keys get
-  int databases = 16;                            // number of databases of the server; a key of another is an error
-  Checksum checksum = Checksum::kVerify;         // kVerify: the CRC-64 at the end must be right
-  Versions versions = Versions::kKnown;          // kAll: also later RDB versions, if they use only known types
+  const EncodingLimits& limits;           // collections up to these sizes are stored packed
+  HashKey hash_key{};                     // the secret hash key of the database, for large collections
+  uint32_t access = 0;                    // access time or frequency (Entry::Access) that new keys get
+  int databases = 16;                     // number of databases of the server; a key of a higher database is an error
+  Checksum checksum = Checksum::kVerify;  // kVerify: the CRC-64 at the end must be right
+  Versions versions = Versions::kKnown;   // kAll: also later RDB versions, if they use only known types
   uint64_t progress_interval = 2 * 1024 * 1024;  // bytes between two calls of OnProgress, about
   size_t batch = 16;                             // maximum number of keys per call of OnEntries
   size_t piece_bytes = 256 << 10;                // bytes per read of the file; more for a longer value
@@ -105,13 +103,13 @@ struct RdbFailure {  // why and where reading an RDB failed
   std::optional<std::string> key = std::nullopt;  // the key, for step kValue
 };
 
-// The size of the signature and the version at the start of an RDB.
+// The size in bytes of the signature and the version at the start of an RDB.
 inline constexpr size_t kRdbHeaderBytes = 9;
 struct RdbHeader {                              // signature and version, the first 9 bytes of an RDB
   int version = 0;                              // the RDB version; 0: there is none
   std::optional<RdbFailure::Kind> fault;        // why the RDB cannot be read: kSignature or kVersion; nullopt: no fault
   std::string text;                             // of the fault
-  rdb::Dialect dialect = rdb::Dialect::kRedis;  // whose meaning the types of values have
+  rdb::Dialect dialect = rdb::Dialect::kRedis;  // whether type numbers have the meaning of Redis or of Valkey 9
 };
 // Requires: bytes.size() == kRdbHeaderBytes.
 RdbHeader ParseRdbHeader(Bytes bytes, RdbReadOptions::Versions versions);  // checks the first 9 bytes of an RDB

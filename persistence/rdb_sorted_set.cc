@@ -20,8 +20,8 @@ struct Scored {
   double score;
 };
 
-// The members of a large set with their scores, in any order, and an index of them. Owns them until TakeTable moves
-// them into a ScoreTable.
+// The members of a large sorted set with their scores, in any order, and an index of them. Owns them until TakeTable
+// moves them into a ScoreTable.
 class Records {
  public:
   explicit Records(const HashKey& hash_key) : index_(hash_key) {}

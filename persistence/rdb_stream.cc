@@ -72,8 +72,8 @@ void AppendBlock(ListpackMaker& maker, const StreamBlock& block, const StreamId&
 }
 
 // Entries that XNACK released have no consumer, which the format cannot express. They are written as entries of a
-// consumer with the empty name, delivered at the time 0. That consumer is also written if the group does not have it,
-// and then has kSeenNever.
+// consumer with the empty name, delivered at the time 0. If the group has no consumer of that name, one is written that
+// was last seen at kSeenNever.
 constexpr int64_t kSeenNever = 0;
 
 // Writes the IDs of the entries of this consumer and of the released ones.

@@ -27,7 +27,6 @@ class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput,
         computes_checksum_(checksum == SupplyChecksum::kCrc64),
         told_(std::move(told)) {}
 
-  // Reads the size of the file. Must be called before the other functions.
   IoError Open();                 // reads the size of the file; must be called first
   uint64_t Checksum(Bytes rest);  // CRC-64 of all bytes before `rest`, which is unread
 

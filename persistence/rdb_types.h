@@ -19,13 +19,13 @@
 
 namespace respite {
 
-struct RdbEntryProperties {           // what to know to make a key of a value that is read: name, deadline, limits …
+struct RdbEntryProperties {           // the key that gets a value read from an RDB: name, deadline, limits …
   Bytes key;                          // the name of the key
   uint32_t access;                    // access time or frequency (Entry::Access) of the key
   const EncodingLimits& limits;       // collections up to these sizes are stored packed
   HashKey hash_key;                   // the secret hash key of the database, for large collections
   int64_t deadline_ms = kNoDeadline;  // when the key expires (Unix ms), or kNoDeadline
-  rdb::Dialect dialect = rdb::Dialect::kRedis;  // whose meaning the types of values have
+  rdb::Dialect dialect = rdb::Dialect::kRedis;  // whether type numbers have the meaning of Redis or of Valkey 9
 };
 
 struct RdbValueFault {  // why a value in an RDB cannot be read
@@ -38,8 +38,8 @@ struct RdbValueFault {  // why a value in an RDB cannot be read
 };
 using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
-// ReadRdbList … ReadRdbStream read the bytes after the type byte. The caller must check input.Failed(): if it is true,
-// the result is meaningless.
+// ReadRdbList … ReadRdbStream read the bytes after the type byte. If input.Failed() is true afterwards, the result is
+// meaningless, and the caller must ignore it.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type,  // reads a list, and makes an entry with it
                            const RdbEntryProperties& target);
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type,  // reads a set, and makes an entry with it
@@ -70,20 +70,20 @@ inline EntryPtr MakePackedEntry(const RdbEntryProperties& target, ValueType type
                                 ValueForm form, Bytes packed) {
   return EntryPtr(Entry::CreatePacked(target.key, type, form, packed, 0, target.access));
 }
-// Makes an entry that owns `object`. Does not set the deadline of `target`; ReadRdbValue does so afterwards.
+// Does not set the deadline of `target`; ReadRdbValue does so afterwards.
 inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type,  // makes a key that owns `object`
                                 std::unique_ptr<Object> object) {
   return EntryPtr(Entry::CreateWithObject(target.key, type, std::move(object), target.access));
 }
 
-// Reads `count` texts, or fewer if the input fails. Use this only for small collections, because all texts are in
-// memory together.
+// Use this only for small collections, because all texts are in memory together.
 std::vector<RdbText> ReadTexts(RdbInput& input, uint64_t count);  // reads `count` texts; fewer if the input fails
 PackedElements ElementsOf(const std::vector<RdbText>& texts);     // the texts as elements, which are views of them
-// Returns true if a packed collection can be stored unchanged: it is canonical, has at most `max_items` items of
-// `stride` elements each, and the first elements of the items are distinct.
-bool MayStoreUnchanged(const CanonicalListpack& listpack,  // true: a packed collection needs no rebuild
+// Returns true if the listpack is canonical, has at most `max_items` items of `stride` elements each, and the first
+// elements of the items are distinct.
+bool MayStoreUnchanged(const CanonicalListpack& listpack,  // true: the listpack can become a value without a rebuild
                        size_t stride, uint64_t max_items, const RdbEntryProperties& target);
-bool HasLongElement(const PackedElements& elements, uint64_t max);  // true: an element is longer than `max` bytes
+bool HasLongElement(const PackedElements& elements,  // true: an element as text is longer than `max` bytes
+                    uint64_t max);
 
 }  // namespace respite

@@ -14,12 +14,12 @@
 
 namespace respite {
 
-// Reads a value. `type` is the byte before the value. If the error is kEmpty, the input continues after the value.
-// Cost: O(size of the value), also in memory.
+// `type` is the byte before the value. If the error is kEmpty, the input continues after the value. Cost: O(size of the
+// value), also in memory.
 RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type,  // reads a value of any type, and makes an entry with it
                             const RdbEntryProperties& target);
 
-// Returns true for the packed encodings that Redis 7 writes, but not for the old ones (ziplist, zipmap).
-bool IsPackedRdbType(uint8_t type);  // true: stored as one listpack or the like, or as a list of such texts
+// Returns false for the old encodings (ziplist, zipmap).
+bool IsPackedRdbType(uint8_t type);  // true: stored as listpacks or an intset, as Redis 7 does
 
 }  // namespace respite

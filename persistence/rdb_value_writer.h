@@ -11,11 +11,11 @@
 
 namespace respite {
 
-// Writes the type and the value. Cost: O(size of the value); most of the time goes into compression, if it is on.
+// Cost: O(size of the value); most of the time goes into compression, if it is on.
 void WriteRdbValue(RdbOutput& out, const Entry& entry);  // writes the type byte, then the value
-// Writes type, key and value, in the order of an RDB file.
-void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry);  // writes the type byte, the key, then the value
+void WriteRdbKeyAndValue(RdbOutput& out,  // writes the type byte, the key, then the value, as in an RDB file
+                         const Entry& entry);
 
-uint16_t RdbVersionFor(const Entry& entry);  // the least RDB version that can store this value
+uint16_t RdbVersionFor(const Entry& entry);  // the lowest RDB version that can store this value
 
 }  // namespace respite

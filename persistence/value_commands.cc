@@ -151,8 +151,8 @@ class StreamCommands {
     FindGone();
     WriteEntries();
     // XSETID must precede the groups, because a group cannot have read more entries than were added. The number of
-    // added entries must also be at least the length of the stream, which now includes the stand-ins for deleted
-    // entries.
+    // added entries must also be at least the length of the stream, which now includes the entries that were added in
+    // place of deleted ones.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (log_.producers() != nullptr) WriteProducers(*log_.producers());
@@ -257,7 +257,7 @@ class StreamCommands {
     }
   }
 
-  // Writes the released entries of a group, the first one that was released first.
+  // Writes the released entries of a group, in the order in which they were released.
   void WriteReleased(Bytes group_name, const StreamGroup& group) {
     if (group.ReleasedCount() == 0) return;
     for (auto at = group.KnownDeliveryOrder()->First(); !at.AtEnd() && DeliveryOrder::DeliveredMs(at) < 0; at.Next()) {
@@ -270,8 +270,8 @@ class StreamCommands {
     }
   }
 
-  // Writes what the producers of the stream have added. As in Redis, entries that were deleted and the counters are
-  // lost.
+  // Writes what the producers of the stream have added. As in Redis, the counters are lost, and so are the IDs of
+  // entries that were deleted.
   void WriteProducers(const StreamProducers& producers) {
     if (producers.IsUnused()) return;
     out_.Begin(6);

@@ -24,8 +24,8 @@
 
 namespace respite {
 
-// Writes the commands that create this key with its value and deadline. Requires: when the commands are executed, the
-// key does not exist and its database is selected. Cost: O(size of the value).
+// The commands also set the deadline. Requires: when the commands are executed, the key does not exist and its database
+// is selected. Cost: O(size of the value).
 void WriteValueCommands(RequestOutput& out, const Entry& entry);  // writes commands that create this key
 
 }  // namespace respite

@@ -14,7 +14,7 @@ namespace respite {
 inline constexpr std::string_view kRedisVersion = "7.2.4";
 inline constexpr int kRedisVersionNumber = 0x070204;  // one byte per component
 
-// A version such as 7.2.4. The texts "7.2" and "7" stand for 7.2.0 and 7.0.0.
+// The texts "7.2" and "7" stand for 7.2.0 and 7.0.0.
 struct Version {  // a version of Redis in three numbers, such as 7.2.4
   int major = 0;  // the first number: 7 in 7.2.4
   int minor = 0;  // the second number: 2 in 7.2.4
@@ -24,7 +24,7 @@ struct Version {  // a version of Redis in three numbers, such as 7.2.4
   std::string Text() const;
 };
 
-// Returns nullopt if the text is not a version. Each part is at most 999.
+// Each of the three numbers is at most 999.
 std::optional<Version> ParseVersion(Bytes text);  // reads "7.2.4", "7.2" or "7"; nullopt: invalid
 
 }  // namespace respite

@@ -29,8 +29,7 @@ class Reply {  // writes a command's reply, in RESP2 or RESP3, to a ReplyBuffer
 
   void Ok() { IsBinary() ? BinaryText('+', "OK") : out_->Append("+OK\r\n"); }
   void Simple(Bytes text);  // writes a simple string ("+…")
-  // Writes an error. `text` is the line after the '-': "ERR syntax error". As in Redis, line ends in `text` become
-  // spaces.
+  // Example of `text`: "ERR syntax error". As in Redis, line ends in `text` become spaces.
   void Error(Bytes text);        // writes an error; `text` is the line after "-"
   void Integer(int64_t value) {  // writes an integer
     if (value >= 0 && value <= 9 && !IsBinary()) {
@@ -60,7 +59,7 @@ class Reply {  // writes a command's reply, in RESP2 or RESP3, to a ReplyBuffer
   void Map(size_t pairs) { Header(IsResp3() ? '%' : '*', static_cast<int64_t>(IsResp3() ? pairs : 2 * pairs)); }
   void Set(size_t count) { Header(IsResp3() ? '~' : '*', static_cast<int64_t>(count)); }
   void Push(size_t count) { Header(IsResp3() ? '>' : '*', static_cast<int64_t>(count)); }
-  // Writes the header of an attribute. Requires: IsResp3().
+  // Requires: IsResp3().
   void Attribute(size_t pairs) {  // writes an attribute's header; `pairs` pairs must follow
     Header('|', static_cast<int64_t>(pairs));
   }
@@ -71,12 +70,12 @@ class Reply {  // writes a command's reply, in RESP2 or RESP3, to a ReplyBuffer
 
  private:
   void Header(char kind, int64_t value);  // writes "<kind><value>\r\n", such as "*3"
-  void DoubleDigits(Bytes text);          // writes a double whose digits are known
+  void DoubleDigits(Bytes text);          // writes a double, given as decimal text
   void NullAs(Bytes resp2) {              // writes null; `resp2` are the bytes for RESP2
     if (IsBinary()) return Header('_', IsResp3() ? 3 : 2);
     out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);
   }
-  bool IsBinary() const { return form_ == ReplyForm::kBinary; }  // true: not RESP, but for a script
+  bool IsBinary() const { return form_ == ReplyForm::kBinary; }  // true: writes for BinaryReplyReader, not RESP
   void Binary(char kind, int64_t value);   // writes kind and 8 bytes of value, for BinaryReplyReader
   void BinaryText(char kind, Bytes text);  // writes kind, size and text, for BinaryReplyReader
   void ShortBulk(Bytes text);              // writes a bulk string of fewer than 64 bytes

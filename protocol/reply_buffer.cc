@@ -96,8 +96,8 @@ void ReplyBuffer::AppendReference(BlobRef blob, size_t offset, size_t size) {
 }
 
 void ReplyBuffer::AppendPartSlowly(const BlobPart& part) {
-  // Refers to the first message of a log even if there are many segments, because later messages will extend this
-  // reference.
+  // The first message of a log (offset 0) is referred to even if there are many segments, because later messages of the
+  // log will extend this reference.
   const bool shares = part.size >= SharedLog::kMaxLoggedMessageBytes ||
                       (part.size > room_ && (part.offset == 0 || SegmentCount() < kMaxScatteredParts));
   if (shares) return AppendReference(part.blob, part.offset, part.size);

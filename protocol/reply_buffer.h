@@ -30,9 +30,8 @@ class BlockPool {  // keeps free blocks of 16 KB, which all reply buffers reuse
   void Return(std::unique_ptr<char[]> block);  // keeps a block for reuse; frees it if the pool has enough
   // Frees half of the blocks that were not used since the last Trim. Must be called periodically.
   void Trim();
-  // Frees all blocks that no buffer uses. Useful when memory is short.
-  void Clear();                                           // frees all blocks of the pool
-  size_t FreeBlockCount() const { return free_.size(); }  // number of free blocks
+  void Clear();                                           // frees all free blocks; used when memory is short
+  size_t FreeBlockCount() const { return free_.size(); }  // number of free blocks in the pool
 
  private:
   std::vector<std::unique_ptr<char[]>> free_;
@@ -53,9 +52,9 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   // Returns the number of bytes that wait to be sent.
   size_t Size() const { return size_; }
   size_t SegmentCount() const { return segments_.size() - head_; }  // number of unsent blocks and Blob parts
-  size_t HeldBytes() const { return held_bytes_; }                  // memory of the unsent blocks and Blobs
-  size_t BlockBytes() const { return block_bytes_; }                // memory of the unsent blocks, without Blobs
-  size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the queue itself
+  size_t HeldBytes() const { return held_bytes_; }    // bytes of memory of the unsent blocks and Blob parts
+  size_t BlockBytes() const { return block_bytes_; }  // bytes of memory of the unsent blocks, without Blobs
+  size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // bytes of the list of segments
 
   // Sets the maximum of HeldBytes. When an append exceeds it, the buffer overflows: it drops that append and all later
   // ones, but counts them in Size, so that RollBack and the sizes of replies stay right. RollBack to a size before the
@@ -134,7 +133,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   // Only the first message of a log is still referenced.
   static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, short messages are copied
 
-  static constexpr size_t kNothingMissing = SIZE_MAX;  // missing_from_ without an overflow
+  static constexpr size_t kNothingMissing = SIZE_MAX;  // value of missing_from_ if no bytes were dropped
 
   bool IsOpen(size_t index) const {  // true: this segment is a block to which bytes can be appended
     return end_ != nullptr && index + 1 == segments_.size() && !HasOverflowed();
@@ -145,10 +144,10 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   bool ExceedsLimit(size_t more) const {  // true: this many further bytes of memory must not be held
     return HasOverflowed() || held_bytes_ + more > limit_;
   }
-  void DropAppends();                           // overflows: from now on, the appended bytes are written into dropped_
-  void EndOverflow();                           // removes the missing bytes from Size, and stores appended bytes again
-  void AppendSlowly(Bytes bytes);               // appends bytes for which the open block has no room
-  void AppendPartSlowly(const BlobPart& part);  // appends a part that does not continue the last one
+  void DropAppends();              // overflows: until EndOverflow, appended bytes go to dropped_ and are lost
+  void EndOverflow();              // removes the missing bytes from Size, and stores appended bytes again
+  void AppendSlowly(Bytes bytes);  // appends bytes for which the open block has no room
+  void AppendPartSlowly(const BlobPart& part);                     // appends a part that does not continue the last one
   void AppendReference(BlobRef blob, size_t offset, size_t size);  // appends part of a Blob, without a copy
   void Release(Segment& segment);                                  // frees what the segment holds
 
@@ -159,10 +158,10 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   char* end_ = nullptr;                    // where the next byte is written in the open block; null if no block is open
   size_t room_ = 0;                        // unused bytes of the open block
   size_t size_ = 0;                        // number of bytes that wait to be sent
-  size_t held_bytes_ = 0;                  // memory of the unsent blocks and Blobs
-  size_t block_bytes_ = 0;                 // memory of the unsent blocks, without Blobs
+  size_t held_bytes_ = 0;                  // bytes of memory of the unsent blocks and Blob parts
+  size_t block_bytes_ = 0;                 // bytes of memory of the unsent blocks, without Blobs
   size_t limit_ = kNoLimit;                // the maximum of held_bytes_
-  size_t missing_from_ = kNothingMissing;  // after an overflow: the bytes after the first this many are missing
+  size_t missing_from_ = kNothingMissing;  // after an overflow: number of bytes that are stored; later ones are missing
   std::unique_ptr<char[]> dropped_;  // after an overflow: a block that the dropped bytes overwrite again and again
 };
 

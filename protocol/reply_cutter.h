@@ -20,16 +20,14 @@ class ReplyCutter {  // splits a reply into its elements, without decoding them
     bool IsAggregate() const {  // true: an array, set, push or map
       return kind == '*' || kind == '~' || kind == '>' || kind == '%';
     }
-    // Returns the number of elements that follow the header and belong to it.
     int64_t ElementCount() const {  // number of elements that follow as part of this one
       return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value;
     }
   };
-  Header TakeHeader();  // reads the next header; kind 0: the reply has ended
-  Bytes TakeElement();  // reads the next element, with all elements inside
-  // TakenPart and Rest return the parts of the reply before and after the current position.
+  Header TakeHeader();                                       // reads the next header; kind 0: the reply has ended
+  Bytes TakeElement();                                       // reads the next element, with all elements inside
   Bytes TakenPart() const { return reply_.substr(0, at_); }  // the bytes that were read so far
-  Bytes Rest() const { return reply_.substr(at_); }
+  Bytes Rest() const { return reply_.substr(at_); }          // the bytes that were not read yet
 
  private:
   Header TakeBinaryHeader();            // does TakeHeader for ReplyForm::kBinary

@@ -43,10 +43,10 @@ struct ReplyTree {  // a parsed reply of another server, with its elements as ch
   int64_t integer = 0;                     // value of an integer; 0 or 1 for a bool
   double number = 0;                       // value of a double
   std::vector<ReplyTree> children = {};    // elements; for a map: key, value, key, value …
-  std::vector<ReplyTree> attributes = {};  // of the attribute before this reply: key, value, key, value …
+  std::vector<ReplyTree> attributes = {};  // the attribute that preceded this reply: key, value, key, value …
 
   bool IsError() const { return kind == ReplyKind::kError || kind == ReplyKind::kBulkError; }  // true: an error
-  bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }    // true: any null
+  bool IsNull() const { return kind == ReplyKind::kNull || kind == ReplyKind::kNullArray; }    // true: any kind of null
   std::string ReadableText() const;  // the reply on one line, such as [1, "two", nil, -ERR no, {"k": 3}]
 
   bool operator==(const ReplyTree&) const = default;
@@ -61,7 +61,7 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
   std::optional<ReplyTree> Next();
 
   bool Failed() const { return !error_.empty(); }  // true: the input is malformed, and the parser has stopped
-  // Returns why the input is malformed. After an error the parser accepts nothing more.
+  // After an error the parser accepts nothing more.
   const std::string& Error() const { return error_; }                    // why the input is malformed; empty: no error
   size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // received bytes of an incomplete reply
 
@@ -81,13 +81,13 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
   Step Fail(std::string what);                              // sets error_
   void Place(ReplyTree node);  // puts a complete element into the innermost aggregate, or makes it the reply
 
-  std::string buffer_;                 // received bytes, from before the current reply
+  std::string buffer_;                 // received bytes; those before reply_begin_ are parsed
   size_t reply_begin_ = 0;             // where in buffer_ the current reply begins
   size_t pos_ = 0;                     // end of the parsed bytes
   size_t searched_ = 0;                // buffer_ has no line end before this position
   std::vector<Open> open_;             // aggregates with missing elements, the innermost last
   ReplyTree node_;                     // the last element read
-  std::vector<ReplyTree> attributes_;  // an attribute whose reply is not complete yet
+  std::vector<ReplyTree> attributes_;  // an attribute that has been read, for the reply after it
   std::optional<ReplyTree> done_;      // the complete reply
   std::string error_;                  // why the input is malformed; empty: no error
 };

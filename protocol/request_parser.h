@@ -85,8 +85,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   void Shrink();  // frees unused memory; for a client that has sent nothing for long
 
   const std::string& Error() const { return error_; }  // the error that the client gets, without "-ERR "
-  // Returns the number of bytes that were received and are not yet part of a complete request.
-  size_t PendingBytes() const {  // received bytes of an incomplete request
+  size_t PendingBytes() const {                        // received bytes that are not part of a complete request yet
     return size_ - begin_ + big_filled_ - big_in_window_;
   }
   // Requires: what Unread requires.
@@ -99,9 +98,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
     return size_ - saved_parsed_bytes_ + big_filled_ - big_in_window_;
   }
   size_t PendingArgumentBytes() const;  // bytes of those arguments of an incomplete request that are complete
-  // Returns the bytes of the incomplete request, without its big arguments. The view is valid until the next non-const
-  // call.
-  Bytes PendingRequest() const {  // what has arrived of an incomplete request, without big arguments
+  // The view is valid until the next non-const call.
+  Bytes PendingRequest() const {  // the arrived bytes of an incomplete request, without its big arguments
     return {data_ + begin_, size_ - begin_};
   }
   // Returns the input that was not parsed. After kError the view begins with the text that caused the error. It is
@@ -110,10 +108,9 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t HeldBytes() const;                                             // memory of the parser's buffers, in bytes
 
  private:
-  // A complete argument of an incomplete request. The bytes of the argument are in the buffer that is being parsed or,
-  // for a big argument, in a Blob.
+  // The bytes of the argument are in the buffer that is being parsed or, for a big argument, in a Blob.
   struct Argument {  // a complete argument of an incomplete request
-    size_t offset;   // where the argument begins in the request; a Blob's index in blobs_
+    size_t offset;   // where the argument begins in the request; if is_blob: the Blob's index in blobs_
     size_t size;
     bool is_blob;  // true: the argument is in blobs_
   };

@@ -52,7 +52,7 @@ inline void AppendRequest(std::string& out,  // appends a request in RESP to `ou
 }
 
 // Cost: O(words).
-size_t RequestBytes(std::span<const Bytes> words);  // the size of this request in RESP
+size_t RequestBytes(std::span<const Bytes> words);  // the size of this request in RESP, in bytes
 
 // Writes many requests of any size. Collects them in a buffer, and passes each full buffer to the virtual function
 // Take. Words longer than the buffer are not copied.

@@ -32,7 +32,7 @@ class SharedLog {  // stores each message that many clients receive only once, i
 
  private:
   BlobRef log_;
-  size_t used_bytes_ = 0;  // how many bytes of log_ have messages
+  size_t used_bytes_ = 0;  // number of bytes of log_ that messages occupy
 };
 
 }  // namespace respite
