@@ -62,7 +62,7 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
   void Double(double number);                                                 // writes an IEEE 754 number of 8 bytes
 
  private:
-  static constexpr size_t kLongTextBytes = 32 * 1024;  // bytes; longer texts bypass the buffer
+  static constexpr size_t kLongTextBytes = 32 * 1024;  // texts of this size or more bypass the buffer if a drain exists
 
   char* Room(size_t bytes) {  // memory for `bytes` more bytes after the output so far
     if (buffer_.size() - size_ < bytes) MakeRoom(bytes);

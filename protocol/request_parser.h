@@ -125,15 +125,13 @@ class RequestParser {  // parses the bytes that one client sends into requests
   Status ParseCount(const RequestLimits& limits);                           // reads "*3", the number of arguments
   Status ParseArgument(RequestBatch& batch, const RequestLimits& limits);   // reads one argument, a bulk string
   Status ParseBulkSize(const RequestLimits& limits);                        // reads "$5", the size of an argument
-  void MoveToScratch();     // moves the start of an incomplete request in front of the bytes read now
-  void StartBigArgument();  // creates a Blob for an argument, with what has arrived
-  // Returns the size of the arriving argument including its line end.
-  size_t BigArgumentBytes() const {  // size of the big argument, with its line end
+  void MoveToScratch();              // copies the start of an incomplete request in front of the bytes just read
+  void StartBigArgument();           // creates a Blob for an argument, with what has arrived
+  size_t BigArgumentBytes() const {  // bytes of the big argument, with its line end
     return static_cast<size_t>(bulk_size_) + 2;
   }
-  // Returns a Blob with room for the arriving argument, of which `arrived` bytes have arrived. For a large argument,
-  // that number limits the room.
-  BlobRef NewBigArgumentBlob(size_t arrived) const;  // allocates memory for the big argument
+  // `arrived` bytes of the argument have arrived. For a large argument, that number limits the room.
+  BlobRef NewBigArgumentBlob(size_t arrived) const;  // returns a Blob with room for the big argument
   void GrowBigArgument();                            // moves the big argument to a larger Blob
   Status FinishBigArgument(RequestBatch& batch);     // adds the big argument to the batch, once complete
   void RestoreBigArgument();                         // after Shrink: puts the big argument into a Blob again
@@ -148,9 +146,9 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t size_ = 0;                // number of bytes in the window
   size_t begin_ = 0;               // where in data_ the request begins that is being parsed
   size_t pos_ = 0;                 // end of the parsed bytes
-  size_t saved_parsed_bytes_ = 0;  // bytes at the front of data_ that SaveRest found parsed; not in BufferedBytes
+  size_t saved_parsed_bytes_ = 0;  // bytes at the front of data_ that were parsed before SaveRest; not in BufferedBytes
   bool in_scratch_ = false;        // true: data_ is in the caller's buffer; false: in own_
-  char* scratch_ = nullptr;        // where the last ReadTarget is in the caller's buffer; null: elsewhere
+  char* scratch_ = nullptr;        // the caller's buffer, from ReadTarget until Received; null: the read goes elsewhere
   bool reading_big_ = false;       // true: the last ReadTarget was in a big argument's Blob
 
   int64_t arguments_left_ = -1;            // how many arguments of the request are not parsed yet; -1: unknown

@@ -31,7 +31,7 @@ class RequestWriter {  // appends one request, in RESP, to a string
  private:
   static constexpr size_t kGatheredCapacity = 512;  // bytes that are collected before `out` grows
 
-  // Writes "<mark><number>\r\n". Requires: gathered_ has room for it.
+  // Writes "<mark><number>\r\n". Requires: gathered_ has room for this line.
   void Head(char mark, size_t number);
   void Flush();  // appends gathered_ to out_
 

@@ -14,17 +14,17 @@ namespace respite {
 class CallArguments {  // name and arguments of the command that a script runs now; reused
  public:
   void Start(size_t count);  // begins the next command, with up to `count` arguments
-  // Adds an argument. The text must stay valid while the arguments are used.
+  // Requires: fewer than Start's `count` arguments were added.
   void Add(Bytes text) { words_[count_++] = text; }  // adds a text, which must stay valid
-  // Adds a number. An integer of at most 2^62 has all its digits; any other number has the shortest form that reads
-  // back to the same value.
+  // An integer of at most 2^62 has all its digits; any other number has the shortest form that reads back to the same
+  // value.
   void Add(double number);  // adds a number as text, in its shortest exact form
   void FreeIfMany();        // frees the memory after a script that passed many arguments
   std::span<const Bytes> All() const { return {words_.data(), count_}; }  // the arguments so far
 
  private:
-  std::vector<Bytes> words_;          // the arguments; has at least `count` of the last Start as size
-  size_t count_ = 0;                  // how many elements of words_ are arguments of this command
+  std::vector<Bytes> words_;  // the arguments are its first count_ elements; its size is `count` of Start or more
+  size_t count_ = 0;          // how many elements of words_ are arguments of this command
   std::vector<std::string> numbers_;  // the texts of arguments that the script passed as numbers
   size_t used_numbers_ = 0;           // how many elements of numbers_ this command uses
 };

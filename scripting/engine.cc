@@ -18,7 +18,7 @@ namespace respite {
 
 namespace {
 
-// The number of Lua instructions between two checks of the clock.
+// The number of Lua instructions between two calls of the hook OnCount, which checks whether the script must end.
 constexpr int kInstructionsPerLook = 10'000;
 constexpr char kKilled[] = "Script killed by user with SCRIPT KILL...";
 constexpr char kLoadTimeout[] = "FUNCTION LOAD timeout";
@@ -113,7 +113,7 @@ bool IsFieldTrue(lua_State* lua, const char* name) {
 // If the value on top is a table with a text `err`, returns the failure that it stands for. Otherwise returns nullopt.
 std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   if (!lua_istable(lua, -1)) return std::nullopt;
-  // The limit of the error text. Several copies of the text are made outside of Lua's memory limit.
+  // The maximum size of an error text in bytes. Several copies of the text are made outside of Lua's memory limit.
   constexpr size_t kLongest = ScriptEngine::kMemoryLimit / 8;
   std::optional<std::string> text = FieldText(lua, "err", kLongest);
   if (!text) return std::nullopt;
@@ -187,8 +187,8 @@ void ScriptEngine::CheckIfDue(lua_State* lua) {
   if (phase_ != Phase::kIdle && watch_.IsCheckDue()) Check(lua);
 }
 
-// Checks whether the script must end, because short coroutines may prevent the instruction count from ever reaching the
-// hook.
+// Checks before each resume whether the script must end. If every coroutine runs only briefly, the instruction count
+// never reaches the hook.
 void ScriptEngine::BeforeResume(lua_State* lua) { CheckIfDue(lua); }
 
 void ScriptEngine::Check(lua_State* lua) {
@@ -320,10 +320,11 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
 // Runs a script or function. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // A small invocation is prepared without protection against memory errors, because so little memory is missing only
-  // if the system has none at all. If a larger invocation exceeds the limit, it fails with an error.
+  // A small invocation is prepared without protection against memory errors. Lua's limit has room for it, so memory is
+  // missing only if the system has none. If a larger invocation exceeds the limit, it fails with an error.
   const size_t room = CapacityFor(invocation);
-  // The phase includes preparing the arguments and writing the reply, because a client can make them arbitrarily long.
+  // The phase kRun includes preparing the arguments and writing the reply, because a client can make both arbitrarily
+  // long.
   const WatchedPhase watched(*this, Phase::kRun);
   RelieveMemory();  // the scripts of one EXEC leave garbage, and no collection runs between them
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
@@ -427,9 +428,9 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // With 0, Lua runs one step in any case. With another number it may run none, because it adds the number to its GC
-  // debt. This debt is not kept up to date while the collector is stopped. Freed memory reduces it, such as the buffer
-  // for a long source.
+  // With the argument 0, LUA_GCSTEP runs one step in any case. With another number it may run none, because Lua adds
+  // the number to its GC debt. This debt is not kept up to date while the collector is stopped. Freed memory reduces
+  // it, such as the buffer for a long source.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }

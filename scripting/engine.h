@@ -35,7 +35,7 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
 
   // A reference to a Lua function, as an index in Lua's registry.
   using Function = int;
-  // A function that adds globals before they become read-only.
+  // A function that the constructor calls to add globals, before the globals become read-only.
   using Extend = void (*)(lua_State* lua);
 
   // `host` must outlive the engine. Cost: about 100 microseconds.
@@ -47,11 +47,11 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   // Selects what may end the compiler: a request to stop (ScriptHost::PollStopRequest), or the deadline of
   // SetLoadDeadline.
   enum class CompileLimit : uint8_t { kHost, kLoadDeadline };
-  // Compiles a text; `chunk` is its name in errors ("@user_script"). The error is the text of Lua's error, or names the
-  // limit that ended the compiler. Requires: no script runs in this engine.
+  // The error is the text of Lua's error, or names the limit that ended the compiler. Requires: no script runs in this
+  // engine.
   Result<Function> Compile(Bytes source, const char* chunk,  // compiles Lua source text; `chunk`: its name in errors
                            CompileLimit limit);
-  // Stores the function on top of Lua's stack, and pops it. May raise a Lua error.
+  // May raise a Lua error.
   Function Keep();                  // pops the function on top of Lua's stack, and returns a reference
   void Release(Function function);  // frees a function that Compile or Keep returned
 
@@ -61,20 +61,19 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
     std::span<const Bytes> keys;  // KEYS
     std::span<const Bytes> args;  // ARGV
   };
-  // EVAL: sets the globals KEYS and ARGV and runs the script. Writes the reply unless the script fails.
+  // Sets the globals KEYS and ARGV. Writes the reply unless the script fails.
   std::optional<ScriptFailure> RunScript(const Invocation& invocation,  // EVAL: runs a script; nullopt: success
                                          Reply& reply);
-  // FCALL: calls the function with keys and arguments. Writes the reply unless the function fails.
+  // Passes keys and arguments to the function. Writes the reply unless the function fails.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation,  // FCALL: runs a function; nullopt: success
                                            Reply& reply);
-  // Sets the deadline for compiling and running libraries to `timeout_ms` milliseconds from now.
-  void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be loaded within this time from now
+  void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be compiled and run within this time from now
     load_until_ms_ = host_.MonotonicMs() + timeout_ms;
   }
-  // Sets how much memory scripts may hold; the initial value is kMemoryLimit.
+  // The initial value is kMemoryLimit.
   void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }  // bytes that the Lua state may allocate
-  // FUNCTION LOAD: runs the code of a library, without a reply, at most until the deadline of SetLoadDeadline.
-  std::optional<ScriptFailure> RunLibrary(Function function);  // runs FUNCTION LOAD; nullopt: success
+  // The code runs at most until the deadline of SetLoadDeadline. There is no reply.
+  std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD: runs a library's code; nullopt: success
   bool IsRunning() const {  // true: a script or function runs now; false also while a library is loaded
     return phase_ == Phase::kRun;
   }
@@ -82,7 +81,6 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   void CollectGarbage() {  // between scripts: runs a step of Lua's collector if there is enough garbage
     if (used_bytes_ > collector_threshold_bytes_) CollectSome();
   }
-  // Starts the collector for the rest of the running script, if the Lua state uses a lot of memory.
   void RelieveMemory() {  // if Lua uses over 64 MB: lets its collector run until the script ends
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }
@@ -99,7 +97,6 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
 
  private:
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
-  // While a WatchedPhase exists, the engine runs or loads a script that can be ended.
   class WatchedPhase;  // exists while a script runs or a library is loaded, so that either can be ended
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
@@ -118,17 +115,17 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   const char* StopReason();                        // the error with which the script must end; null: it may continue
   // The argument that Protect passes to `work`: none, or a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
-  // Calls `work` with Lua errors caught and memory limited. Moves the results of `work` to the top of this engine's
-  // stack, and returns the result of lua_pcall.
+  // Catches Lua errors, and limits memory. Moves the results of `work` to the top of this engine's stack, and returns
+  // the result of lua_pcall.
   template <typename Work>
-  int Protect(Work& work, Argument argument = Argument::kNone);  // calls `work`, catching errors; returns a Lua status
+  int Protect(Work& work, Argument argument = Argument::kNone);  // calls work(), catching errors; returns a Lua status
   int ProtectedRun(int arguments, int results);                  // lua_pcall with the memory limit; returns its status
   template <typename Prepare>
   std::optional<ScriptFailure> Run(const Invocation& invocation, Prepare prepare, Reply& reply);  // runs any script
   void RestoreEnvironment(Function function);  // undoes what setfenv has done to a function that has run
   std::optional<ScriptFailure> Finish(int status, Bytes name, Reply& reply);  // writes the reply, or returns the error
   ScriptFailure DescribeFailure(Bytes name);         // turns the error on Lua's stack into text; `name`: the script's
-  ScriptFailure DescribeFailureBriefly(Bytes name);  // the same, if Lua has no memory left
+  ScriptFailure DescribeFailureBriefly(Bytes name);  // does DescribeFailure's work without memory of Lua
   ScriptFailure TakeFailure(Bytes name);             // does DescribeFailure's work; may raise another Lua error
   void ClearArguments();                             // removes the globals KEYS and ARGV of the last script
   void PushTexts(std::span<const Bytes> texts);      // pushes the texts as a Lua table, such as KEYS
@@ -139,7 +136,7 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   CallArguments words_;                                      // the arguments of the command that redis.call is running
   size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated
   size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // CollectGarbage does nothing while fewer bytes are used
-  bool is_memory_limited_ = false;                           // true: memory_limit_ applies, as Lua can catch the error
+  bool is_memory_limited_ = false;      // true: memory_limit_ applies now, because Lua's memory error would be caught
   Phase phase_ = Phase::kIdle;          // what runs now: kRun a script or function, kLoad a library, kIdle nothing
   const char* stop_reason_ = nullptr;   // the error with which the running script was ended; null: it was not ended
   size_t memory_limit_ = kMemoryLimit;  // bytes that the Lua state may allocate

@@ -12,11 +12,11 @@ struct FunctionHeader {  // what the first line of a library says, such as `#!lu
   std::string name;      // the name of the library
   size_t size;           // size of the line without its end; the code begins there, so that line numbers stay correct
 };
-// Reads the header line of a library. The error is the text for the client, without "ERR".
+// The error is the text for the client, without "ERR".
 Result<FunctionHeader> ReadFunctionHeader(Bytes code);  // parses the first line of a library
 
 inline constexpr char kBadFunctionName[] =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
-bool IsFunctionName(Bytes name);  // true: only letters, digits and underscores
+bool IsFunctionName(Bytes name);  // true: not empty, and only ASCII letters, digits and underscores
 
 }  // namespace respite

@@ -19,7 +19,7 @@ size_t TextBytes(const std::string& text) {
 
 std::string FunctionExists(Bytes name) { return "Function " + std::string(name) + " already exists"; }
 
-// While it exists, libraries from a file or a primary (kAccepted) may use twice the usual memory.
+// While a LoadMemory exists, libraries from a file or a primary (kAccepted) may use twice the usual memory.
 class LoadMemory {
  public:
   LoadMemory(ScriptEngine& engine, FunctionLibraries::Origin origin) : engine_(engine) {

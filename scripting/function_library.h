@@ -50,13 +50,13 @@ struct FunctionLibrary {  // a library of FUNCTION LOAD: its code, and the funct
   std::string code;                                        // the whole text, with the header line
   std::vector<std::unique_ptr<ScriptFunction>> functions;  // the registered functions, in this order
 
-  size_t UsedBytes() const;  // memory of code, names and descriptions, without compiled code
+  size_t UsedBytes() const;  // bytes of code, names and descriptions, without compiled code
 };
 
 class FunctionLibraries {  // all libraries of this server, and the Lua state that they share
  public:
-  // The time limit for loading a library that a client sends. Redis has the same limit (LOAD_TIMEOUT_MS).
-  static constexpr int64_t kLoadTimeoutMs = 500;  // maximum time to load a client's library
+  // Redis has the same limit (LOAD_TIMEOUT_MS).
+  static constexpr int64_t kLoadTimeoutMs = 500;  // maximum time in ms to load a client's library
   // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before. A
   // kAccepted library gets ten times the time of kClient, because the machine may be slower now or may have paused the
   // process. A kAccepted library also gets twice the memory: files order libraries by name, so other libraries may now
@@ -69,10 +69,10 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
 
     ByName libraries;                                                                           // the libraries by name
     std::unordered_map<std::string_view, const ScriptFunction*, NameHash, SameName> functions;  // all functions by name
-    size_t used_bytes = 0;  // memory of the libraries, without compiled code
+    size_t used_bytes = 0;  // memory of the libraries in bytes, without compiled code
 
-    const FunctionLibrary* Find(Bytes name) const;                            // null if there is no such library
-    const ScriptFunction* FindFunction(Bytes name) const;                     // the function; null: no such
+    const FunctionLibrary* Find(Bytes name) const;         // null if there is no such library
+    const ScriptFunction* FindFunction(Bytes name) const;  // the function of any library here; null: none
     const FunctionLibrary& Link(std::unique_ptr<FunctionLibrary> library);    // adds a library with its functions
     std::unique_ptr<FunctionLibrary> Unlink(const FunctionLibrary& library);  // removes a library; returns it
   };
@@ -97,13 +97,12 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
     return FunctionLibraries(host_, hash_key_);
   }
 
-  // Adds a library. If that fails, nothing changes; the error is the text for the client, without "ERR". Cost: O(size
-  // of the code), plus running the code.
-  Result<const FunctionLibrary*> Load(Bytes code, OnExisting on_existing,  // adds a library, or changes nothing
-                                      Origin origin = Origin::kClient);
-  int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // how long all calls of Load took together
-  // While a SharedLimit exists, all libraries that clients load have one time limit together, in any number of calls of
-  // Load and Restore. It is for EXEC, during which the server serves no other client.
+  // The error is the text for the client, without "ERR". Cost: O(size of the code), plus running the code.
+  Result<const FunctionLibrary*> Load(Bytes code,  // FUNCTION LOAD; after an error, nothing has changed
+                                      OnExisting on_existing, Origin origin = Origin::kClient);
+  int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // ms that all loading took together
+  // The limit covers any number of calls of Load and Restore. A SharedLimit is for EXEC, during which the server serves
+  // no other client.
   class SharedLimit {  // while it exists, all libraries of clients have one time limit together
    public:
     explicit SharedLimit(FunctionLibraries& libraries) : libraries_(libraries) {
@@ -116,22 +115,21 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
    private:
     FunctionLibraries& libraries_;  // the libraries whose limit is shared
   };
-  // Adds all libraries or none. The server serves no other client during the call, so libraries from a client should
-  // share one time limit.
+  // The server serves no other client during the call, so libraries from a client should share one time limit.
   Result<Done> Restore(std::span<const std::string> codes,  // FUNCTION RESTORE: adds all libraries or none
                        RestorePolicy policy, TimeLimit limit, Origin origin = Origin::kClient);
   bool Delete(Bytes library_name);  // removes a library; false: no library has this name
-  // Moves out all libraries and their Lua state, which another thread may then free.
-  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all libraries out
-  void PutBack(Contents contents) {  // replaces all libraries by what Take returned, here or elsewhere
+  // Another thread may then free the libraries and their Lua state.
+  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
+  void PutBack(Contents contents) {  // replaces all libraries by a result of Take, of this object or another one
     contents_ = std::move(contents);
   }
 
-  // Returns null if there is no such function. Cost: O(1).
+  // Cost: O(1).
   const ScriptFunction* FindFunction(Bytes name) const {  // the function of any library; null: no such function
     return contents_.loaded.FindFunction(name);
   }
-  // Returns the libraries ordered by name. Persistence writes the `code` of each.
+  // Persistence writes the `code` of each library.
   const ByName& All() const { return contents_.loaded.libraries; }            // the libraries by name
   const Collection& Loaded() const { return contents_.loaded; }               // all libraries, and all functions
   size_t FunctionCount() const { return contents_.loaded.functions.size(); }  // functions of all libraries
@@ -140,11 +138,10 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   void CollectGarbage() {  // between functions: runs a step of Lua's collector if there is enough garbage
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
-  // EngineBytes returns the memory of the Lua state, and UsedBytes the memory of the texts and their index.
-  size_t EngineBytes() const {  // memory of the Lua state; 0: there is none
+  size_t EngineBytes() const {  // bytes of memory of the Lua state; 0: there is none
     return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes();
   }
-  size_t UsedBytes() const { return contents_.loaded.used_bytes; }  // memory of code and names
+  size_t UsedBytes() const { return contents_.loaded.used_bytes; }  // bytes of code, names and descriptions
 
  private:
   class TimedLoad;  // while it exists, libraries are loaded: sets the deadline, and adds to total_load_time_ms_
@@ -159,7 +156,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   ScriptHost& host_;                // the server, as functions use it
   HashKey hash_key_;                // secret key to hash function names, so that clients cannot choose collisions
   Contents contents_;               // all libraries and their Lua state
-  int64_t total_load_time_ms_ = 0;  // how long all calls of Load took together, in ms
+  int64_t total_load_time_ms_ = 0;  // how long all calls of Load and Restore took together, in ms
   std::optional<int64_t> shared_limit_began_ms_;  // total_load_time_ms_ when SharedLimit began; nullopt: there is none
 };
 

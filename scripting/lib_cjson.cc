@@ -31,7 +31,8 @@ int Decode(lua_State* lua) {
   return 1;
 }
 
-// --- Settings: an argument sets the value; each function returns the current value ---
+// The functions for settings, such as cjson.encode_max_depth. An argument sets the value; each function returns the
+// current value.
 
 // Refuses more than `count` arguments, and sets missing ones to nil.
 void TakeArguments(lua_State* lua, int count) {

@@ -19,7 +19,7 @@ constexpr size_t kMaxSlots = 8000;
 
 // The bytes of the native stack that recursion must leave free for the functions of Lua and the server that it calls.
 constexpr size_t kReserve = size_t{192} << 10;
-// The assumed size of the native stack if the system does not report it.
+// The assumed number of unused bytes of the native stack if the system does not report its bounds.
 constexpr size_t kSupposed = size_t{256} << 10;
 
 uintptr_t FindFloor() {
@@ -32,7 +32,7 @@ uintptr_t FindFloor() {
     if (pthread_attr_getstack(&attributes, &start, &size) == 0) lowest = reinterpret_cast<uintptr_t>(start);
     pthread_attr_destroy(&attributes);
   }
-  // If the stack is small, at most half of it is reserved.
+  // If little of the stack is left, at most half of that is reserved.
   return lowest + std::min(kReserve, (here - lowest) / 2);
 }
 

@@ -18,14 +18,13 @@ inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
 
 // Converts a number as x86-64 does: towards zero. A number that does not fit into 64 bits becomes the smallest integer.
 // Redis leaves these conversions to the compiler, so its scripts see the same results on x86-64.
-int64_t TruncatedInteger(double value);  // removes the fraction; INT64_MIN: does not fit
+int64_t TruncatedInteger(double value);  // removes the fraction; INT64_MIN: the number does not fit
 // Converts a number as x86-64 does for unsigned integers. Negative values become their two's complement, and 2^64 or
 // more becomes 0. A value below -2^63 becomes 2^63.
 uint64_t TruncatedUnsigned(double value);  // removes the fraction; negative: two's complement
 
-// Returns an argument that is a number or a numeric text, without its fraction. Raises Lua's error for any other
-// argument.
-int64_t IntegerArgument(lua_State* lua, int index);         // a number without fraction; an error for other types
+// Accepts a number or a numeric text. Raises Lua's error for any other argument.
+int64_t IntegerArgument(lua_State* lua, int index);         // the argument at `index`, without its fraction
 int64_t OptionalIntegerArgument(lua_State* lua, int index,  // an IntegerArgument, or `otherwise` if absent
                                 int64_t otherwise);
 
@@ -121,8 +120,6 @@ class LuaBuffer {  // a growing text whose memory counts as that of the Lua stat
   void Append(Bytes text);         // appends bytes; raises Lua's error if there is no memory
   void AppendZeros(size_t count);  // appends `count` zero bytes
 
-  // Returns room for `count` bytes after the text. Commit() then appends the bytes that the caller wrote into that
-  // room.
   char* Reserve(size_t count) {  // memory after the text for the caller to fill; then call Commit
     if (capacity_ - size_ < count) Grow(count);
     return data_ + size_;
@@ -144,7 +141,6 @@ class LuaBuffer {  // a growing text whose memory counts as that of the Lua stat
   alignas(size_t) char inline_[kInlineSize];  // the text, up to this size
 };
 
-// Pushes a text onto Lua's stack.
 inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }  // pushes a text
 
 // Each of these functions opens one library: it pushes the library's table and returns 1, as lua_CFunction requires.

@@ -13,31 +13,28 @@
 
 namespace respite {
 
-// Opens base, table, string, math and coroutine as in 5.1, in the table of globals. Omits functions that read files,
-// print, or produce bytecode.
+// The libraries are base, table, string, math and coroutine, in the table of globals. Functions that read files, print,
+// or produce bytecode are omitted.
 void OpenLua51(lua_State* lua);  // adds the standard libraries, as in Lua 5.1
 
-// Seeds the sequence of math.random, as math.randomseed does. The server does not call this: as in Redis 7.2, all
-// scripts share one sequence.
-void SeedRandom(lua_State* lua, int32_t seed);  // makes math.random start with this seed
+// The server does not call this: as in Redis 7.2, all scripts share one sequence.
+void SeedRandom(lua_State* lua, int32_t seed);  // restarts math.random with this seed, as math.randomseed does
 
-// An interface that the owner of a Lua state implements if it may end scripts that run in the state.
+// The owner of a Lua state implements this interface if the owner may end scripts that run in the state.
 class ThreadObserver {  // an interface that is told when a script changes to another coroutine
  public:
   virtual ~ThreadObserver() = default;
-  virtual void BeforeResume(lua_State* lua) = 0;  // called before a coroutine is resumed; may raise an error
-  // Called when `thread` begins to run. It is a coroutine that was resumed, or the thread that had resumed the last
-  // coroutine.
+  virtual void BeforeResume(lua_State* lua) = 0;          // called before a coroutine is resumed; may raise an error
   virtual void OnSwitch(lua_State* thread) noexcept = 0;  // called when `thread` (coroutine or resumer) starts to run
-  // Returns true if the script has been ended. Then code that catches any error must raise it again.
+  // Code that catches any error must then raise the error again.
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so no code may catch its error
 };
 
-void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // sets who is told of coroutine switches, or null
+void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // sets the observer of coroutine switches; null: none
 
-// Lua 5.1 source text, changed so that 5.4 reads it as 5.1 does. Unknown escape sequences become the character after
-// the backslash, a function with `...` that uses the table `arg` gets one, and bytecode is read as text. Line numbers
-// stay the same. While a long text is adapted, the hook of the script is called and may end the script.
+// Unknown escape sequences become the character after the backslash, a function with `...` that uses the table `arg`
+// gets one, and bytecode is read as text. Line numbers stay the same. While a long text is adapted, the hook of the
+// script is called and may end the script.
 class AdaptedSource {  // source text of Lua 5.1, rewritten so that Lua 5.4 reads it as 5.1 does
  public:
   // `source` must outlive the AdaptedSource. Raises an error if the memory limit does not allow a copy. Cost: O(n);
@@ -59,7 +56,6 @@ int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // compiles so
 // which OpenLua51 consists. A Lua error is raised as a C++ exception of Lua.
 namespace lua51 {
 
-// Returns an argument as a C int. As in 5.1, a value that does not fit loses its upper bits.
 inline int CheckInt(lua_State* lua, int argument) {  // a number argument as an int; loses the bits above the 32nd
   return static_cast<int>(luaL_checkinteger(lua, argument));
 }
@@ -84,7 +80,8 @@ void ReraiseIfScriptEnded(lua_State* lua);   // raises a caught error again if t
 int GetEnvironment(lua_State* lua);  // implements the global function getfenv
 int SetEnvironment(lua_State* lua);  // implements the global function setfenv
 
-// Both do nothing that may fail. A function without an environment (it uses no globals) has the value nil.
+// PushEnvironment and ReplaceEnvironment never raise an error. A function that uses no globals has no environment: then
+// PushEnvironment pushes nil, and ReplaceEnvironment only pops the value.
 void PushEnvironment(lua_State* lua, int index);     // pushes the environment of the function at `index`
 void ReplaceEnvironment(lua_State* lua, int index);  // pops the environment, and sets it for the function at `index`
 

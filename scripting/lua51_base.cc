@@ -7,7 +7,7 @@
 namespace respite::lua51 {
 namespace {
 
-// assert. As in 5.1, the message must be a string, and the position is put before it.
+// assert. As in 5.1, the message must be a string, and the position is put before the message.
 int Assert(lua_State* lua) {
   luaL_checkany(lua, 1);
   if (lua_toboolean(lua, 1)) return lua_gettop(lua);

@@ -32,7 +32,7 @@ double Radians(double degrees) { return degrees * (kPi / 180.0); }
 double Lesser(double best, double number) { return number < best ? number : best; }
 double Greater(double best, double number) { return number > best ? number : best; }
 
-// Returns the least or greatest of all arguments; kBetter returns the better one of two.
+// Returns the least or the greatest of all arguments; kBetter returns the better one of two numbers.
 template <Function2 kBetter>
 int Extreme(lua_State* lua) {
   const int count = lua_gettop(lua);

@@ -38,7 +38,7 @@ bool HasWeakKeysOnly(const Value& mode) {
 
 }  // namespace
 
-// Replaces the function with which Lua looks up metamethods of tables; Lua calls it only for tables.
+// Replaces the function with which Lua looks up metamethods of tables. Lua calls this function only for tables.
 const Value* Metamethod(void* metatable, int event, void* name) {
   if (event == kLengthEvent) return nullptr;
   const Value* const value = RealMetamethod(metatable, event, name);

@@ -17,10 +17,10 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
  public:
   PatternMatcher(lua_State* lua, Bytes subject, Bytes pattern);
 
-  // Returns the end of the match that starts at `start`, or null. Stores the captures for PushCapture.
+  // Stores the captures for PushCapture.
   const char* MatchAt(const char* start);  // matches from `start` on; returns the end of the match, or null
 
-  // Pushes the capture with this index, counted from 0. In a pattern without captures, capture 0 is the whole match.
+  // In a pattern without captures, capture 0 is the whole match.
   void PushCapture(int index, const char* start, const char* end);  // pushes capture `index`, counted from 0
   int PushCaptures(const char* start, const char* end);  // pushes all captures, else the match; returns how many
   int PushOwnCaptures();  // pushes all captures; returns how many: 0 if the pattern has none

@@ -38,7 +38,7 @@ Start StartOf(char c) { return kStarts[static_cast<uint8_t>(c)]; }
 // reports errors.
 class Adapter {
  public:
-  // `text` and `whole` must be empty. Adapt stores its result in one of them.
+  // `text` and `whole` must be empty. If the source must change, Adapt stores its result in one of them.
   Adapter(lua_State* lua, Bytes source, LuaBuffer& text, LuaBuffer& whole)
       : lua_(lua), source_(source), text_(text), with_arg_tables_(whole), bodies_(lua) {
     // Inserts a space before bytecode, so that 5.4 reads it as text: 5.4 detects bytecode only at the start.

@@ -45,7 +45,7 @@ int Char(lua_State* lua) {
   return 1;
 }
 
-// string.dump. It always fails, because scripts must not see bytecode.
+// string.dump. Always raises an error, because scripts must not see bytecode.
 int Dump(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TFUNCTION);
   return luaL_error(lua, "unable to dump given function");

@@ -39,8 +39,8 @@ int Concat(lua_State* lua) {
   return 1;
 }
 
-// Calls the function at index 2 with the key and value on top of the stack. If it returns a value, pushes it and
-// returns true. Otherwise pops the old value, so that the key is on top, and returns false.
+// Calls the function at index 2 with the key and value on top of the stack. If the function returns a value, pushes
+// that value and returns true. Otherwise pops the old value, so that the key is on top, and returns false.
 bool Visit(lua_State* lua) {
   lua_pushvalue(lua, 2);
   lua_pushvalue(lua, -3);

@@ -20,11 +20,11 @@
 
 namespace respite {
 
-// Pushes a reply in the format of BinaryReplyReader as one value. An error becomes a table with `err` that is marked as
-// already counted in the statistics.
+// The reply is in the format of BinaryReplyReader, and becomes one value. An error becomes a table with `err` that is
+// marked as already counted in the statistics.
 bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a Lua value; true: an error
 
-// Pushes a table {err=text}. The text already contains its error code.
+// The text already contains its error code.
 void PushErrorTable(lua_State* lua, Bytes text);  // pushes the table {err=text}
 
 // Writes the value on top of the stack as a reply and pops it. A value nested deeper than the stack of Redis allows is

@@ -10,12 +10,12 @@
 
 namespace respite {
 
-// Raises the error for a change that is not an assignment. As in Redis, this error has no line number.
+// The error is for changes that are not assignments. As in Redis, this error has no line number.
 int RefuseRawChange(lua_State* lua);  // raises the error of rawset for a read-only table
 
 void MakeReadOnly(lua_State* lua);  // replaces the table on top of Lua's stack by a read-only proxy of it
 
-// Returns true if the value is a read-only proxy. Functions that change tables without metamethods must check this.
+// Functions that change tables without metamethods must check this.
 bool IsReadOnly(lua_State* lua, int index);  // true: a read-only proxy is at this index of Lua's stack
 
 bool PushReal(lua_State* lua, int index);  // pushes the table behind a read-only proxy; false: not a proxy

@@ -12,7 +12,7 @@ namespace respite {
 // table, the script gets the text of the error. Requires: the state of a ScriptEngine.
 void OpenScriptApi(lua_State* lua);  // adds the globals `redis`, `server` (if the version has it), `pcall`
 
-std::string PrefixTableName(lua_State* lua, Bytes text);  // "call" becomes "redis.call", or "server.call"
+std::string PrefixTableName(lua_State* lua, Bytes text);  // "call" becomes "redis.call" or, in Valkey, "server.call"
 
 int RaiseError(lua_State* lua, Bytes text);  // raises the Lua error {err="ERR " .. text}
 

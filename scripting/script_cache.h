@@ -25,14 +25,14 @@ struct Script {                                   // a compiled script of EVAL o
   std::string sha;                                // SHA-1 of the text: 40 lower-case digits
   uint32_t flags = 0;                             // a bit for each ScriptFlag
   ScriptEngine::Function function = 0;            // the compiled code, in the Lua state
-  size_t held_bytes = 0;                          // memory of the text, the index and, approximately, the compiled code
+  size_t held_bytes = 0;                          // bytes of the text, the index and, approximately, the compiled code
   bool is_evictable = false;                      // true: only EVAL has cached it
-  std::list<const Script*>::iterator place = {};  // if it is evictable: its position in ScriptCache's list
+  std::list<const Script*>::iterator place = {};  // if is_evictable: the position in the list `evictable`
 };
 
 class ScriptCache {  // stores each script that EVAL has run, compiled, by text and by SHA-1
  public:
-  static constexpr size_t kMaxEvictableBytes = size_t{64} << 20;  // memory of all evictable scripts together
+  static constexpr size_t kMaxEvictableBytes = size_t{64} << 20;  // bytes of all evictable scripts together
   // Whether a script may be evicted. kEvictable: a client sent it with EVAL. kPermanent: SCRIPT LOAD, or a file or a
   // primary, which may refer to it by its SHA-1 later.
   enum class Retention : uint8_t { kEvictable, kPermanent };
@@ -48,33 +48,32 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;  // all scripts, by SHA-1
     std::unordered_map<std::string_view, const Script*, Hash> by_text;           // all scripts, by text
     const Script* last = nullptr;             // the script found last, because most requests repeat it
-    size_t used_bytes = 0;                    // memory of scripts and indexes, without compiled code
+    size_t used_bytes = 0;                    // bytes of scripts and indexes, without compiled code
     std::list<const Script*> evictable = {};  // the evictable scripts, the least recently used first
-    size_t evictable_bytes = 0;               // memory of the evictable scripts (held_bytes)
+    size_t evictable_bytes = 0;               // held_bytes of all evictable scripts together
   };
 
   // The engine is created with the first script. `host` must outlive the cache.
   ScriptCache(ScriptHost& host, const HashKey& hash_key) : host_(host), hash_key_(hash_key), contents_(hash_key) {}
 
-  // FindByText and FindBySha return null if there is no such script. FindByText computes at most one hash of the text,
-  // which is much cheaper than its SHA-1. FindBySha is O(1).
+  // FindByText computes at most one hash of the text, which is much cheaper than its SHA-1. FindBySha is O(1).
   const Script* FindByText(Bytes body);  // the script with exactly this text; null: not stored
   const Script* FindBySha(Bytes sha);    // the script with this SHA-1, in upper or lower case; null: not stored
-  // Compiles a script and stores it, or returns the stored one. The error is the text for the client, without "ERR".
-  // Add with kPermanent also makes a stored script permanent.
-  Result<const Script*> Add(Bytes body, Retention retention);  // compiles and stores the script, unless it is stored
+  // The error is the text for the client, without "ERR". With kPermanent, a script that is stored already also becomes
+  // permanent.
+  Result<const Script*> Add(Bytes body,  // stores a script, compiled, unless already stored; returns that
+                            Retention retention);
   void NoteUse(const Script& script) {  // the script is about to run, so it is evicted after all others
     if (!script.is_evictable || contents_.evictable.back() == &script) return;
     contents_.evictable.splice(contents_.evictable.end(), contents_.evictable, script.place);
   }
-  // Evicts scripts until all evictable ones together have at most kMaxEvictableBytes, and are at most `max_scripts` (0:
-  // any number). Never evicts the one used or added last. Returns the number of evicted scripts. Requires: no script
-  // runs.
-  size_t Evict(size_t max_scripts);  // returns how many scripts were evicted
-  // Moves out all scripts and their Lua state, which another thread may then free.
-  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all scripts out
+  // Evicts until the evictable scripts together have at most kMaxEvictableBytes, and are at most `max_scripts` (0: any
+  // number). Never evicts the one used or added last. Requires: no script runs.
+  size_t Evict(size_t max_scripts);  // evicts the least recently used scripts; returns how many
+  // Another thread may then free the scripts and their Lua state.
+  Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
 
-  // Calls visit(const Script&) for each script, in unspecified order.
+  // The order of the scripts is unspecified.
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(const Script&) for each stored script
     for (const auto& [sha, script] : contents_.by_sha) visit(*script);
@@ -84,11 +83,10 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
     if (contents_.engine != nullptr) contents_.engine->CollectGarbage();
   }
   size_t Size() const { return contents_.by_sha.size(); }  // number of stored scripts
-  // EngineBytes returns the memory of the Lua state, and UsedBytes the memory of the texts and their index.
-  size_t EngineBytes() const {  // memory of the Lua state; 0: there is none
+  size_t EngineBytes() const {                             // bytes of memory of the Lua state; 0: there is none
     return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes();
   }
-  size_t UsedBytes() const { return contents_.used_bytes; }  // memory of the texts and their indexes
+  size_t UsedBytes() const { return contents_.used_bytes; }  // bytes of the texts and their indexes
 
  private:
   void MakePermanent(Script& script);  // the script cannot be evicted any more
