@@ -51,7 +51,7 @@ class ListpackReader {  // reads an untrusted listpack element by element
   const char* end_ = nullptr;  // the end of the listpack, without its end byte
   size_t count_ = 0;           // number of elements read so far
   size_t stored_count_ = 0;    // number of elements that the header announces
-  bool failed_ = true;         // true: the listpack is malformed
+  bool failed_ = true;         // true: the listpack is malformed, or Fail was called
 };
 
 // Returns true if two of the elements 0, stride, 2*stride … have the same text. A temporary hash table uses `hash_key`.

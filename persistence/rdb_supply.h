@@ -43,11 +43,11 @@ class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput,
 
   Piece TakePiece(size_t capacity);  // returns spare_ if that is large enough, otherwise a new buffer
 
-  File& file_;                                       // the file to read
-  const size_t piece_bytes_;                         // minimum number of bytes per read of the file
-  uint64_t next_;                                    // offset of the first unread byte
-  uint64_t end_;                                     // size of the file
-  const bool computes_checksum_;                     // false: checksum_ stays 0
+  File& file_;                    // the file to read
+  const size_t piece_bytes_;      // usual size of a piece in bytes; pieces for long values are larger
+  uint64_t next_;                 // offset of the first unread byte
+  uint64_t end_;                  // size of the file
+  const bool computes_checksum_;  // false: checksum_ stays 0
   const std::function<bool(uint64_t offset)> told_;  // called after each piece; false: Next fails
   Piece piece_;                                      // the last piece, which the input is reading
   Piece spare_;                                      // a buffer that is free for the next piece

@@ -11,12 +11,15 @@
 //               XGROUP CREATE key group last-id ENTRIESREAD n
 //               XGROUP CREATECONSUMER key group consumer           for consumers with nothing pending
 //               XCLAIM key group consumer 0 id TIME ms RETRYCOUNT n JUSTID FORCE
+//               XNACK key group FAIL IDS 1 id RETRYCOUNT n FORCE   for each entry that XNACK has released
+//               XCFGSET key IDMP-DURATION s IDMP-MAXSIZE n         if the stream uses idempotent production
+//               XIDMPRECORD key producer idempotent-id id          for each idempotent ID
 //   deadline    PEXPIREAT key ms
 //
-// Redis 7.2 writes the same commands, with two exceptions. First, Redis 7.2 has no fields with deadlines. Second, Redis
-// loses pending entries that are no longer in the stream, because no client can claim them. Respite writes commands
-// that add such entries to the stream, claim them, and delete them before a last XSETID. The time when a consumer was
-// last seen is lost, because no command can set it.
+// Redis 7.2 writes the same commands, with two exceptions. First, Redis 7.2 has no fields with deadlines, no XNACK and
+// no idempotent production. Second, Redis loses pending entries that are no longer in the stream, because no client can
+// claim them. Respite writes commands that add such entries to the stream, claim them, and delete them before a last
+// XSETID. The time when a consumer was last seen is lost, because no command can set it.
 #pragma once
 
 #include "datatypes/entry.h"

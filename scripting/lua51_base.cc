@@ -215,8 +215,8 @@ int GcInfo(lua_State* lua) {
   return 1;
 }
 
-// Sets the metatable on top for the value below it, and pops the metatable. Hides the field __gc while Lua looks for
-// it, so that the finalizer never takes effect.
+// Sets the metatable on top for the value below the metatable, which is then popped. Hides the field __gc while Lua
+// looks for that field, so that the finalizer never takes effect.
 void SetWithoutFinalizer(lua_State* lua) {
   const int metatable = lua_gettop(lua);
   lua_pushliteral(lua, "__gc");

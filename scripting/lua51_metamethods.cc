@@ -1,6 +1,6 @@
 // Disables metamethods that tables do not have in 5.1. The operator # ignores __len. __gc has no effect, so that no
 // script can make the collector run its code later. A __mode that makes only keys weak is ignored. A __call that is no
-// function is ignored. No value is closed at the end of its block.
+// function is ignored. Of the values that Lua 5.4 closes at the end of a block, only userdata is closed.
 #include <cstring>
 
 #include "scripting/lua51_internals.h"
