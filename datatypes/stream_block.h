@@ -115,9 +115,9 @@ class StreamBlock {  // stores about a hundred neighbouring entries of a stream,
   // ForEachName calls visit(Bytes name) for each field name of the master, ForEachPair calls visit(Bytes field, Bytes
   // value) for each pair of an entry. The texts are valid during the call.
   template <class Visit>
-  void ForEachName(Visit&& visit) const;  // visits the field names that entries share (master)
+  void ForEachName(Visit&& visit) const;  // calls visit(name) for each field name that entries share (master)
   template <class Visit>
-  void ForEachPair(const EntryView& entry, Visit&& visit) const;  // visits an entry's pairs
+  void ForEachPair(const EntryView& entry, Visit&& visit) const;  // calls visit(field, value) for each pair
   uint64_t NameCount() const;                                     // how many field names entries can share (master)
 
  private:
@@ -136,9 +136,9 @@ class StreamBlock {  // stores about a hundred neighbouring entries of a stream,
   static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; returns the block
   static StreamBlock* CreateWithMasterFields(const StreamId& id,  // a new block; each `stride`-th text is a field name
                                              std::span<const Bytes> texts, size_t stride);
-  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: these names are the master's
+  bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: the field names equal the master's
 
-  struct Varint {    // a decoded number, and where the next bytes begin
+  struct Varint {    // a decoded varint (7 bits per byte), and where the next bytes begin
     uint64_t value;  // the decoded number
     const char* next;
   };
@@ -176,7 +176,7 @@ inline StreamBlock::Element StreamBlock::ReadElement(const char* at) {  // decod
 }
 
 template <class Visit>
-void StreamBlock::ForEachName(Visit&& visit) const {  // visits the shared names
+void StreamBlock::ForEachName(Visit&& visit) const {  // calls visit(name) for each shared field name
   auto [count, at] = ReadVarint(Data());
   for (; count > 0; --count) {
     const Element name = ReadElement(at);
@@ -186,7 +186,7 @@ void StreamBlock::ForEachName(Visit&& visit) const {  // visits the shared names
 }
 
 template <class Visit>
-void StreamBlock::ForEachPair(const EntryView& entry, Visit&& visit) const {  // visits an entry's field-value pairs
+void StreamBlock::ForEachPair(const EntryView& entry, Visit&& visit) const {  // calls visit(field, value)
   const char* at = entry.elements;
   const char* name_at = ReadVarint(Data()).next;
   for (uint64_t i = 0; i < entry.field_count; ++i) {

@@ -19,7 +19,7 @@ void DeliveryOrder::Remove(const StreamId& id) {
 }
 
 DeliveryOrder::Cursor DeliveryOrder::FirstIdleFor(int64_t below_ms, int64_t now_ms) const {
-  // An entry is idle for at least below_ms if it was delivered at now_ms - below_ms or before.
+  // An entry that is idle for at least below_ms was delivered at now_ms - below_ms or before.
   if (below_ms > now_ms) return ids_.AtOrAfter({1, 0});
   return ids_.AtOrAfter({static_cast<uint64_t>(now_ms - below_ms) + 2, 0});
 }

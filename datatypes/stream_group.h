@@ -1,12 +1,12 @@
-// StreamGroup: a consumer group of a stream. It stores how far the group has read, and which entries were delivered to
-// a consumer and not acknowledged yet (pending).
+// StreamGroup: a consumer group of a stream. Stores how far the group has read, and which entries were delivered to a
+// consumer and not acknowledged yet (pending).
 //
 //   group.pending        ID -> PendingEntry{consumer, time, deliveries}    in order of IDs
 //   group.by_delivery    ID                                                in order of delivery times; built on demand
 //   consumer.pending     ID                                                the IDs that are pending for this consumer
 //
-// A pending entry may already be deleted from the stream. A consumer keeps its address while it exists. XNACK releases
-// an entry: it stays pending, but for no consumer.
+// A pending entry may already be deleted from the stream. A consumer keeps its address while it exists. An entry that
+// XNACK has released stays pending, but for no consumer.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@
 namespace respite {
 
 struct StreamConsumer {                        // one consumer of a consumer group
-  static constexpr int64_t kNeverActive = -1;  // as active_ms: the consumer has never received an entry
+  static constexpr int64_t kNeverActive = -1;  // value of active_ms: the consumer has never received an entry
 
   explicit StreamConsumer(int64_t now_ms) : seen_ms(now_ms) {}
 
@@ -64,7 +64,7 @@ class DeliveryOrder {  // the pending entries of a group by the time of their la
   Cursor FirstIdleFor(int64_t below_ms,  // at the first entry that is idle for less than below_ms; AtEnd(): none
                       int64_t now_ms) const;
   // Returns the Unix time in ms of the last delivery of the entry at the cursor, or -1 if XNACK released the entry.
-  static int64_t DeliveredMs(const Cursor& at) { return static_cast<int64_t>(at.Id().ms) - 1; }  // -1: released
+  static int64_t DeliveredMs(const Cursor& at) { return static_cast<int64_t>(at.Id().ms) - 1; }  // -1: XNACK released
   size_t Size() const { return ids_.Size(); }
   size_t UsedBytes() const { return sizeof *this + ids_.UsedBytes() + places_.UsedBytes(); }  // memory in bytes
 
@@ -76,7 +76,7 @@ class DeliveryOrder {  // the pending entries of a group by the time of their la
 
 class StreamGroup {  // a consumer group: how far it has read, and its pending entries
  public:
-  static constexpr int64_t kUnknownCount = -1;  // as entries_read: the number is unknown
+  static constexpr int64_t kUnknownCount = -1;  // value of entries_read: the number is unknown
   using Pending = StreamIdMap<PendingEntry>;
   using Consumers = std::map<std::string, StreamConsumer, std::less<>>;  // sorted by bytes, as Redis lists them
 
@@ -105,7 +105,7 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   // Requires: the entry is pending.
   void DeliverAgain(const StreamId& id, int64_t now_ms);  // counts another delivery, at now_ms, to the same consumer
   // Cost: O(log n).
-  bool RemovePending(const StreamId& id);  // the entry is no longer pending (as after XACK); false: it was not pending
+  bool RemovePending(const StreamId& id);  // makes an entry no longer pending, as XACK does; false: was not pending
   // `deliveries` becomes the entry's number of deliveries. The entry may be pending already. Cost: O(log n), and O(n
   // log n) if the group has no DeliveryOrder yet.
   void Release(const StreamId& id, uint64_t deliveries);    // XNACK: makes the entry pending for no consumer
@@ -114,7 +114,7 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
     return id > last_id || pending_.Find(id) != nullptr;
   }
   const DeliveryOrder& ByDelivery();  // the pending entries by delivery time; the first call sorts them: O(n log n)
-  const DeliveryOrder* KnownDeliveryOrder() const { return by_delivery_.get(); }  // null: not built
+  const DeliveryOrder* KnownDeliveryOrder() const { return by_delivery_.get(); }  // ByDelivery's order; null: not built
 
   size_t UsedBytes() const;   // memory of the group in bytes
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules

@@ -1,4 +1,4 @@
-// StreamId: the ID of a stream entry. It consists of a time in milliseconds and a sequence number within the
+// StreamId: the ID of a stream entry. An ID consists of a time in milliseconds and a sequence number within the
 // millisecond. Entries of a stream are ordered by their IDs.
 #pragma once
 

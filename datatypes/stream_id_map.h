@@ -1,5 +1,5 @@
-// StreamIdMap: an ordered map from StreamId to a small value, as a B+-tree. A stream uses it for its blocks by their
-// first ID, and for the pending entries of groups and consumers.
+// StreamIdMap: an ordered map from StreamId to a small value, as a B+-tree. A stream uses such maps for the blocks by
+// their first ID, and for the pending entries of groups and consumers.
 //
 //   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; the first leaf begins with room for 4
 //   Inner   up to 63 children, with a lower bound for the IDs below each
@@ -155,7 +155,7 @@ class StreamIdMap {  // an ordered map (B+-tree) whose keys are stream IDs
     Leaf* leaf;
   };
 
-  static Leaf* NewLeaf(uint32_t capacity) {  // allocates an empty leaf
+  static Leaf* NewLeaf(uint32_t capacity) {  // allocates an empty leaf with room for this many items
     Leaf* leaf = static_cast<Leaf*>(AllocateOrEnd(sizeof(Leaf) + capacity * sizeof(Item)));
     *leaf = Leaf{nullptr, nullptr, 0, capacity};
     return leaf;

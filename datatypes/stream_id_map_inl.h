@@ -107,7 +107,7 @@ void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of path
 }
 
 template <class Value>
-void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // splits path.leaf; sets it to the leaf for `id`
+void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // splits path.leaf, so that `id` fits
   Leaf* left = path.leaf;
   const bool at_right_edge = left->next == nullptr && left->items()[left->count - 1].id < id;
   const uint32_t keep = at_right_edge ? left->count : left->count / 2;

@@ -1,6 +1,5 @@
-// StreamProducers: the idempotent production of a stream (the options IDMP and IDMPAUTO of XADD). It stores which entry
-// a producer has added with which idempotent ID. If the producer repeats the request, XADD returns the ID of that
-// entry.
+// StreamProducers: the idempotent production of a stream (the options IDMP and IDMPAUTO of XADD). Stores which entry a
+// producer has added with which idempotent ID. If the producer repeats the request, XADD returns the ID of that entry.
 //
 //   producer ID -> { idempotent ID -> ID of the entry }      at most max_size idempotent IDs per producer
 //
@@ -30,7 +29,7 @@ struct IdempotencyLimits {  // how long, and how many idempotent IDs a stream re
   bool operator==(const IdempotencyLimits&) const = default;
 };
 
-class StreamProducers {  // which entries the producers of a stream have added
+class StreamProducers {  // which entries the producers of a stream have added with which idempotent IDs
  public:
   using Entries = std::map<std::string, StreamId, std::less<>>;  // idempotent ID -> ID of the entry
 
@@ -51,7 +50,7 @@ class StreamProducers {  // which entries the producers of a stream have added
   StreamProducers& operator=(const StreamProducers&) = delete;
 
   const IdempotencyLimits& limits() const { return limits_; }  // how long and how many IDs are remembered
-  const Producers& producers() const { return producers_; }    // by name, with their idempotent IDs
+  const Producers& producers() const { return producers_; }    // the producers by name, with their idempotent IDs
   void SetLimits(const IdempotencyLimits& limits);  // forgets all producers if the limits change, as Redis does
   const StreamId* Find(Bytes producer, Bytes id,    // the entry added with this ID; null: none, or expired
                        int64_t now_ms) const;
@@ -81,7 +80,7 @@ class StreamProducers {  // which entries the producers of a stream have added
   void DropExpiredOfOthers(int64_t now_ms);  // calls DropExpired for the next two producers in turn
 
   IdempotencyLimits limits_;      // how long and how many idempotent IDs are remembered
-  Producers producers_;           // by name, with their idempotent IDs
+  Producers producers_;           // the producers by name, with their idempotent IDs
   std::string swept_;             // name of the producer that DropExpiredOfOthers has visited last
   uint64_t added_count_ = 0;      // number of idempotent IDs ever added
   uint64_t duplicate_count_ = 0;  // number of requests that repeated a known idempotent ID

@@ -1,8 +1,8 @@
 // ValueSlot: the place of one collection in a database. The classes Hash, List, Set, SortedSet and Stream read and edit
 // the collection through the slot.
 //
-// Small collections are packed inside the entry, which moves when they grow; the slot tracks its address. A slot
-// without an entry represents an empty collection that must not be edited.
+// Small collections are packed inside the entry, which moves when they grow; the slot tracks the address of the entry.
+// A slot without an entry represents an empty collection that must not be edited.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class ValueSlot final : public PackedStore {  // where one collection is stored; an edit may move the entry
+class ValueSlot final : public PackedStore {  // the place of one collection in a database; an edit may move the entry
  public:
   ValueSlot() = default;
   // Makes a read-only ValueSlot.
@@ -35,7 +35,7 @@ class ValueSlot final : public PackedStore {  // where one collection is stored;
 
   char* Splice(size_t offset,  // replaces bytes of a packed value; returns where the new, unset ones begin
                size_t removed, size_t inserted) override;
-  // Requires: `packed` is not part of the value that it replaces.
+  // Requires: `packed` is not part of the old value.
   void ConvertTo(ValueForm form, Bytes packed);    // changes the encoding: the value is now these bytes
   void ConvertTo(std::unique_ptr<Object> object);  // changes the encoding: the value is now this object
 

@@ -96,7 +96,8 @@ class RecordCheck {
   uint64_t Line() const { return line_; }
   // Returns why reading the file failed, or kNoError. After a read error, the content after GoodEnd is unknown.
   IoError ReadError() const { return reader_.Error(); }
-  // Returns the message about the first error in the records, or nullopt. The caller decides whether to print it.
+  // Returns the message about the first error in the records, or nullopt. The caller decides whether to print the
+  // message.
   const std::optional<std::string>& Complaint() const { return complaint_; }
   // Returns where the file must be cut for kTruncateToTimestamp: at the first annotation with a later time than
   // requested, or at the start of the transaction around that annotation. Returns nullopt if no annotation is later.

@@ -4,8 +4,9 @@
 // complete record.
 //
 // A value may itself contain the text of records. If the last record is cut off within such a value, the search finds
-// records that are only part of the value. It cannot tell them from real ones. So the file is not truncated, and the
-// user decides. A wrong length is not detected if it ends exactly at the end of a later record.
+// records that are only part of the value. The search cannot tell such records from real ones. So the file is not
+// truncated, and the user decides. A wrong length is not detected if the wrong end is exactly the end of a later
+// record.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ struct LaterRecord {  // the first complete record after the damage in an append
     kReadError,  // see `error`
   };
   Kind kind = Kind::kNone;   // kNone: there is no such record
-  uint64_t offset = 0;       // where this record begins in the file
-  std::string command = {};  // the name of this record's command
+  uint64_t offset = 0;       // where the found record begins in the file
+  std::string command = {};  // name of the found record's command
   IoError error = kNoError;  // why the file could not be read, for kReadError
 };
 

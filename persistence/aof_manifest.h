@@ -8,7 +8,7 @@
 //   incremental  i   the commands written since then, in this order; the last one is open for writing
 //   history      h   files that a rewrite made obsolete and that must be removed
 //
-// AofManifest is a value type. To change it, change a copy, write the copy's text to disk, and then replace the
+// AofManifest is a value type. To change a manifest, change a copy, write the copy's text to disk, and then replace the
 // original by the copy.
 #pragma once
 
@@ -48,7 +48,7 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
   std::string Text() const;                                        // the content of the manifest file
 
   const std::optional<Part>& base() const { return base_; }  // the data set at the last rewrite; nullopt: none
-  const std::vector<Part>& incrementals() const { return incrementals_; }  // writes after the base; oldest first
+  const std::vector<Part>& incrementals() const { return incrementals_; }  // the files after the base, oldest first
   const std::vector<Part>& history() const { return history_; }            // obsolete files, not removed yet
   bool IsEmpty() const { return !base_ && incrementals_.empty(); }         // true: lists no file to load
 

@@ -5,7 +5,7 @@
 //   record     = "*" count CRLF { "$" size CRLF bytes CRLF }    count at least 1, sizes below 4 GB
 //
 // A file that ends inside an annotation or a record is truncated; any other deviation is a format error. Redis checks
-// less: it accepts any text after a number, and any two bytes after an argument. Respite refuses such files, because a
+// less, and accepts any text after a number, and any two bytes after an argument. Respite refuses such files, because a
 // damaged size would give a wrong value that is noticed later or never. Redis also accepts half an annotation at the
 // end of the file. Respite treats such a file as truncated, because the next record would become part of the
 // annotation.
@@ -50,7 +50,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
     uint64_t line_count = 0;  // number of lines of the record before `begin`
   };
   // A function that is called with each annotation, including the line end, before Next returns the record after the
-  // annotation. It may be called more than once for one annotation.
+  // annotation. The function may be called more than once for one annotation.
   using AnnotationListener = std::function<void(uint64_t offset, Bytes line)>;
 
   static constexpr size_t kMaxRecordsPerCall = 16;     // maximum number of records per call of Next
@@ -62,7 +62,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
 
   // Reads the next records, at most kMaxRecordsPerCall. Their words are valid until the next call. A big argument (at
   // least RequestParser::kMinBigArgumentBytes bytes) may be read directly into a Blob of its own, which `batch.blobs`
-  // keeps alive. The `offset` of a request is where the previous record ends, so it lies before the annotations (#TS:…)
+  // keeps alive. The `offset` of a request is where the previous record ends, which is before the annotations (#TS:…)
   // of the request. Any status other than kRecords is final. Cost: O(bytes), about 50 ns for a short SET, including the
   // read.
   Status Next(RequestBatch& batch);  // reads up to 16 records into `batch`; the words are valid until the next call

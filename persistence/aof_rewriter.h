@@ -22,7 +22,7 @@ struct AofBaseOptions {                               // how WriteAofBase writes
   GradualSync sync = GradualSync::kIncremental;       // whether WriteAofBase also syncs step by step
   std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time in s for a first line "#TS:…"; nullopt: no line
   Bytes prologue = {};                                // bytes of requests to write before all others
-  uint64_t keys_per_report = 1024;                    // number of keys after which WriteAofBase calls `told` again
+  uint64_t keys_per_report = 1024;                    // number of keys between two progress reports (calls of `told`)
 };
 
 struct AofBaseSaveResult {  // how much WriteAofBase has written

@@ -1,6 +1,6 @@
 // FileFormat: the kind of a file, judged by its first bytes. If a file that should be an append-only file begins like
-// something else, the error message names its kind. Such a file is never truncated, because it may be the user's only
-// copy.
+// something else, the error message names its kind. Such a file is never truncated, because the file may be the user's
+// only copy.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace respite {
 
-struct FileFormat {  // whether a file is an RDB or append-only file, by its first bytes
+struct FileFormat {  // the kind of a file (RDB, append-only file or other), by its first bytes
   enum class Kind : uint8_t {
     kEmpty,
     kRdb,      // "REDIS" or "VALKEY"

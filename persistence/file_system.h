@@ -1,6 +1,7 @@
-// An interface to the files that persistence needs; tests implement it with files that fail on demand.
+// An interface to the files that persistence needs. Tests implement the interface with files that fail on demand.
 //
-// Nothing here throws. Errors are an IoError, which is an `errno` of the system; IoErrorText describes it in words.
+// Nothing here throws. Errors are an IoError, which is an `errno` of the system; IoErrorText returns a description in
+// words.
 #pragma once
 
 #include <atomic>
@@ -136,8 +137,8 @@ class SystemFiles final : public FileSystem {  // the file system of the operati
 
 std::string DirectoryOf(const std::string& path);  // the path before the last "/"; "." if there is no "/"
 
-// Writes a new file, syncs it, and renames it. Readers see either the old or the new content, even after a crash.
-// `temporary` is the name of the new file before the rename.
+// Writes a new file, syncs that file, and renames the file to `path`. Readers see either the old or the new content,
+// even after a crash. `temporary` is the name of the new file before the rename.
 IoError ReplaceFile(FileSystem& files, const std::string& path,  // replaces the content of a file atomically
                     const std::string& temporary, Bytes content);
 // Like the other ReplaceFile; the name of the temporary file is made from `path` and the process ID.

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-// Determines when a file is synced to disk: by the caller at the end (kAtEnd), or in steps while it is written
+// Determines when a file is synced to disk: by the caller at the end (kAtEnd), or in steps during the writing
 // (kIncremental).
 enum class GradualSync : uint8_t { kAtEnd, kIncremental };
 

@@ -56,7 +56,7 @@ class ListpackReader {  // reads an untrusted listpack element by element
 
 // Returns true if two of the elements 0, stride, 2*stride … have the same text. A temporary hash table uses `hash_key`.
 // Cost: O(n).
-bool HasEqualElements(std::span<const PackedElement> elements,  // true: two of elements 0, stride … are equal
+bool HasEqualElements(std::span<const PackedElement> elements,  // true: two of elements 0, stride, 2*stride … are equal
                       size_t stride, const HashKey& hash_key);
 
 // A listpack is canonical if it is well formed, has each element in its smallest encoding, and a correct number of
@@ -73,7 +73,7 @@ class CanonicalListpack {  // checks whether a listpack has the bytes that this 
     return Listpack(bytes_).At(static_cast<size_t>(RawBytes(i).data() - bytes_.data()));
   }
   // Compares the elements 0, stride, 2*stride …, like the function HasEqualElements outside this class.
-  bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true: elements 0, stride … are not distinct
+  bool HasEqualElements(size_t stride, const HashKey& hash_key) const;  // true: two of elements 0, stride … are equal
 
  private:
   Bytes RawBytes(size_t i) const {  // the i-th element as stored, without its trailing size
@@ -106,7 +106,7 @@ class ListpackMaker {  // builds a listpack; stores each element in its smallest
     return element.is_integer ? AppendInteger(element.integer) : AppendText(element.text);
   }
   // Finish completes the listpack, which stays in this object. Clear then begins another listpack in the same memory.
-  // Take completes the listpack and moves it out.
+  // Take completes the listpack and moves the listpack out.
   Bytes Finish();  // writes the header, and returns the listpack
   void Clear() {   // empties the listpack, but keeps the memory for the next
     size_ = Listpack::kHeader;

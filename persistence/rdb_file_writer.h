@@ -45,7 +45,7 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   // if `usage` is kNone.
   std::function<uint64_t(uint32_t access)> compute_usage =  // converts Entry::Access() to seconds or counter
       nullptr;
-  uint64_t keys_per_report = 1024;  // number of keys after which WriteRdb calls `told` again
+  uint64_t keys_per_report = 1024;  // number of keys between two progress reports (calls of `told`)
 };
 
 struct RdbSaveResult {  // how much WriteRdb has written

@@ -58,7 +58,7 @@
 //   "REDIS" version item * 255 [{8}]
 //
 // The version has four digits. From version 5 on, the 255 is followed by the CRC-64 of everything before it, or by 0 if
-// checksums are disabled. An AOF may continue after it. An item is
+// checksums are disabled. An AOF may continue after the RDB. An item is
 //
 //   250 text text             aux: the name of a property of the file, and its value
 //   245 text                  the code of a function library
@@ -149,8 +149,8 @@ inline constexpr uint64_t kPartText = 5;
 
 inline constexpr std::string_view kSignature = "REDIS";
 inline constexpr size_t kVersionDigits = 4;
-// Valkey 9 has versions of its own. Its files begin with "VALKEY080". They are like those of Redis' version 11, but for
-// type 22: a hash with field deadlines.
+// Valkey 9 has versions of its own. Its files begin with "VALKEY080". Such files are like those of Redis' version 11,
+// except that type 22 is a hash with field deadlines.
 inline constexpr std::string_view kValkeySignature = "VALKEY";
 inline constexpr size_t kValkeyVersionDigits = 3;
 inline constexpr uint16_t kValkeyVersion = 80;

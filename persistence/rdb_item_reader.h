@@ -40,7 +40,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool IsDone() const { return stage_ == Stage::kDone; }   // true: the whole RDB was read
   bool HasFailed() const { return failure_.has_value(); }  // true: the RDB is bad
   RdbFailure TakeFailure();  // moves out why reading failed; without a reason: "Unexpected EOF"
-  uint64_t Offset() const { return begin_ + input_->Offset(); }  // how far the RDB or file has been read
+  uint64_t Offset() const { return begin_ + input_->Offset(); }  // offset in the RDB or file of the next unread byte
   bool ReportProgress(uint64_t at);  // calls the sink's OnProgress if due; false: the sink refused
 
  private:

@@ -16,7 +16,8 @@
 namespace respite {
 
 enum class RdbCompression : uint8_t { kOff, kOn };
-// k70 is the format that Redis 7.0 reads: it has no listpacks of sets and no times at which consumers were active.
+// k70 is the format that Redis 7.0 reads, without listpacks of sets and without the times at which consumers were
+// active.
 enum class RdbDialect : uint8_t { k70, k72 };
 
 class RdbDrain {  // an interface: where an RdbOutput sends its full buffers

@@ -11,13 +11,13 @@ namespace respite {
 namespace {
 
 // An incomplete item of fewer bytes than this is read again as soon as enough bytes may have arrived. A longer item is
-// read again only when its bytes have doubled; reading it after each piece would take quadratic time.
+// read again only when its bytes have doubled; reading the item after each piece would take quadratic time.
 constexpr size_t kShort = 256;
-// The assumed size of an RDB whose sender has not announced the size (diskless replication). It limits the memory that
-// a RESIZEDB item can make us allocate in advance.
+// The assumed size of an RDB whose sender has not announced the size (diskless replication). Limits the memory that a
+// RESIZEDB item can make this server allocate in advance.
 constexpr uint64_t kUnknownTotal = 64 * 1024 * 1024;
-// Limits the memory that a RESIZEDB item can make us allocate in advance, even if the sender has announced a larger
-// RDB. The announced size may be false, and preallocated memory is written immediately.
+// Limits the memory that a RESIZEDB item can make this server allocate in advance, even if the sender has announced a
+// larger RDB. The announced size may be false, and preallocated memory is written immediately.
 constexpr uint64_t kMaxBelieved = 256 * 1024 * 1024;
 
 }  // namespace

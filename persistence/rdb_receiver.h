@@ -1,4 +1,4 @@
-// RdbReceiver: reads an RDB that arrives in pieces. It never waits for more bytes.
+// RdbReceiver: reads an RDB that arrives in pieces. The receiver never waits for more bytes.
 //
 //   RdbReceiver receiver(options, sink, std::nullopt);
 //   while (...) if (receiver.Take(piece) == RdbReceiver::Status::kFailed) Log(receiver.TakeFailure().text);

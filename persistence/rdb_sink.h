@@ -65,7 +65,7 @@ struct RdbReadOptions {  // how to read an RDB
   int databases = 16;                     // number of databases of the server; a key of a higher database is an error
   Checksum checksum = Checksum::kVerify;  // kVerify: the CRC-64 at the end must be right
   Versions versions = Versions::kKnown;   // kAll: also later RDB versions, if they use only known types
-  uint64_t progress_interval = 2 * 1024 * 1024;  // bytes between two calls of OnProgress, about
+  uint64_t progress_interval = 2 * 1024 * 1024;  // approximate number of bytes between two calls of OnProgress
   size_t batch = 16;                             // maximum number of keys per call of OnEntries
   size_t piece_bytes = 256 << 10;                // bytes per read of the file; more for a longer value
 };

@@ -148,8 +148,8 @@ bool IsInOrder(const CanonicalListpack& listpack) {
   return true;
 }
 
-// Stores the listpack unchanged if possible, so that the text of each score stays the same. Returns nullopt if it must
-// be rebuilt.
+// Stores the listpack unchanged if possible, so that the text of each score stays the same. Returns nullopt if the
+// listpack must be rebuilt.
 std::optional<RdbValueResult> KeepListpack(Bytes bytes, const RdbEntryProperties& target) {
   const CanonicalListpack listpack(bytes);
   if (!MayStoreUnchanged(listpack, 2, target.limits.zset_max_listpack_entries, target) || !IsInOrder(listpack))

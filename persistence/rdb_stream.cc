@@ -128,12 +128,12 @@ void WriteProducers(RdbOutput& out, const StreamProducers& producers) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading
 
-// Reads one node of a stream, which is a listpack of entries, and adds it to a StreamLog as a block.
+// Reads one node of a stream, which is a listpack of entries, and adds the node to a StreamLog as a block.
 class BlockReader {
  public:
   BlockReader(StreamLog& log, const StreamId& id, Bytes listpack) : log_(log), id_(id), elements_(listpack) {}
 
-  // Reads the node. Returns null on success, otherwise the reason why it is invalid.
+  // Reads the node. Returns null on success, otherwise the reason why the node is invalid.
   const char* Read() {
     const int64_t live = Integer();
     const int64_t deleted = Integer();
@@ -220,8 +220,7 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
   return nullptr;
 }
 
-// Limits a counter to the largest int64_t. In Redis, a counter that a command has set to this maximum can grow beyond
-// it.
+// Limits a counter to the largest int64_t. In Redis, a counter that a command has set to this maximum can grow further.
 uint64_t ReadCount(RdbInput& input) { return std::min(input.Length(), uint64_t{INT64_MAX}); }
 
 // Reads a counter that may be unknown. Limits a known counter as ReadCount does.
@@ -254,7 +253,7 @@ struct Delivery {
 };
 using Deliveries = StreamIdMap<Delivery>;
 
-// Reads one consumer with its pending entries. Returns null on success, otherwise the reason why it is invalid.
+// Reads one consumer with its pending entries. Returns null on success, otherwise the reason why the data are invalid.
 const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, Deliveries& deliveries) {
   const RdbText name = input.Text();
   if (input.Failed()) return kBadGroup;

@@ -11,7 +11,7 @@
 
 namespace respite {
 
-// Cost: O(size of the value); most of the time goes into compression, if it is on.
+// Cost: O(size of the value); most of the time goes into compression, unless compression is off.
 void WriteRdbValue(RdbOutput& out, const Entry& entry);  // writes the type byte, then the value
 void WriteRdbKeyAndValue(RdbOutput& out,  // writes the type byte, the key, then the value, as in an RDB file
                          const Entry& entry);

@@ -151,8 +151,7 @@ class StreamCommands {
     FindGone();
     WriteEntries();
     // XSETID must precede the groups, because a group cannot have read more entries than were added. The number of
-    // added entries must also be at least the length of the stream, which now includes the entries that were added in
-    // place of deleted ones.
+    // added entries must also be at least the length of the stream, which now includes replacements of deleted entries.
     WriteSetId(std::max(log_.EntriesAdded(), log_.Length() + gone_.size()));
     for (const auto& [name, group] : log_.groups()) WriteGroup(name, group);
     if (log_.producers() != nullptr) WriteProducers(*log_.producers());
@@ -179,9 +178,9 @@ class StreamCommands {
     }
   }
 
-  // Returns true if commands can add this entry and delete it again. If no XDEL was ever used, only entries older than
-  // the first one are gone. XTRIM can delete those again without setting a greatest deleted ID, which no command could
-  // reset.
+  // Returns true if commands can add this entry and delete the entry again. If no XDEL was ever used, only entries
+  // older than the first one are gone. XTRIM can delete such entries again without setting a greatest deleted ID, which
+  // no command could reset.
   bool IsRemovable(const StreamId& id) const {
     if (id.IsZero() || id > log_.LastId()) return false;
     return !log_.MaxDeletedId().IsZero() || log_.Length() == 0 || id < log_.FirstId();

@@ -1,9 +1,9 @@
 // ReplyBuffer: the bytes that wait to be sent to one client.
 //
-// It is a queue of segments: blocks of text that grow at the end, and references to Blobs or parts of Blobs, which are
-// sent without a copy. Blocks come from a BlockPool that all clients share, so an idle client holds none. If a command
-// fails after it wrote part of its reply, RollBack removes that part. SetLimit bounds the memory of a reply while it is
-// being written.
+// The buffer is a queue of segments: blocks of text that grow at the end, and references to Blobs or parts of Blobs,
+// which are sent without a copy. Blocks come from a BlockPool that all clients share, so an idle client holds none. If
+// a command fails after it wrote part of its reply, RollBack removes that part. SetLimit bounds the memory of a reply
+// while it is being written.
 #pragma once
 
 #include <cstddef>
@@ -56,10 +56,10 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   size_t BlockBytes() const { return block_bytes_; }  // bytes of memory of the unsent blocks, without Blobs
   size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // bytes of the list of segments
 
-  // Sets the maximum of HeldBytes. When an append exceeds it, the buffer overflows: it drops that append and all later
-  // ones, but counts them in Size, so that RollBack and the sizes of replies stay right. RollBack to a size before the
-  // dropped bytes, Clear and Rewind end this state. The owner must not send the content while bytes are missing. Cost
-  // of a limit: one comparison for each new block and each reference to a Blob.
+  // Sets the maximum of HeldBytes. When an append exceeds the maximum, the buffer overflows: that append and all later
+  // ones are dropped. Their bytes count in Size, so that RollBack and the sizes of replies stay right. RollBack to a
+  // size before the dropped bytes, Clear and Rewind end this state. The owner must not send the content while bytes are
+  // missing. Cost of a limit: one comparison for each new block and each reference to a Blob.
   void SetLimit(size_t held_bytes) { limit_ = held_bytes; }                // the maximum of HeldBytes from now on
   bool HasOverflowed() const { return missing_from_ != kNothingMissing; }  // true: bytes above the limit were dropped
 
@@ -129,7 +129,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
       return blob.Is(part.blob) && offset + size == part.offset;
     }
   };
-  // If the buffer has this many segments, it copies further short messages into a block instead of referring to them.
+  // A buffer with this many segments copies further short messages into a block instead of referring to the messages.
   // Only the first message of a log is still referenced.
   static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, short messages are copied
 

@@ -1,4 +1,4 @@
-// ReplyTree: a RESP2 or RESP3 reply as a tree, with an incremental parser that builds it from bytes.
+// ReplyTree: a RESP2 or RESP3 reply as a tree, with an incremental parser that builds the tree from bytes.
 //
 //   ReplyTreeParser parser;
 //   parser.Feed(bytes);

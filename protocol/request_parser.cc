@@ -69,8 +69,8 @@ static constexpr RequestParser::NumberKind kBulkSize = {'$', "Protocol error: to
 
 std::span<char> RequestParser::ReadTarget(std::span<char> scratch) {
   if (big_open_ && big_shrunk_) RestoreBigArgument();
-  // If the big argument has arrived completely in its Blob, the next bytes belong to later requests, so they are read
-  // into the normal buffer (scratch or own_).
+  // If the big argument has arrived completely in its Blob, the next bytes belong to later requests. They are read into
+  // the normal buffer (scratch or own_).
   reading_big_ = big_open_ && big_filled_ < BigArgumentBytes();
   if (reading_big_) {
     if (big_filled_ == blobs_.back().Capacity()) GrowBigArgument();

@@ -27,7 +27,7 @@
 
 namespace respite {
 
-// A batch is reused for each read, so it soon stops allocating. Memory that one huge request took is freed.
+// A batch is reused for each read, and soon stops allocating. Memory that one huge request took is freed.
 struct RequestBatch {   // requests of one client that are parsed, but not executed yet
   struct Request {      // one command with its arguments
     size_t first_word;  // index in RequestBatch::words of the command's name
@@ -71,8 +71,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   // valid and unchanged from this call until SaveRest, except for the bytes that the caller reads into it.
   std::span<char> ReadTarget(std::span<char> scratch);  // returns where the caller must read the next bytes
   void Received(size_t n);  // tells the parser that `n` bytes were read into the last ReadTarget
-  // Parses the next complete request and appends it to the batch. After kError, Error() is Redis' text and the caller
-  // must disconnect the client.
+  // After kError, Error() is Redis' text and the caller must disconnect the client.
   Status ParseInto(RequestBatch& batch, const RequestLimits& limits);  // appends the next complete request to the batch
   // Cost: O(1) per byte received, even if a long input is parsed in small pieces, plus a copy of up to 4 KB of pending
   // bytes per read.
@@ -102,8 +101,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
   Bytes PendingRequest() const {  // the arrived bytes of an incomplete request, without its big arguments
     return {data_ + begin_, size_ - begin_};
   }
-  // Returns the input that was not parsed. After kError the view begins with the text that caused the error. It is
-  // valid until the next non-const call.
+  // Returns the input that was not parsed. After kError the view begins with the text that caused the error. The view
+  // is valid until the next non-const call.
   Bytes UnparsedInput() const { return {data_ + pos_, size_ - pos_}; }  // received bytes that are not parsed yet
   size_t HeldBytes() const;                                             // memory of the parser's buffers, in bytes
 

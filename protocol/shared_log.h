@@ -28,7 +28,7 @@ class SharedLog {  // stores each message that many clients receive only once, i
 
   // Appends all pieces as one message. Cost: one copy. There is an allocation for each kLogBytes, and for each message
   // over kMaxLoggedMessageBytes.
-  BlobPart Append(Bytes first, std::span<const Bytes> others);  // stores the pieces as one message; returns where
+  BlobPart Append(Bytes first, std::span<const Bytes> others);  // stores the pieces as one message; returns its place
 
  private:
   BlobRef log_;

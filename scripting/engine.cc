@@ -110,7 +110,8 @@ bool IsFieldTrue(lua_State* lua, const char* name) {
   return is_true;
 }
 
-// If the value on top is a table with a text `err`, returns the failure that it stands for. Otherwise returns nullopt.
+// If the value on top is a table with a text `err`, returns the failure that the table describes. Otherwise returns
+// nullopt.
 std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   if (!lua_istable(lua, -1)) return std::nullopt;
   // The maximum size of an error text in bytes. Several copies of the text are made outside of Lua's memory limit.
@@ -293,7 +294,8 @@ std::optional<ScriptFailure> ScriptEngine::RunScript(const Invocation& invocatio
     lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
   };
   auto failure = Run(invocation, prepare, reply);
-  // Removes long arguments. Otherwise they would take memory until the next script, and count against its memory limit.
+  // Removes long arguments. Otherwise such arguments would take memory until the next script, and count against the
+  // memory limit of that script.
   if (CapacityFor(invocation) > kLittleCapacity) ClearArguments();
   return failure;
 }
@@ -320,8 +322,9 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
 // Runs a script or function. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // A small invocation is prepared without protection against memory errors. Lua's limit has room for it, so memory is
-  // missing only if the system has none. If a larger invocation exceeds the limit, it fails with an error.
+  // A small invocation is prepared without protection against memory errors. Lua's limit has room for such an
+  // invocation, so memory is missing only if the system has none. A larger invocation that exceeds the limit fails with
+  // an error.
   const size_t room = CapacityFor(invocation);
   // The phase kRun includes preparing the arguments and writing the reply, because a client can make both arbitrarily
   // long.
@@ -372,8 +375,8 @@ int ScriptEngine::ProtectedRun(int arguments, int results) {
 }
 
 // Ends a call for which lua_pcall returned `status`: writes the result on the stack as the reply, or returns the
-// failure. A failure can occur while the reply is being written (it is too large, or the script is killed). The caller
-// then removes the part already written.
+// failure. A failure can also occur while the reply is being written: if the reply is too large, or if the script is
+// killed. The caller then removes the part already written.
 std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply& reply) {
   if (status == LUA_ERRMEM) lua_gc(lua_, LUA_GCCOLLECT);
   std::optional<ScriptFailure> failure;
@@ -428,9 +431,9 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
 }
 
 void ScriptEngine::CollectSome() {
-  // With the argument 0, LUA_GCSTEP runs one step in any case. With another number it may run none, because Lua adds
-  // the number to its GC debt. This debt is not kept up to date while the collector is stopped. Freed memory reduces
-  // it, such as the buffer for a long source.
+  // With the argument 0, LUA_GCSTEP runs one step in any case. With another number Lua may run none, because Lua adds
+  // the number to its GC debt. This debt is not kept up to date while the collector is stopped. Freed memory, such as
+  // the buffer for a long source, reduces the debt.
   constexpr int kOneStep = 0;
   if (lua_gc(lua_, LUA_GCSTEP, kOneStep) != 0) collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }

@@ -1,6 +1,6 @@
-// The globals that the code of a library of functions sees while it is loaded: only a table `redis`
-// (second name: `server`) with register_function, log and a few constants. When the functions of the library run later,
-// they see the globals of scripts, without register_function.
+// The globals that the code of a library of functions sees during FUNCTION LOAD: only a table `redis` (second name:
+// `server`) with register_function, log and a few constants. When the functions of the library run later, they see the
+// globals of scripts, without register_function.
 #pragma once
 
 #include <cstdint>

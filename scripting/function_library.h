@@ -60,7 +60,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   // Where a library comes from: a client, or a file or a primary (kAccepted), so that a server has loaded it before. A
   // kAccepted library gets ten times the time of kClient, because the machine may be slower now or may have paused the
   // process. A kAccepted library also gets twice the memory: files order libraries by name, so other libraries may now
-  // be loaded before it.
+  // be loaded first.
   enum class Origin : uint8_t { kClient, kAccepted };
 
   using ByName = std::map<std::string, std::unique_ptr<FunctionLibrary>, std::less<>>;

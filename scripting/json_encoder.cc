@@ -33,7 +33,7 @@ class Encoder {
 
   Bytes View() const { return out_.View(); }
 
-  // Appends the value on top of the stack without popping it.
+  // Appends the value on top of the stack. Does not pop the value.
   void AppendTop(int depth) {
     switch (lua_type(lua_, -1)) {
       case LUA_TSTRING:
@@ -112,7 +112,7 @@ class Encoder {
   // an object: one with another key, an empty one, or a sparse one (which is refused if the configuration says so).
   //
   // As in Redis, the greatest key is stored in an int. A key that does not fit becomes the smallest int, so the next
-  // key that is visited replaces it.
+  // key that is visited becomes the greatest key.
   int64_t ArraySize() {
     int64_t greatest = 0;
     int64_t entries = 0;

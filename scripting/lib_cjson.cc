@@ -2,9 +2,9 @@
 //
 // Respite has its own implementation (json_encoder.cc, json_decoder.cc), because lua-cjson 2.1.0, which Linux
 // distributions provide, is not safe for untrusted scripts. lua-cjson counts in int, so a string of 400 MB makes it
-// write beyond its buffer (CVE-2022-24834). It ends the process when a document grows beyond 2 GB, for example for a
-// table with 250 references to one string of 10 MB. Its buffers are not subject to the memory limit of scripts, and
-// they leak when Lua runs out of memory.
+// write beyond its buffer (CVE-2022-24834). lua-cjson also ends the process when a document grows beyond 2 GB, for
+// example for a table with 250 references to one string of 10 MB. Its buffers are not subject to the memory limit of
+// scripts, and they leak when Lua runs out of memory.
 #include "scripting/lib_cjson.h"
 
 #include <array>

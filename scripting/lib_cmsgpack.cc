@@ -216,7 +216,7 @@ class MessageUnpacker {
   bool AtEnd() const { return rest_.empty(); }
   size_t RestSize() const { return rest_.size(); }
 
-  // Reads the next value of the input and pushes it.
+  // Reads the next value of the input, and pushes the value.
   void PushNext() {
     work_.Step();
     Need(1);

@@ -17,7 +17,8 @@ namespace {
 constexpr double kTwoTo63 = 9223372036854775808.0;
 constexpr size_t kMaxSlots = 8000;
 
-// The bytes of the native stack that recursion must leave free for the functions of Lua and the server that it calls.
+// The bytes of the native stack that recursion must leave free for the functions of Lua and of the server that the
+// recursion calls.
 constexpr size_t kReserve = size_t{192} << 10;
 // The assumed number of unused bytes of the native stack if the system does not report its bounds.
 constexpr size_t kSupposed = size_t{256} << 10;

@@ -12,8 +12,8 @@
 
 namespace respite {
 
-// The maximum memory of a script, and the maximum size of its reply, in bytes. Beyond it, the script ends with an
-// error.
+// The maximum memory of a script, and the maximum size of its reply, in bytes. Beyond this maximum, the script ends
+// with an error.
 inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
 
 // Converts a number as x86-64 does: towards zero. A number that does not fit into 64 bits becomes the smallest integer.
@@ -102,8 +102,8 @@ class PrintedNumber {  // a number as Lua prints it, by printf's "%.14g"
   size_t size_ = 0;
 };
 
-// A growing text. It uses the allocator of the Lua state, so the memory limit of scripts applies. Beyond that limit,
-// appending raises Lua's error "not enough memory".
+// A growing text. The text uses the allocator of the Lua state, so the memory limit of scripts applies. Beyond that
+// limit, appending raises Lua's error "not enough memory".
 //
 // Cost: amortised O(1) per byte; no allocation up to kInlineSize bytes.
 class LuaBuffer {  // a growing text whose memory counts as that of the Lua state
@@ -143,8 +143,8 @@ class LuaBuffer {  // a growing text whose memory counts as that of the Lua stat
 
 inline void PushBytes(lua_State* lua, Bytes text) { lua_pushlstring(lua, text.data(), text.size()); }  // pushes a text
 
-// Each of these functions opens one library: it pushes the library's table and returns 1, as lua_CFunction requires.
-// All these libraries are safe for untrusted scripts.
+// OpenCjson … OpenStruct each push the table of one library and return 1, as lua_CFunction requires. All these
+// libraries are safe for untrusted scripts.
 
 // JSON, compatible with lua-cjson 2.1, which Redis contains.
 int OpenCjson(lua_State* lua);  // pushes the library `cjson` (JSON); returns 1

@@ -1,4 +1,4 @@
-// The library math as in 5.1: all results are doubles. math.random is deterministic: it gives the same sequence as in
+// The library math as in 5.1: all results are doubles. math.random is deterministic, and gives the same sequence as in
 // Redis.
 #include <cmath>
 

@@ -4,10 +4,10 @@
 // contain an inlined version of its own, which the linker cannot replace. So no compiled function keeps an instruction
 // for %. After each such instruction, the compiler emits a second one, which calls the metamethod and is skipped if
 // both operands are numbers. When a function has been compiled, the first instruction is replaced by one without
-// effect, so the second is always reached. It calls TryBinary (lua51_numbers.cc).
+// effect, so the second is always reached. The second instruction calls TryBinary (lua51_numbers.cc).
 //
-// The result of # is a double in 5.1. In 5.4 it is an integer, so that products of it wrap around, and a remainder by 0
-// is an error. So the compiler adds an instruction after each #: a division by 1, which always gives a double. This 1
+// The result of # is a double in 5.1. In 5.4 the result is an integer, so that products wrap around, and a remainder by
+// 0 is an error. So the compiler adds an instruction after each #: a division by 1, which always gives a double. This 1
 // is an integer, while all numerals of scripts are doubles (lua51_numbers.cc). So the division can be told from the
 // script's own, and a non-numeric result of a proxy's __len stays unchanged.
 #include <cmath>
@@ -48,8 +48,8 @@ bool IsRemainder(uint32_t instruction) {
   return which == kRemainder || which == kRemainderOfConstant;
 }
 
-// Returns an instruction that moves the result register to itself. Lua reads this register when it describes an error
-// and when a metamethod yields.
+// Returns an instruction that moves the result register to itself. Lua reads this register to describe an error, and
+// when a metamethod yields.
 uint32_t WithoutEffect(uint32_t instruction) {
   const uint32_t result = instruction >> kResultShift & kResultMask;
   return kMove | result << kResultShift | result << kSourceShift;

@@ -41,7 +41,7 @@ class Adapter {
   // `text` and `whole` must be empty. If the source must change, Adapt stores its result in one of them.
   Adapter(lua_State* lua, Bytes source, LuaBuffer& text, LuaBuffer& whole)
       : lua_(lua), source_(source), text_(text), with_arg_tables_(whole), bodies_(lua) {
-    // Inserts a space before bytecode, so that 5.4 reads it as text: 5.4 detects bytecode only at the start.
+    // Inserts a space before bytecode, so that 5.4 reads the source as text: 5.4 detects bytecode only at the start.
     if (source.starts_with(kBinaryMark)) Insert(" ");
   }
 
@@ -57,7 +57,7 @@ class Adapter {
  private:
   static constexpr Bytes kArgTable = " local arg={n=select('#',...),...};";
   // Adapting stops at this many nested blocks. The text after that needs no change, because the compiler refuses the
-  // source at 200 nested levels and never reads it.
+  // source at 200 nested levels, and never reads further.
   static constexpr size_t kMaxBlocks = 1000;
   static constexpr size_t kBytesPerLook = size_t{1} << 20;
 

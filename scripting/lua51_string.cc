@@ -9,8 +9,8 @@
 namespace respite::lua51 {
 namespace {
 
-// Converts a position, which counts from 1, or from the end if it is negative. A position before the start becomes 0. A
-// position after the end stays unchanged.
+// Converts a position, which counts from 1; a negative position counts from the end. A position before the start
+// becomes 0. A position after the end stays unchanged.
 lua_Integer Position(lua_Integer position, size_t size) {
   if (position >= 0) return position;
   return std::max<lua_Integer>(position + static_cast<lua_Integer>(size) + 1, 0);

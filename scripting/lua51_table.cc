@@ -1,4 +1,4 @@
-// The library table as in 5.1: it ignores metamethods, and accepts positions beyond the end.
+// The library `table` as in 5.1, which ignores metamethods, and accepts positions beyond the end.
 #include <algorithm>
 #include <utility>
 
@@ -112,8 +112,8 @@ int Insert(lua_State* lua) {
   const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
-  // To scripts, a read-only table looks like an empty table, its proxy. Only insert checks for it, because no other
-  // function of this library could put something into the proxy.
+  // To scripts, a read-only table looks like an empty table, its proxy. Only insert checks for the proxy, because no
+  // other function of this library could put something into the proxy.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   WorkCount work(lua);
@@ -226,8 +226,8 @@ class Sorter {
     return index;
   }
 
-  // Returns the next index downward whose element is not greater than the pivot. Leaves that element on the stack; the
-  // pivot is two below it.
+  // Returns the next index downward whose element is not greater than the pivot. Leaves that element on the stack, two
+  // above the pivot.
   int FindDown(int index, int low) {
     for (Get(--index); IsLess(-3, -1); Get(--index)) {
       if (index < low) luaL_error(lua_, "invalid order function for sorting");

@@ -37,7 +37,7 @@ class ReplyPusher {
  public:
   ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), work_(lua), reader_(reply) {}
 
-  // Returns true if the reply contained fewer elements than it announced.
+  // Returns true if the reply contained fewer elements than announced.
   bool Failed() const { return reader_.Failed(); }
 
   void PushOne() {
@@ -197,10 +197,10 @@ class ReplyWriter {
     lua_error(lua_);
   }
 
-  // Writes the value on top of the stack and pops it. If the value has elements, writes only the header; WriteNext
-  // writes the elements.
+  // Writes the value on top of the stack, and pops the value. If the value has elements, writes only the header;
+  // WriteNext writes the elements.
   void WriteTop() {
-    // Ten stack slots are enough for the iteration over one table and for lookups in it.
+    // Ten stack slots are enough for the iteration over one table and for lookups in that table.
     if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
       WriteError(kTooDeep);
     } else if (lua_istable(lua_, -1)) {

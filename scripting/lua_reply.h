@@ -27,13 +27,14 @@ bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a L
 // The text already contains its error code.
 void PushErrorTable(lua_State* lua, Bytes text);  // pushes the table {err=text}
 
-// Writes the value on top of the stack as a reply and pops it. A value nested deeper than the stack of Redis allows is
-// replaced by an error. Reports errors within the reply to `host`.
+// A value nested deeper than the stack of Redis allows is replaced by an error. Reports errors within the reply to
+// `host`.
 //
 // A small value can contain an endless reply, since a table may contain itself. So WriteReply calls the hook of the
 // script, which may end the script. Raises an error if Lua has no memory left, or if the reply exceeds the memory limit
 // of a script. Stops early, with an incomplete reply, if the host says that the reply is unwanted.
-void WriteReply(lua_State* lua, Reply& reply, ScriptHost& host);  // pops a Lua value, and writes it as reply
+void WriteReply(lua_State* lua, Reply& reply,  // writes the value on top of Lua's stack, and pops the value
+                ScriptHost& host);
 
 inline Bytes TextBeforeNul(Bytes text) {  // cuts the text at its first zero byte, where C strings end
   return text.substr(0, text.find('\0'));

@@ -27,8 +27,8 @@ int ProtectGlobals(lua_State* lua);  // makes all globals read-only; returns the
 
 void RefuseUnknownNames(lua_State* lua);  // makes reading a missing field of the top table an error
 
-// ShowInsteadOfGlobals makes global names refer to the table on top of the stack, and pops it. ShowGlobals reverts
-// this, also for functions created since then. Requires: ProtectGlobals was called.
+// ShowInsteadOfGlobals makes global names refer to the table on top of the stack, and pops that table. ShowGlobals
+// reverts this, also for functions created since then. Requires: ProtectGlobals was called.
 void ShowInsteadOfGlobals(lua_State* lua);  // pops a table, which scripts now see instead of the globals
 void ShowGlobals(lua_State* lua);           // ends ShowInsteadOfGlobals: scripts see the globals
 

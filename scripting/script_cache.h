@@ -33,8 +33,8 @@ struct Script {                                   // a compiled script of EVAL o
 class ScriptCache {  // stores each script that EVAL has run, compiled, by text and by SHA-1
  public:
   static constexpr size_t kMaxEvictableBytes = size_t{64} << 20;  // bytes of all evictable scripts together
-  // Whether a script may be evicted. kEvictable: a client sent it with EVAL. kPermanent: SCRIPT LOAD, or a file or a
-  // primary, which may refer to it by its SHA-1 later.
+  // Whether a script may be evicted. kEvictable: a client sent the script with EVAL. kPermanent: the script is from
+  // SCRIPT LOAD, or from a file or a primary, which may later refer to the script by its SHA-1.
   enum class Retention : uint8_t { kEvictable, kPermanent };
 
   struct Hash {   // hashes texts with a secret key
