@@ -84,8 +84,8 @@ class StreamBlock {  // stores about a hundred neighbouring entries of a stream,
     EntryView entry_;        // the current entry
   };
 
-  // Creates an empty block; the caller must append the first entry, with these fields and values. Their names become
-  // the master's field names, which later entries can share. `id` is at most the ID of the first entry, and must be the
+  // Creates an empty block. The caller must append the first entry, with these fields and values. Their field names
+  // become the master's, which later entries can share. `id` is at most the ID of the first entry, and must be the
   // `block_id` of each Append. The caller must free the block with Destroy.
   static StreamBlock* Create(const StreamId& id,  // a new empty block; its entries can share the names of these fields
                              std::span<const Bytes> fields_and_values);

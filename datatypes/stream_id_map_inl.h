@@ -79,7 +79,7 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {  // removes an item; false:
   return true;
 }
 
-// Puts `leaf` in the place of path.leaf. The old leaf must be freed already.
+// ReplaceLeaf puts `leaf` in the place of path.leaf. The old leaf must be freed already.
 template <class Value>
 void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of path.leaf
   path.leaf = leaf;
@@ -91,7 +91,8 @@ void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` i
   LinkNeighboursTo(leaf);
 }
 
-// Makes the neighbours of a leaf point to this leaf. At either end of the map, sets first_ or last_ instead.
+// LinkNeighboursTo makes the neighbours of a leaf point to this leaf. At either end of the map, sets first_ or last_
+// instead.
 template <class Value>
 void StreamIdMap<Value>::LinkNeighboursTo(Leaf* leaf) {  // makes the neighbours of `leaf` point to it
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf;
@@ -124,8 +125,8 @@ void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // splits 
   if (!(id < bound)) path.leaf = right;
 }
 
-// Inserts a new child to the right of the child that the path took at this level; splits a full node in two. Afterwards
-// only path.leaf is valid, not the inner nodes of the path.
+// PutChild inserts a new child to the right of the child that the path took at this level; splits a full node in two.
+// Afterwards only path.leaf is valid, not the inner nodes of the path.
 template <class Value>
 void StreamIdMap<Value>::PutChild(Path& path, int level,  // inserts a child to the right of the child on the path
                                   const StreamId& bound, void* child) {
@@ -151,7 +152,8 @@ void StreamIdMap<Value>::PutChild(Path& path, int level,  // inserts a child to 
   PutChild(path, level - 1, right->bounds[0], right);
 }
 
-// Removes the child that the path took at this level from its node; also removes the node if it has no children left.
+// UnlinkChild removes the child that the path took at this level from its node; also removes the node if it has no
+// children left.
 template <class Value>
 void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes the path's child of nodes[level]
   Inner* node = path.nodes[level];

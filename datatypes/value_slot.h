@@ -26,8 +26,8 @@ class ValueSlot final : public PackedStore {  // the place of one collection in 
   Database& database() const { return *database_; }  // the database of the key; requires: the slot is not read-only
   // This function and all functions below require Exists().
   ValueForm Form() const { return entry_->Form(); }
-  // Returns the object as a `Table`. Requires: Form() == kObject, and `Table` is the class of objects for the type of
-  // the entry.
+  // As<Table> returns the object of the entry as a `Table`. Requires: Form() == kObject, and `Table` is the class of
+  // objects for the type of the entry.
   template <class Table>
   Table& As() const {
     return *static_cast<Table*>(entry_->ObjectValue());

@@ -248,7 +248,7 @@ Decoded DecodeElement(const char* at, size_t left) {
   return {IntegerElement(SignExtended(LoadLittle(at + 1, bytes), static_cast<int>(bytes) * 8)), 1 + bytes};
 }
 
-// Returns true if two of `count` texts are equal.
+// HasEqualTexts returns true if two of `count` texts are equal. Calls text_at(i) for the text with index i.
 template <class TextAt>
 bool HasEqualTexts(size_t count, const HashKey& hash_key, TextAt&& text_at) {
   constexpr size_t kFew = 16;  // up to this many texts are compared pairwise

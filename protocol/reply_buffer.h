@@ -102,7 +102,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
     size_ = 0;
   }
 
-  // Calls `visit(Bytes)` for each of the first `max` blocks and Blob parts that wait to be sent.
+  // VisitFront calls visit(Bytes) for each of the first `max` blocks and Blob parts that wait to be sent.
   template <class Visit>
   void VisitFront(size_t max, Visit&& visit) const {  // calls visit(Bytes) for up to `max` unsent segments
     for (size_t i = head_; i < segments_.size() && i - head_ < max; ++i) {

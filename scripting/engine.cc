@@ -319,7 +319,7 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
   return Run(invocation, prepare, reply);
 }
 
-// Runs a script or function. `prepare` pushes the error handler, the function and its arguments.
+// Run runs a script or function. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
   // A small invocation is prepared without protection against memory errors. Lua's limit has room for such an

@@ -115,8 +115,8 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   const char* StopReason();                        // the error with which the script must end; null: it may continue
   // The argument that Protect passes to `work`: none, or a copy of the value on top of the engine's stack.
   enum class Argument : uint8_t { kNone, kTop };
-  // Catches Lua errors, and limits memory. Moves the results of `work` to the top of this engine's stack, and returns
-  // the result of lua_pcall.
+  // Protect calls work() with Lua errors caught and memory limited. Moves the results of `work` to the top of this
+  // engine's stack, and returns the result of lua_pcall.
   template <typename Work>
   int Protect(Work& work, Argument argument = Argument::kNone);  // calls work(), catching errors; returns a Lua status
   int ProtectedRun(int arguments, int results);                  // lua_pcall with the memory limit; returns its status

@@ -32,7 +32,8 @@ double Radians(double degrees) { return degrees * (kPi / 180.0); }
 double Lesser(double best, double number) { return number < best ? number : best; }
 double Greater(double best, double number) { return number > best ? number : best; }
 
-// Returns the least or the greatest of all arguments; kBetter returns the better one of two numbers.
+// Extreme returns the least or the greatest of all arguments (math.min, math.max); kBetter returns the better one of
+// two numbers.
 template <Function2 kBetter>
 int Extreme(lua_State* lua) {
   const int count = lua_gettop(lua);

@@ -28,8 +28,8 @@ namespace {
 
 // Returns true if this __mode makes only keys weak. The caller ignores such a __mode, so the keys are strong. Since
 // 5.2, tables with weak keys and strong values are ephemeron tables. The collector needs quadratic time for a chain of
-// entries whose values refer to the next key, and nothing can interrupt it. In 5.1, the values alone kept such a chain
-// alive.
+// entries whose values refer to the next key, and nothing can interrupt the collector. In 5.1, the values alone kept
+// such a chain alive.
 bool HasWeakKeysOnly(const Value& mode) {
   if (mode.tag != kShortStringTag && mode.tag != kLongStringTag) return false;
   const char* const text = static_cast<const char*>(mode.object) + kStringTextOffset;
@@ -47,7 +47,7 @@ const Value* Metamethod(void* metatable, int event, void* name) {
 
 // In 5.1 a __call must be a function. 5.4 also calls a table whose __call is a table, and shifts all arguments for each
 // table of such a chain. A table that is its own __call makes a chain of a million, in quadratic time, and nothing can
-// interrupt it.
+// interrupt these calls.
 const Value* ObjectMetamethod(lua_State* lua, const Value* value, int event) {
   static constexpr Value kNil = {.object = nullptr, .tag = LUA_TNIL};
   const Value* const found = RealObjectMetamethod(lua, value, event);

@@ -160,7 +160,7 @@ class ReplyWriter {
   ReplyWriter(lua_State* lua, Reply& reply, ScriptHost& host)
       : lua_(lua), reply_(reply), host_(host), work_(lua), start_(reply.Size()), looked_at_(start_) {}
 
-  // Writes the value on top of the stack and pops it.
+  // Writes the value on top of the stack with all its elements, and pops the value.
   void Write() {
     WriteTop();
     while (!open_.empty() && !is_unwanted_) {

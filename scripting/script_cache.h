@@ -61,7 +61,7 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
   const Script* FindBySha(Bytes sha);    // the script with this SHA-1, in upper or lower case; null: not stored
   // The error is the text for the client, without "ERR". With kPermanent, a script that is stored already also becomes
   // permanent.
-  Result<const Script*> Add(Bytes body,  // stores a script, compiled, unless already stored; returns that
+  Result<const Script*> Add(Bytes body,  // compiles and stores a script; returns the stored one
                             Retention retention);
   void NoteUse(const Script& script) {  // the script is about to run, so it is evicted after all others
     if (!script.is_evictable || contents_.evictable.back() == &script) return;
@@ -73,7 +73,7 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
   // Another thread may then free the scripts and their Lua state.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
 
-  // The order of the scripts is unspecified.
+  // ForEach visits the scripts in unspecified order.
   template <class Visit>
   void ForEach(Visit&& visit) const {  // calls visit(const Script&) for each stored script
     for (const auto& [sha, script] : contents_.by_sha) visit(*script);
