@@ -1,4 +1,4 @@
-// The first line of a script or library, called the header: `#!lua name=mylib flags=no-writes,allow-oom`.
+// Reads the header of a script or library: its first line, such as `#!lua name=mylib flags=no-writes,allow-oom`.
 #pragma once
 
 #include <cstdint>
@@ -18,31 +18,30 @@ enum ScriptFlag : uint32_t {
   kScriptAllowStale = 1u << 2,
   kScriptNoCluster = 1u << 3,
   kScriptAllowCrossSlotKeys = 1u << 4,
-  // The script has no header, so the flags of its commands are checked one by one.
+  // Not a flag of a header: the script has no header, so the flags of each command that it runs are checked instead.
   kScriptUndeclared = 1u << 5,
 };
 
-std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // the flag with this name; nullopt: unknown name
-// Returns the names of the flags that are set, in the order in which FUNCTION LIST shows them.
-std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // the names of these flags
+std::optional<ScriptFlag> FindScriptFlag(Bytes name);  // "no-writes" to kScriptNoWrites; nullopt: unknown
+// Returns the names of the ScriptFlag bits in `flags`, such as "no-writes", in the order of FUNCTION LIST.
+std::vector<std::string_view> ScriptFlagNames(uint32_t flags);  // names of ScriptFlag bits: "no-writes" …
 
-// The words of a line that begins with "#!", split as in a configuration file. If the line cannot be split, `engine` is
-// empty.
+// The words are split as in redis.conf. If the line cannot be split, for example because a quote is not closed,
+// `engine` is empty.
 struct Shebang {                     // the words of a script's first line that begins with "#!"
   std::string engine;                // the first word, such as "#!lua"; empty: the line cannot be split
   std::vector<std::string> options;  // the words after the first, such as "name=mylib"
   size_t size;                       // size of the line without its end
 };
-std::optional<Shebang> ReadShebang(Bytes body);  // splits a script's first line; nullopt: no line end, or a zero byte
+std::optional<Shebang> ReadShebang(Bytes body);  // splits line 1; nullopt: no line end, or a NUL byte in it
 
-// The flags in the header of an EVAL script, and the place where the code begins. The code begins at the end of the
-// header line, so that line numbers stay correct.
+// The Lua code begins at the end of the header line, before its line end, so that Lua counts lines correctly.
 struct ScriptHeader {                  // what the first line of a script declares, such as `#!lua flags=no-writes`
-  uint32_t flags = kScriptUndeclared;  // a bit for each ScriptFlag
-  size_t size = 0;                     // where the code begins
+  uint32_t flags = kScriptUndeclared;  // ScriptFlag bits
+  size_t size = 0;                     // index in the script of the first byte after the header; 0: no header
 };
-// Reads the header of a script. The error is the text for the client, without "ERR". `knows_engines` means that, as in
-// some versions of Valkey, an error can say that a scripting engine is missing.
+// Reads the header of a script. The error is the text for the client, without "ERR". With `knows_engines`, the error
+// for an engine other than lua is that of Valkey 8.1: "Could not find scripting engine 'js'".
 Result<ScriptHeader> ReadScriptHeader(Bytes body,  // parses the first line of a script
                                       bool knows_engines = false);
 

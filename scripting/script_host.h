@@ -1,4 +1,5 @@
-// The interface through which a running script uses the server.
+// ScriptHost: the interface through which a running script uses the server. ScriptDialect: what scripts see of the
+// emulated version.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,15 @@ enum ScriptReplication : uint8_t { kReplicateNone = 0, kReplicateAof = 1, kRepli
 
 struct ScriptDialect {                             // how scripts see the emulated version: names, numbers, behaviour
   std::string_view redis_version = kRedisVersion;  // redis.REDIS_VERSION
-  int redis_version_number = kRedisVersionNumber;  // the version as a number, one byte for each part
+  int redis_version_number = kRedisVersionNumber;  // redis.REDIS_VERSION_NUM: one byte per part, 0x070204
   bool knows_redis_version = true;                 // true: the table `redis` has REDIS_VERSION and acl_check_cmd
   bool has_server_table = true;                    // true: the global `server` is another name of `redis`
   std::string_view valkey_version = {};            // server.VALKEY_VERSION; empty: not Valkey
-  int valkey_version_number = 0;                   // the same as a number; 0: not Valkey
-  std::string_view call = "redis lib call";        // the name of redis.call in errors
-  std::string_view command = "Lua redis lib command";  // how errors about arguments call redis.call
-  std::string_view table = "redis";                    // how errors call the table `redis`
-  std::string_view log_level = "debug level";          // what errors of redis.log call the level argument
+  int valkey_version_number = 0;                   // server.VALKEY_VERSION_NUM, one byte per part; 0: not Valkey
+  std::string_view call = "redis lib call";        // words in "at least one argument for this redis lib call"
+  std::string_view command = "Lua redis lib command";  // words in "Lua redis lib command arguments must be …"
+  std::string_view table = "redis";                    // word in "redis.log() requires two arguments or more."
+  std::string_view log_level = "debug level";          // words in the error "Invalid debug level."
   bool has_headers = true;                             // true: scripts may begin with `#!lua flags=…`
   bool knows_engines = false;                          // true: errors say "Could not find scripting engine 'js'"
   bool has_clock = true;                               // true: scripts have os.clock
@@ -34,29 +35,30 @@ struct ScriptDialect {                             // how scripts see the emulat
   bool nests_errors = false;           // true: errors say "Error running script (call to f_…): @user_script:1: …"
 };
 
-// No function of ScriptHost may throw. Lua called the caller, and would treat a foreign exception as an error of the
-// script and continue. So an exception, such as std::bad_alloc, ends the process.
+// No function of ScriptHost may throw. Lua is on the call stack, and would treat a C++ exception as an error of the
+// script, which could then continue. So an exception, such as std::bad_alloc, ends the process.
 class ScriptHost {  // an interface: the server, as its scripts use it
  public:
   virtual ~ScriptHost() = default;
   // Runs one command. The reply is in the format of BinaryReplyReader and stays valid until the next call. If the reply
   // is an error, the host has already counted the error in the statistics.
-  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // for redis.call; returns the reply
-  // Sets the protocol version for the replies to the commands that the script runs from now on.
+  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // runs redis.call; returns the reply
+  // Sets the protocol version of the replies that RunCommand returns from now on.
   virtual void SetResp(RespVersion version) noexcept = 0;     // for redis.setresp: RESP version of later replies
   virtual RespVersion Resp() const noexcept = 0;              // the protocol of replies to the script
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // for redis.set_repl: ScriptReplication bits
-  // Returns true if the client may run this command, or nullopt if there is no such command.
+  // Returns whether the ACL rules let the client run this command, for redis.acl_check_cmd. Returns nullopt if the
+  // command is unknown.
   virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // true: allowed; nullopt: unknown
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
   // Called periodically while a script runs. Returns true to end the script, even if it has written data.
-  virtual bool PollStopRequest() noexcept = 0;  // called periodically in a script; true: must end
+  virtual bool PollStopRequest() noexcept = 0;  // called periodically; true: the script must end
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
   // more of the reply.
   virtual bool IsReplyUnwanted() noexcept { return false; }      // true: stop writing, the client is closed
-  virtual int64_t MonotonicMs() const noexcept = 0;              // real time in ms, for time limits
+  virtual int64_t MonotonicMs() const noexcept = 0;              // ms from an arbitrary origin, for time limits
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // how scripts see the emulated version
-  virtual void CountError(Bytes text) noexcept = 0;              // adds an error inside a reply to the statistics
+  virtual void CountError(Bytes text) noexcept = 0;              // INFO errorstats: counts an error in the reply
 };
 
 }  // namespace respite

@@ -12,15 +12,15 @@ namespace respite {
 namespace {
 
 constexpr long kTickNs = 10'000'000;
-// The maximum number of ticks before the handler makes the hook run immediately.
+// The handler makes the hook run immediately after at most this number of ticks without a call of the hook.
 constexpr int kMaxPatience = 16;
 // The timer stops after this number of ticks without a script.
 constexpr int kTicksToRest = 20;
 
 int TickSignal() { return SIGRTMIN; }
 
-// ThreadSanitizer delays signals until C++ code is called, which an endless script never does. So the timer is not used
-// with it.
+// ThreadSanitizer delays signals until C++ code is called, which an endless script never does. So a build with
+// ThreadSanitizer uses no timer.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kSignalsWait = true;
 #elif defined(__has_feature)
@@ -48,7 +48,7 @@ class ScriptWatch::Timer {
  private:
   static void OnSignal(int, siginfo_t* info, void*);
   void Create();
-  // Called in the signal handler. Stops the ticks if no script has run for a while.
+  // Called in the signal handler at each tick. Stops the timer after kTicksToRest ticks in a row without a script.
   void RestIfIdle();
 
   timer_t timer_{};
@@ -105,8 +105,8 @@ void ScriptWatch::Timer::RestIfIdle() {
   thread_.is_ticking.store(false, std::memory_order_relaxed);
 }
 
-// Starts the watch. The signal handler may run between any two of these steps. The handler stops the timer only if
-// has_begun is not set. So it can stop the timer only before the call of IsTicking below.
+// The signal handler may run between any two statements of this function. The handler stops the timer only if has_begun
+// is not set. So the handler can stop the timer only before the call of IsTicking below.
 void ScriptWatch::Begin(lua_State* lua) {
   runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   outer_ = thread_.active_watch.load(std::memory_order_relaxed);

@@ -8,11 +8,11 @@
 // the handler only uses atomic loads and stores, and timer_settime when the thread has run no script for a while. A
 // frame that is being created or left at that moment may miss the flag; then the next tick, 10 ms later, sets it.
 //
-// The hook runs after a number of instructions. If the hook did not run since the last tick, the handler makes it run
-// immediately, because a single instruction can be a long call. The time before the handler does so again doubles, up
-// to 160 ms, because setting a hook visits all open calls: with 200 000 of them, that takes longer than a tick. A
-// script may switch coroutines so often that the instruction count never reaches the hook. Such a script is checked at
-// each switch (IsCheckDue): every tick without a check makes one due.
+// The hook runs after a number of instructions. If the hook did not run since the last tick, the handler makes the hook
+// run at the next instruction, because a single instruction can be a long call. The time before the handler does so
+// again doubles, up to 160 ms. The reason: setting a hook visits all open calls, and with 200 000 open calls, that
+// takes longer than a tick. A script may switch coroutines so often that the instruction count never reaches the hook.
+// So the script engine also asks IsCheckDue at each switch.
 #pragma once
 
 #include <atomic>
@@ -30,18 +30,18 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   ScriptWatch& operator=(const ScriptWatch&) = delete;
 
   // Begin and End must be called when a script begins and ends, on the same thread. The next script may run on another
-  // thread. Cost: a few stores. The first script of a thread after its timer has stopped costs two system calls.
-  void Begin(lua_State* lua);  // starts to watch the script that begins on this OS thread
-  void End();                  // must be called when the script ends, on the same thread
-  // Tells the watch that another thread of the same state runs now.
+  // thread. Cost: a few stores. The first script of a thread creates the thread's timer. The first script after the
+  // timer has stopped costs one system call.
+  void Begin(lua_State* lua);       // starts to watch the script that begins on this OS thread
+  void End();                       // must be called when the script ends, on the same thread
   void Switch(lua_State* thread) {  // tells which Lua thread (coroutine) of the script runs now
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
-  bool IsCheckDue() const {  // true: the timer has ticked since the last check, or does not tick at all
+  bool IsCheckDue() const {  // true: the hook did not run for a whole tick, or the timer does not run
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
-  void RearmHook(lua_State* lua);  // sets when Lua calls the hook next; the hook must call this
+  void RearmHook(lua_State* lua);  // the hook must call this; next call: after instructions_
 
  private:
   class Timer;  // the timer of an operating-system thread that runs scripts
@@ -56,7 +56,7 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   };
   static thread_local ThreadState thread_;  // what the signal handler must know of this OS thread
 
-  static bool IsTicking() {  // true: this OS thread's timer runs
+  static bool IsTicking() {  // true: the timer of this OS thread runs
     return thread_.is_ticking.load(std::memory_order_relaxed);
   }
   void OnTick();  // called by the signal handler at each tick of the timer
@@ -68,9 +68,9 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   std::atomic<lua_State*> running_{nullptr};  // the Lua thread (coroutine) that runs; null: no script does
   std::atomic<uint64_t> runs_{0};             // number of scripts that have started
   std::atomic<bool> has_hook_run_{false};     // true: the hook was called since the last tick
-  std::atomic<bool> is_check_due_{false};     // true: the timer has ticked since RearmHook
+  std::atomic<bool> is_check_due_{false};     // true: the hook has not run since the last tick but one
   uint64_t seen_runs_ = 0;                    // runs_ at the last tick; if equal, the same script still runs
-  int quiet_ticks_ = 0;                       // how many ticks in a row passed without a call of the hook
+  int quiet_ticks_ = 0;                       // number of ticks in a row, in a long script, without a call of the hook
   int quiet_ticks_until_hook_ = 1;            // after so many quiet ticks, the hook is called immediately
 };
 

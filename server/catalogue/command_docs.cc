@@ -15,8 +15,8 @@ struct FlagName {
   std::string_view name;
 };
 
-// The names of the flags that COMMAND INFO shows. As in Redis, may_replicate, protected and touches_arbitrary_keys are
-// never shown.
+// The names of the flags that COMMAND INFO shows, in this order. As in Redis, may_replicate, protected and
+// touches_arbitrary_keys are never shown. CommandFlagNames appends movablekeys and allow_busy.
 constexpr FlagName kCommandFlagNames[] = {
     {kWrite, "write"},
     {kReadOnly, "readonly"},
@@ -148,7 +148,8 @@ void WriteKeySpec(Reply& reply, const KeySpec& spec) {
 
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect);
 
-// Calls `visit` for each of these arguments that the emulated version has.
+// Calls visit(argument, children) for each of these arguments that the emulated version has. Does not visit the
+// children.
 template <class Visitor>
 void ForEachShown(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Visitor&& visit) {
   ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {
@@ -179,7 +180,8 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   const bool has_flags = argument.optional || argument.multiple;
   const bool is_deprecated = IsDeprecated(argument.deprecated_since, dialect);
   const std::string name = argument.named_by_token ? ToLower(argument.name) : std::string(argument.name);
-  // Each map has three fields: `name`, `type`, and either `display_text` or `arguments`. The other fields are optional.
+  // Each argument is a map with the fields `name`, `type`, and either `display_text` or `arguments`. The other fields
+  // are optional.
   reply.Map(3u + (argument.key_spec >= 0) + argument.HasToken() + !argument.since.IsEmpty() + is_deprecated +
             has_flags);
   WritePair(reply, "name", name);
@@ -193,7 +195,7 @@ void WriteArgument(Reply& reply, const SyntaxArgument& argument, std::span<const
   if (nests) WriteArguments(reply, children, dialect);
 }
 
-// Writes the field `arguments`, with the arguments that the emulated version has. Writes no field if it has none.
+// Writes the field `arguments`, with the arguments that the emulated version has. Writes nothing if there are none.
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect) {
   const size_t count = CountOf(arguments, dialect);
   if (count == 0) return;
@@ -204,7 +206,8 @@ void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, con
   });
 }
 
-// Writes the field `history`. A history such as "6.2.0: text|7.0.0: text" becomes pairs of a version and a text.
+// Writes the field `history` of COMMAND DOCS. A history such as "6.2.0: text|7.0.0: text" becomes pairs of a version
+// and a text.
 void WriteHistory(Reply& reply, std::string_view history) {
   const std::vector<Bytes> entries = SplitOn(history, '|');
   reply.Bulk("history");

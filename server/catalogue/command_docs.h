@@ -1,4 +1,4 @@
-// Writes what COMMAND INFO and COMMAND DOCS show about one command. The data come from the CommandSpec of the command,
+// Writes what COMMAND INFO and COMMAND DOCS show about one command. The data come from the command's CommandSpec,
 // adapted to the emulated version.
 #pragma once
 

@@ -1,6 +1,6 @@
-// CommandSpec: the properties that the card of a command declares. A card is a struct with a constexpr `spec` and a
-// static `Run(Call&)`. The replies of COMMAND INFO, DOCS and GETKEYS, the arity errors and the ACL categories are
-// derived from the spec. docs/adding_a_command.md explains a whole card.
+// CommandSpec: the declared properties of a command. The card of a command, such as `struct Get`, has a constexpr
+// CommandSpec `spec` and a static function `Run(Call&)`. The replies of COMMAND INFO, DOCS and GETKEYS, the arity
+// errors and the ACL categories are derived from the spec. docs/adding_a_command.md explains a whole card.
 #pragma once
 
 #include <array>
@@ -107,8 +107,8 @@ enum KeyFlag : uint16_t {
   kKeyVariableFlags = 1u << 10,
 };
 
-// Describes which arguments of a command are keys: how the first key is found, and how many keys follow.
-struct KeySpec {  // which arguments of a command are keys
+// One key spec, as in COMMAND INFO: how the first key is found, and how many keys follow.
+struct KeySpec {  // one key spec: which arguments of a command are keys
   enum class Begin : uint8_t { kUnknown, kIndex, kKeyword };
   enum class Find : uint8_t { kUnknown, kRange, kKeyNum };
 
@@ -125,7 +125,7 @@ struct KeySpec {  // which arguments of a command are keys
   std::string_view notes = {};  // the text `notes` of this key spec in COMMAND DOCS
 };
 
-// The key specs of one command. They are stored by value, so that a CommandSpec can be constexpr.
+// Stores the key specs by value, so that a CommandSpec can be constexpr.
 struct KeySpecs {                  // the key specs of one command, at most four
   std::array<KeySpec, 4> specs{};  // the first `count` are in use
   uint8_t count = 0;               // number of `specs` in use
@@ -137,8 +137,8 @@ struct KeySpecs {                  // the key specs of one command, at most four
   constexpr std::span<const KeySpec> View() const { return {specs.data(), count}; }  // the key specs in use
 };
 
-// Key and KeyRange make key specs for the cards of commands: `.keys = {Key(1, kKeyRO | kKeyAccess)}` or
-// `.keys = {KeyRange(1, -1, 2, kKeyOW | kKeyUpdate)}`.
+// Key and the functions below make the key specs of a command's card, as in `.keys = {Key(1, kKeyRO | kKeyAccess)}`.
+// `flags` are KeyFlag bits.
 constexpr KeySpec Key(int index, int flags) {  // one key, at argv[index]
   return {.flags = static_cast<uint16_t>(flags), .index = static_cast<int16_t>(index)};
 }
@@ -160,7 +160,7 @@ constexpr KeySpec CountedKeys(int index, int flags) {  // argv[index] is the num
           .first_key = 1};
 }
 // Declares keys that follow their number, each with its values: `step` arguments per key, as in `numkeys key value …`.
-constexpr KeySpec CountedKeyGroups(int index, int step, int flags) {  // argv[index]: key count; keys and values follow
+constexpr KeySpec CountedKeyGroups(int index, int step, int flags) {  // argv[index]: number of keys, which follow
   KeySpec spec = CountedKeys(index, flags);
   spec.step = static_cast<int16_t>(step);
   return spec;
@@ -169,7 +169,7 @@ struct KeysAfterRange {  // which of the arguments after a keyword are keys
   int last = 0;          // as KeySpec::last, relative to the first key
   int limit = 0;         // as KeySpec::limit: only the first 1/limit of the arguments left are keys; 0: all
 };
-// Declares keys that follow an argument `keyword`. The keyword is searched forwards from argv[from], or backwards from
+// Declares keys that follow the argument `keyword`. The keyword is searched forwards from argv[from], or backwards from
 // argv[argc + from] if `from` is negative.
 constexpr KeySpec KeysAfter(std::string_view keyword, int from,  // the keys follow an argument such as STREAMS
                             KeysAfterRange range, int flags) {
@@ -184,7 +184,7 @@ constexpr KeySpec UnknownKeys(int flags) {  // for keys that no key spec can des
   return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
 }
 
-// How a command behaves inside a transaction (MULTI).
+// What a command does when it arrives inside a transaction (after MULTI).
 enum class TransactionRole : uint8_t {
   kQueued,     // queued until EXEC
   kBegins,     // MULTI
@@ -200,15 +200,15 @@ enum class Protection : uint8_t { kDebugCommand, kModuleCommand, kTestCommands }
 // Which arguments of a command are names or patterns of channels. ACL checks need this.
 enum class ChannelArguments : uint8_t { kNone, kFirst, kAll, kAllPatterns };
 
-// Whether a replication stream, an append-only file or a fixture may contain the command. For kByFlags, the function
-// IsAllowedInStreams decides by the command's flags.
+// Whether a replication stream, an append-only file or a fixture (a file with test data) may contain the command. For
+// kByFlags, the function IsAllowedInStreams decides by the command's flags.
 enum class InStreams : uint8_t { kByFlags, kYes, kNo };
 
 // Which kinds of servers have the command: data servers, Sentinels or both.
 enum class Where : uint8_t { kDataServers, kSentinels, kEverywhere };
 
 // A function that finds the keys of a request, for commands whose keys the key specs cannot describe.
-// server/catalogue/key_finder.h has those for Redis' commands.
+// server/catalogue/key_finder.h declares these functions for Redis' commands.
 using KeyHook = KeyList (*)(std::span<const Bytes> argv);
 
 // A function that returns the CommandFlag bits of one request. `words` are the arguments of the request, and `flags`
@@ -232,7 +232,7 @@ struct FormerArity {       // the number of arguments that a command had before 
 struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categories, texts …
   static constexpr uint8_t kAllWords = UINT8_MAX;  // for harmless_words: no argument can be a secret
 
-  // The comment at the beginning of server/catalogue/command_syntax.h describes the grammar.
+  // The comment at the beginning of server/catalogue/command_syntax.h describes the grammar of `syntax`.
   std::string_view syntax;                      // syntax line with the name and the arguments; implies the arity
   Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
   std::string_view summary = {};                // one sentence, for COMMAND DOCS
@@ -260,7 +260,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
   uint8_t harmless_words = kAllWords;  // number of leading arguments that are no secrets: crash reports show only them
   FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
-  bool uses_all_databases = false;             // ACL checks ask for every database, as for FLUSHALL
+  bool uses_all_databases = false;             // the ACL must allow every database, as for FLUSHALL
   DatabaseWordsHook database_words = nullptr;  // finds the databases that the request names; null: it uses the selected
   DatabaseHook uses_other_database = nullptr;  // whether a request uses a second database, as MOVE does; null: never
   KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null
@@ -273,7 +273,7 @@ struct CommandCard {                  // one command or subcommand, as a row of 
   CommandHandler run = nullptr;       // null for a container, which only has subcommands
   std::string_view container = {};    // container of a subcommand ("CLIENT" for CLIENT|LIST); may be in another family
   int arity = 0;                      // as in Redis: negative means "at least"
-  // The member `kRefuses` of the card or of its base class. Empty if the card has no such member.
+  // Taken from the member `kRefuses` of the card or of its base class, if there is one.
   std::string_view refuses = {};  // error text of a command that is always refused; empty: not refused
 };
 
@@ -292,7 +292,7 @@ constexpr CommandCard CardOf() {  // makes the table row of the command class `C
   return card;
 }
 
-// Use: `constexpr auto kStringCommands = Family<Get, Set, …>();`
+// Usage: `constexpr auto kStringCommands = Family<Get, Set, …>();`
 template <class... Cards>
 constexpr auto Family() {  // makes the command table of one family (strings, lists …) from command classes
   return std::array<CommandCard, sizeof...(Cards)>{CardOf<Cards>()...};

@@ -1,5 +1,5 @@
-// The syntax line of a command card. It resembles Redis' usage lines, and defines the name, the arity and the whole
-// `arguments` tree of COMMAND DOCS.
+// Parses the syntax line of a command's card. The line resembles Redis' usage lines. It defines the name, the arity and
+// the whole tree `arguments` of COMMAND DOCS:
 //
 //   SET key value [condition(NX|XX)@2.6.12] [GET@6.2.0] [expiration(EX seconds:integer@2.6.12|KEEPTTL@6.0.0)]
 //   CLIENT|LIST [TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:integer@6.2.0...]
@@ -22,10 +22,10 @@
 //              [ '...' ]                              may repeat
 //   TOKEN    = capitals, digits, '-', '_', beginning with a capital; anything else in single quotes: `equal='='`
 //
-// Defaults: a value named `key` is a key, every other value is a string. Keys number their key specs from 0; `#n` sets
-// another number, and the next key continues from there. A bare word in capitals is a token; a value with such a name
-// must declare its type (`ID:string`). A pure token cannot directly precede a value, because both would be read as one
-// argument (no command of Redis needs this).
+// Defaults: a value named `key` is a key, every other value is a string. The first key has key spec 0, the next key has
+// key spec 1, and so on; `#n` sets another index, and the next key continues from there. A bare word in capitals is a
+// token; a value with such a name must declare its type (`ID:string`). A pure token cannot directly precede a value,
+// because both would be read as one argument (no command of Redis needs this).
 #pragma once
 
 #include <algorithm>
@@ -75,7 +75,7 @@ struct SyntaxArgument {          // one argument, as a node of a command's argum
 };
 
 // The tree of arguments is stored as an array, with each parent before its children. The next sibling of an argument is
-// `size` elements after it.
+// SyntaxArgument::size elements after the argument.
 struct CommandSyntax {                         // the parsed syntax line of a command
   static constexpr size_t kMaxArguments = 64;  // a syntax line with more arguments is an error
 
@@ -128,7 +128,7 @@ constexpr bool IsInCapitals(std::string_view word) {  // begins with a capital a
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
 }
 
-// A recursive descent parser. After the first error, `failed_` stays set and all later steps do nothing.
+// A recursive descent parser. After the first error, failed_ stays true and all later steps do nothing.
 class Parser {  // parses one syntax line
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}

@@ -16,8 +16,8 @@ constexpr std::array<std::string_view, 21> kAclCategoryNames = {
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
     "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
 
-// The tokens of a command's syntax: `shown` if the emulated version has them, otherwise `hidden`. If the version lacks
-// an argument, the tokens nested in the argument are hidden, too.
+// The tokens (fixed words such as EX) of a command's syntax: `shown` if the emulated version has them, otherwise
+// `hidden`. If the version lacks an argument, the tokens nested in the argument are hidden, too.
 struct Tokens {
   std::vector<std::string_view> shown = {};
   std::vector<std::string_view> hidden = {};
@@ -33,8 +33,8 @@ void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialec
   });
 }
 
-// Returns the tokens that the emulated version lacks. If a token belongs to several arguments, it is returned only if
-// the version lacks all of them.
+// Returns the tokens that the emulated version lacks, or null if it lacks none. If a token belongs to several
+// arguments, it is returned only if the version lacks all of them.
 std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSpec& spec, const Dialect& dialect) {
   if (!dialect.EmulatesVersion()) return nullptr;
   Tokens tokens;
@@ -90,7 +90,7 @@ uint32_t CategoryOf(CommandGroup group) {
 
 uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   const CommandSpec& spec = *card.spec;
-  // A container command (CONFIG, CLIENT) does not get the ACL category of its group. Only its subcommands do.
+  // A container command such as CONFIG does not get the ACL category of its group. Only its subcommands do.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (flags & kWrite) all |= kAclWrite;
   // As in Redis, EVAL_RO is not in @read. The commands of a script are checked when they run.
@@ -102,8 +102,8 @@ uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   return all & kAclFast ? all : all | kAclSlow;
 }
 
-// Returns a full name such as "CLIENT|LIST". Does not parse the whole syntax line, because parsing all lines would take
-// a fifth of the server's startup time.
+// Returns a command's full name, such as "GET" or "CLIENT|LIST". Does not parse the whole syntax line, because parsing
+// all lines would take a fifth of the server's startup time.
 std::string_view FullNameOf(const CommandCard& card) {
   const std::string_view syntax = card.spec->syntax;
   return syntax.substr(0, syntax.find(' '));
@@ -138,7 +138,8 @@ CommandSet::CommandSet(std::span<const std::span<const CommandCard>> families, W
   commands_.reserve(cards.size());  // commands must not move from here on
   CommandNames::Rows rows, hidden;
   for (const CommandCard* card : cards) {
-    // Uses two searches, because clang 14 cannot compile std::ranges::equal_range.
+    // Finds the subcommands of this container by two searches, because clang 14 cannot compile
+    // std::ranges::equal_range.
     const auto first = std::ranges::lower_bound(subcommands, FullNameOf(*card), {}, &CommandCard::container);
     const auto last = std::ranges::upper_bound(subcommands, FullNameOf(*card), {}, &CommandCard::container);
     const Command& command = Add(*card, std::span(first, last));

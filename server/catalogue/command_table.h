@@ -40,9 +40,9 @@ struct Command {                          // a command or subcommand: its card (
   uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
   uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};  // subcommands of a container command; empty: no container
-  std::vector<Command> hidden_subcommands = {};  // lacking in the emulated version: only AOF and primary may use them
+  std::vector<Command> hidden_subcommands = {};  // the version lacks them; only AOF and primary may call them
   const Dialect* dialect = nullptr;              // the server version that is emulated
-  std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
+  std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens like EX that it lacks; null: none
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
@@ -63,7 +63,7 @@ struct Command {                          // a command or subcommand: its card (
   }
 };
 
-// INFO commandstats, INFO latencystats and LATENCY HISTOGRAM show these statistics.
+// INFO commandstats, INFO latencystats and LATENCY HISTOGRAM show a CommandStats for each command.
 struct CommandStats {                         // statistics of one command, for INFO and LATENCY
   uint64_t calls = 0;                         // number of calls that were executed
   uint64_t usec = 0;                          // total execution time in microseconds
@@ -71,7 +71,7 @@ struct CommandStats {                         // statistics of one command, for 
   uint64_t failed_calls = 0;                  // calls that were executed and replied with an error
   std::unique_ptr<LatencyHistogram> latency;  // durations of the calls; null before the first call
 
-  void Reset() { *this = CommandStats{}; }  // sets all counters to 0
+  void Reset() { *this = CommandStats{}; }  // sets all counters to 0, forgets the latencies
 };
 
 enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
@@ -90,8 +90,7 @@ class CommandNames {  // finds commands by name, ignoring case
   std::span<const Command* const> Commands() const { return commands_; }  // all commands, family by family
 
  private:
-  // A Key contains a whole name of up to 16 bytes. Of a longer name, it contains only the first and the last eight
-  // bytes.
+  // A Key contains a whole name of up to 16 bytes, or the first and the last eight bytes of a longer name.
   struct Key {  // length, first and last eight bytes of a name in lower case
     Key() = default;
     explicit Key(Bytes name);
@@ -110,7 +109,7 @@ class CommandNames {  // finds commands by name, ignoring case
     std::string_view name;
   };
 
-  void Insert(std::string_view name, const Command& command);  // adds a command to slots_
+  void Insert(std::string_view name, const Command& command);  // adds the command to slots_ under this name
 
   Rows rows_;
   std::vector<const Command*> commands_;  // the commands of rows_
@@ -131,9 +130,9 @@ inline const Command* CommandNames::Find(Bytes name) const {
 // long as the set exists. Thread-safe.
 class CommandSet {  // all commands of one kind of server (data or Sentinel) in one version; immutable
  public:
-  // `families` are the tables of cards, one of each command family. The cards must outlive the set, and names must be
-  // unique. Omits commands that this kind of server (`where`) does not have, and hides commands that the dialect does
-  // not have. A container gets its subcommands from all families, ordered by name.
+  // Makes a set of the commands in `families`: one table of cards for each command family. The cards must outlive the
+  // set, and names must be unique. Omits commands that this kind of server (`where`) does not have. Hides commands that
+  // the dialect does not have. A container gets its subcommands from all families, ordered by name.
   explicit CommandSet(std::span<const std::span<const CommandCard>> families, Where where = Where::kDataServers);
   CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect);
   CommandSet(const CommandSet&) = delete;
@@ -164,7 +163,7 @@ class CommandSet {  // all commands of one kind of server (data or Sentinel) in 
 class CommandTable {  // the commands of one server, with statistics
  public:
   explicit CommandTable(std::shared_ptr<const CommandSet> set);
-  // Creates a CommandSet that only this table uses.
+  // Creates a table with its own CommandSet, which no other table uses.
   explicit CommandTable(std::span<const std::span<const CommandCard>> families)
       : CommandTable(std::make_shared<const CommandSet>(families)) {}
   CommandTable(const CommandTable&) = delete;
@@ -172,9 +171,9 @@ class CommandTable {  // the commands of one server, with statistics
 
   const Dialect& dialect() const { return set_->dialect(); }  // the server version that is emulated
 
-  // Cost: that of CommandNames::Find.
+  // Finds a command by the name that clients use. Cost: that of CommandNames::Find.
   const Command* Find(Bytes name) const { return names_->Find(name); }  // ignores case; null: unknown
-  // Finds "LIST" in the container CLIENT. Cost: O(subcommands of the container).
+  // Finds a subcommand, such as LIST in the container CLIENT. Cost: O(subcommands of the container).
   const Command* FindSubcommand(const Command& container, Bytes name) const;  // ignores case; null: unknown
   // Finds a command or a subcommand by its full name, such as "get" or "client|list".
   const Command* FindByFullName(Bytes full_name) const;  // finds "get" or "client|list"; null: unknown command
@@ -182,8 +181,9 @@ class CommandTable {  // the commands of one server, with statistics
   // depend on rename-command.
   const Command* FindByOriginalName(Bytes full_name) const;  // finds by the name before rename-command; or null
 
-  // Makes a command available only under the name `to`, or under no name if `to` is empty. As in Redis, COMMAND and
-  // statistics keep the original name. Requires: no request is running. Invalidates spans that Commands() has returned.
+  // Makes a command available only under the name `to`, or under no name if `to` is empty. As in Redis, the replies of
+  // COMMAND and the statistics keep the original name. Requires: no request is running. Invalidates spans that
+  // Commands() has returned.
   RenameResult Rename(Bytes from, Bytes to);  // renames or removes a command (rename-command FROM TO)
   bool HasRenamedCommands() const { return !renamed_.empty(); }  // whether rename-command renamed or removed any
   // Finds a command that rename-command renamed or removed, by its original name, which is the name in the AOF.
@@ -203,8 +203,8 @@ class CommandTable {  // the commands of one server, with statistics
   }
 
   size_t Size() const { return stats_.size(); }  // number of commands and subcommands; every id is smaller
-  CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }              // counters of this command
-  const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }  // counters of this command
+  CommandStats& StatsOf(const Command& command) { return stats_[command.id]; }              // counters of one command
+  const CommandStats& StatsOf(const Command& command) const { return stats_[command.id]; }  // counters of one command
   void ResetStats();  // sets the statistics of all commands to 0
 
  private:
@@ -221,9 +221,9 @@ class CommandTable {  // the commands of one server, with statistics
 
 namespace command_table_internal {
 
-// Converts eight ASCII characters to lower case together. Bit 7 of each byte of `from_a` means that the character is >=
-// 'A'. Bit 7 of each byte of `behind_z` means that it is > 'Z'.
-inline uint64_t ToLowerEightBytes(uint64_t word) {  // lower case of eight ASCII characters together
+// Converts the eight ASCII characters of `word` to lower case at once. Bit 7 of a byte in `from_a` means that the
+// character is >= 'A'. Bit 7 of a byte in `behind_z` means that the character is > 'Z'.
+inline uint64_t ToLowerEightBytes(uint64_t word) {  // eight ASCII characters in lower case
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);
   const uint64_t from_a = low + kEach * (0x80 - 'A');

@@ -15,7 +15,8 @@ constexpr ServerVersion Valkey(Version version) { return {ServerFamily::kValkey,
 
 constexpr std::string_view kSortInClusterOf74 = " when keys formed by the pattern may be in different slots";
 
-// --- Each function returns the traits of one version: those of an older version, with some changes.
+// --- Each function below returns the traits of one version: the traits of the version before it (or, for Redis before
+// 7.2, after it), with some changes.
 
 constexpr DialectTraits TraitsOfRedis72() {
   DialectTraits traits;
@@ -77,7 +78,7 @@ constexpr DialectTraits TraitsOfRedis84() {
   return traits;
 }
 
-// What 8.6 changed without a note in its documents may have come with 8.2 or 8.4.
+// Redis' documents do not mention all of these changes, so some of them may have come with 8.2 or 8.4 already.
 constexpr DialectTraits TraitsOfRedis86() {
   DialectTraits traits = TraitsOfRedis84();
   traits.version = traits.redis_version = "8.6.3";
@@ -228,7 +229,7 @@ constexpr DialectTraits TraitsOfValkey90() {
   return traits;
 }
 
-// What 9.1 changed without a note in its documents may have come with 9.0.
+// Valkey's documents do not mention all of these changes, so some of them may have come with 9.0 already.
 constexpr DialectTraits TraitsOfValkey91() {
   DialectTraits traits = TraitsOfValkey90();
   traits.version = traits.valkey_version = "9.1.2";
@@ -373,7 +374,7 @@ constexpr auto kFlagsOfValkey90 = std::to_array<FlagChange>({
     {"watch", kNoMulti},
 });
 
-// Since 9.0, Valkey no longer calls these commands deprecated.
+// The commands that Redis and Valkey before 9.0 call deprecated, but Valkey since 9.0 does not.
 constexpr std::string_view kRevivedInValkey90[] = {
     "brpoplpush",
     "georadius",

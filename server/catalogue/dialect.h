@@ -1,8 +1,8 @@
 // Dialect: one version of Redis or Valkey that a server can emulate, and how it differs from the others. VersionMarks
 // decide which commands, options and directives exist. All other differences are members of DialectTraits.
 //
-// Each version that the directive `emulate` accepts has a Dialect. One more is for servers without emulation: Redis 7.2
-// with all additions of later versions. The code of commands tests a trait, never a version.
+// Each version that the directive `emulate` accepts has a Dialect. One more Dialect is for servers without emulation:
+// Redis 7.2 with the commands and options of all later versions. The code of commands tests a trait, never a version.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct FlagChange {          // how a command's flags in one version differ from
   uint32_t removed = 0;      // CommandFlag bits that only the CommandSpec has
 };
 
-// The formats, texts and behaviours that differ between versions. The defaults of the members are those of Redis 7.2.
+// The defaults of the members are the values of Redis 7.2.
 struct DialectTraits {  // formats, texts and behaviours that differ between versions
-  // Names and version numbers of the server.
+  // --- Names and version numbers of the server.
   std::string_view title = "Redis";            // name of the product in sentences: "LOADING Redis is loading …"
   std::string_view hello_name = "redis";       // `server` in the reply to HELLO
   std::string_view version = "7.2.4";          // version number that HELLO and LOLWUT show
@@ -43,8 +43,8 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   std::string_view table_in_scripts = "redis";                  // word in "redis.log() requires two arguments or more."
   std::string_view log_level_in_scripts = "debug level";        // words in the error "Invalid debug level."
 
-  // Errors. unknown_word_quotes has three characters: the opening quote, the closing quote, and the separator of
-  // arguments in this error: unknown command 'x', with args beginning with: 'y' 'z'
+  // --- Errors. unknown_word_quotes has three characters: the opening quote, the closing quote, and the separator of
+  // arguments in the error "unknown command 'x', with args beginning with: 'y' 'z'".
   std::string_view unknown_word_quotes = "'' ";  // for "unknown command 'x' …": opening and closing quote, separator
   bool unknown_command_lists_arguments = true;   // the error says ", with args beginning with: " also without arguments
   bool has_real_subcommands = true;              // subcommands have their own arity and statistics, as since Redis 7
@@ -57,7 +57,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
   std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";  // error of EVALSHA and SCRIPT SHOW
   bool scan_refuses_unknown_types = false;       // SCAN … TYPE with an unknown type name is an error
-  bool expiry_is_checked_first = false;          // GETEX checks its options also for an absent key
+  bool expiry_is_checked_first = false;          // GETEX checks its expiry time even if the key is absent
   bool geo_errors_name_member = false;           // GEOSEARCH … FROMMEMBER x: the error is "member x does not exist"
   bool transaction_errors_name_command = false;  // MULTI in MULTI: "Command 'multi' not allowed inside a transaction"
   bool keyslot_needs_cluster = true;             // CLUSTER KEYSLOT is an error without cluster mode
@@ -102,7 +102,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool unix_addresses_have_brackets = false;  // CLIENT LIST shows addr=[/path:0]:0 for a unix socket
   bool lua_is_a_module = false;               // HELLO and MODULE LIST name the module lua
   bool users_have_databases = false;          // ACL GETUSER has `databases`
-  bool users_have_payload_flags = true;       // ACL knows sanitize-payload and skip-sanitize-payload
+  bool users_have_payload_flags = true;       // ACL GETUSER and LIST show sanitize-payload or skip-sanitize-payload
   bool slowlog_counts_arguments = false;      // SLOWLOG GET returns a seventh element, the number of arguments
   bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST do not count the running request
   bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 for a client without unfinished requests
@@ -158,7 +158,7 @@ struct Dialect {                                    // a version of Redis or Val
   DialectTraits traits = {};                        // formats, error texts and behaviours of the version
   std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from that of Redis 7.2
   std::span<const FlagChange> flags = {};           // commands whose flags differ from their CommandSpec
-  std::span<const std::string_view> revived = {};   // commands that are no longer deprecated, by full name
+  std::span<const std::string_view> revived = {};   // full names of commands that the version no longer deprecates
 
   bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation, has all features
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
@@ -168,9 +168,9 @@ struct Dialect {                                    // a version of Redis or Val
     return version && !until.IsEmpty() && until.IsIn(*version);
   }
   // Returns whether the command is deprecated in this version, since the version of `mark` or earlier.
-  bool Deprecates(std::string_view command, const VersionMark& mark) const;  // the command is deprecated since `mark`
-  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;  // CommandFlag bits of a command in a version
-  std::string_view ShownVersion(const VersionMark& mark) const;  // version number that COMMAND DOCS shows for a mark
+  bool Deprecates(std::string_view command, const VersionMark& mark) const;  // true: this version deprecates it
+  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;     // CommandFlag bits in this version
+  std::string_view ShownVersion(const VersionMark& mark) const;  // version that COMMAND DOCS shows for `mark`
 };
 
 const Dialect& DialectOf(Emulated emulated);  // the Dialect of this version; kNone: of a server without emulation

@@ -7,8 +7,8 @@
 
 namespace respite {
 
-// The bits of the directive notify-keyspace-events, with their letters. K and E select the channels that get a message.
-// The other bits select classes of events.
+// The bits of the directive notify-keyspace-events, with their letters. K and E select the kinds of channels (keyspace,
+// keyevent) that get a message. The other bits select classes of events.
 inline constexpr uint32_t kNotifyKeyspace = 1U << 0;      // K
 inline constexpr uint32_t kNotifyKeyevent = 1U << 1;      // E
 inline constexpr uint32_t kNotifyGeneric = 1U << 2;       // g
@@ -37,7 +37,7 @@ inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyL
                                        kNotifyModule;  // A
 
 // The name of a keyspace event. A string literal converts to a KeyEvent, as in `ReportChange("lpush")`. This compiles
-// only if Redis has an event of this name. A conditional needs the type: `left ? KeyEvent("lpush") :
+// only if Redis has an event of this name. The operator ?: needs the type: `left ? KeyEvent("lpush") :
 // KeyEvent("rpush")`.
 class KeyEvent {  // the name of a keyspace event, and its class in notify-keyspace-events
  public:

@@ -8,7 +8,7 @@
 namespace respite {
 namespace {
 
-// Some keys at equal distances in a request: positions of the first and the last one, and the distance.
+// Keys at equal distances in a request: the positions (in argv) of the first and the last key, and the distance.
 struct KeyRun {
   int64_t first = 0;
   int64_t last = 0;  // inclusive
@@ -17,8 +17,8 @@ struct KeyRun {
 
 int64_t Count(std::span<const Bytes> argv) { return static_cast<int64_t>(argv.size()); }
 
-// Returns the position after the keyword, or 0 if it is not found. As in Redis, a search from the end skips argv[1],
-// and a search from the start skips the last argument.
+// Returns the position in argv after the keyword, or 0 if the keyword is not found. As in Redis, a search from the end
+// skips argv[1], and a search from the start skips the last argument.
 int64_t FindKeyword(const KeySpec& spec, std::span<const Bytes> argv) {
   const int64_t argc = Count(argv);
   const bool forward = spec.index > 0;
@@ -45,8 +45,8 @@ std::optional<KeyRun> CountedRun(const KeySpec& spec, int64_t begin, std::span<c
   return KeyRun{first, first + (*count - 1) * spec.step, spec.step};
 }
 
-// Returns the keys that a key spec finds when it counts from argv[begin], where its index or keyword leads. Returns
-// nullopt if the arguments do not fit the spec.
+// Returns the keys that a key spec describes. `begin` is the position in argv to which the spec's index or keyword
+// leads. Returns nullopt if the arguments do not fit the spec.
 std::optional<KeyRun> KeyRunFrom(const KeySpec& spec, int64_t begin, std::span<const Bytes> argv) {
   std::optional<KeyRun> run;
   if (spec.find == KeySpec::Find::kKeyNum) run = CountedRun(spec, begin, argv);
@@ -108,8 +108,8 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
   LegacyKeys legacy;
   int previous_last = 0;
   for (const KeySpec& spec : specs) {
-    // As in Redis, several key specs are merged only if they are consecutive and have step 1. A single spec may have
-    // any step.
+    // As in Redis, several key specs are merged to one range only if their keys are consecutive and have step 1. A
+    // single spec may have any step.
     const bool joins = specs.size() == 1 || (spec.step == 1 && (previous_last == 0 || previous_last == spec.index - 1));
     if (!IsPlainRange(spec) || !joins) {
       legacy.movable = true;
@@ -118,8 +118,7 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs) {
     if (spec.flags & kKeyIncomplete) legacy.movable = true;
     const int last = spec.last >= 0 ? spec.index + spec.last : spec.last;
     if (legacy.first == 0) legacy = {spec.index, last, spec.step, legacy.movable};
-    // A negative `last` counts from the end of argv. The casts make it greater than any position that counts from the
-    // start.
+    // A negative `last` counts from the end of argv. The casts make a negative `last` greater than all others.
     if (static_cast<unsigned>(last) > static_cast<unsigned>(legacy.last)) legacy.last = last;
     previous_last = legacy.last;
   }

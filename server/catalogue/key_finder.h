@@ -20,7 +20,7 @@ struct KeyRef {        // the position of one key of a request
   uint16_t flags = 0;  // KeyFlag bits: the key is read, written, deleted …
 };
 
-// The keys are in the order of the key specs. The first eight keys need no allocation.
+// The keys are in the order of the key specs. Up to eight keys need no allocation.
 class KeyList {  // the keys of one request
  public:
   void Add(size_t index, int flags);
@@ -32,7 +32,7 @@ class KeyList {  // the keys of one request
   const KeyRef* end() const { return begin() + size_; }
 
  private:
-  static constexpr size_t kInline = 8;  // number of keys that need no allocation
+  static constexpr size_t kInline = 8;  // up to this number of keys needs no allocation
 
   size_t size_ = 0;                       // number of keys
   std::array<KeyRef, kInline> inline_{};  // the keys, if there are at most kInline
@@ -69,7 +69,7 @@ struct LegacyKeys {      // first key, last key and step, as COMMAND INFO shows 
 };
 LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // computes first key, last key and step of key specs
 
-// Returns the position of only one key, because prefetching one key is enough.
+// Returns the position of only one key, because prefetching one key of a request is enough.
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the first key at a fixed place; 0: none
 
 // If a command always has exactly one key, at a fixed place, returns the position of that key in argv. Otherwise
@@ -78,9 +78,9 @@ uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the onl
 
 // --- Functions that find the keys of a request of one command. The command names its function in
 // CommandSpec::find_keys.
-KeyList KeysOfSet(std::span<const Bytes> argv);       // the key of SET, which the option GET also reads
+KeyList KeysOfSet(std::span<const Bytes> argv);       // the key of SET; with GET, IFEQ … it is also read
 KeyList KeysOfDelEx(std::span<const Bytes> argv);     // the key of DELEX; with a condition, it is also read
-KeyList KeysOfBitField(std::span<const Bytes> argv);  // the key of BITFIELD, only read if all operations are GET
+KeyList KeysOfBitField(std::span<const Bytes> argv);  // the key of BITFIELD; only read if nothing is SET or INCRBY
 KeyList KeysOfSort(std::span<const Bytes> argv);      // the keys of SORT: the source, and the target of the last STORE
 KeyList KeysOfSortRo(std::span<const Bytes> argv);    // the keys of SORT_RO: only the first argument
 KeyList KeysOfMigrate(std::span<const Bytes> argv);   // the keys of MIGRATE: one, or those after the option KEYS

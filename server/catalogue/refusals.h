@@ -39,8 +39,8 @@ inline constexpr char kTryAgain[] = "TRYAGAIN Multiple keys request during rehas
 inline constexpr char kClusterDown[] = "CLUSTERDOWN The cluster is down";
 inline constexpr char kUnspecified[] = "ERR";
 
-// How many bytes of a client's argument an error shows at most. As in Redis, ShownPart also cuts the argument at its
-// first NUL byte.
+// The maximum number of bytes of a client's argument that an error shows. As in Redis, ShownPart also cuts the argument
+// at its first NUL byte.
 inline constexpr size_t kShownMax = 128;
 inline Bytes ShownPart(Bytes word, size_t max = kShownMax) {  // shortens a client's argument for an error text
   Bytes part = word.substr(0, max);

@@ -50,7 +50,7 @@ inline constexpr size_t kEmulatedCount = 17;
 // Valkey began as a copy of this version of Redis, so it has all features up to it.
 inline constexpr Version kValkeyBegins = {7, 2, 4};
 
-// The version whose names and formats a server uses if it emulates no version.
+// The version whose names and formats a server uses without the directive `emulate`.
 inline constexpr ServerVersion kDefaultVersion = {ServerFamily::kRedis, kValkeyBegins};
 
 class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0.0,valkey:9.0.0"
@@ -66,7 +66,7 @@ class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0
   constexpr bool IsEmpty() const { return text_.empty(); }  // true: all versions have the feature
   // COMMAND DOCS shows the version number of Redis, or that of Valkey if Redis does not have the feature.
   constexpr std::string_view Shown() const { return Redis().empty() ? Valkey() : Redis(); }  // number for COMMAND DOCS
-  constexpr std::string_view ShownBy(ServerFamily family) const {  // version number in this family, or else the other
+  constexpr std::string_view ShownBy(ServerFamily family) const {  // number in this family, else in the other
     return family == ServerFamily::kValkey && !Valkey().empty() ? Valkey() : Shown();
   }
   constexpr bool IsIn(const ServerVersion& server) const;  // whether this version has the marked feature; true if empty
@@ -74,7 +74,7 @@ class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0
 
  private:
   static constexpr std::string_view kValkey = "valkey:";               // prefix of Valkey's number in a mark
-  static constexpr size_t NumberLength(std::string_view text);         // counts the number at the start of `text`
+  static constexpr size_t NumberLength(std::string_view text);         // bytes of the "7.4.0" at its start; 0: none
   static constexpr Version ParseVersionNumber(std::string_view text);  // parses "7.4.0" into three numbers
 
   constexpr std::string_view Redis() const { return text_.substr(0, NumberLength(text_)); }  // Redis' "7.4.0", or empty
@@ -92,7 +92,7 @@ constexpr std::string_view VersionMark::Valkey() const {  // Valkey's version nu
 
 // Returns the length of the version number at the start of `text`: digits and single dots. An ellipsis "..." does not
 // belong to it.
-constexpr size_t VersionMark::NumberLength(std::string_view text) {  // length of the number that begins `text`
+constexpr size_t VersionMark::NumberLength(std::string_view text) {  // bytes of the "7.4.0" at its start; 0: none
   size_t at = 0;
   while (at < text.size() &&
          (IsDigit(text[at]) || (at > 0 && text[at] == '.' && at + 1 < text.size() && IsDigit(text[at + 1])))) {
