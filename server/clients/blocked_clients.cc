@@ -69,7 +69,7 @@ void BlockedClients::EndAllWaits(UnblockReason reason) {
 void BlockedClients::RunRequestsWaitingForDisk() {
   if (ids_waiting_for_disk_.empty()) return;
   parts_.runner->ReadClocks();
-  // Copies the ids, because a request that runs again may close other sessions, and each closed session removes its id
+  // Copies the ids, because a request that runs again may close other sessions. A session that closes removes its id
   // from the set.
   for (const uint64_t id : std::vector<uint64_t>(ids_waiting_for_disk_.begin(), ids_waiting_for_disk_.end())) {
     if (ids_waiting_for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
@@ -123,8 +123,8 @@ void BlockedClients::RunRequestsOfKey(const KeyName& name) {
   if (line == nullptr) return;
   line->is_ready = false;
   size_t left = line->members.size();  // sessions that block again are appended and not visited again
-  // A request may close any session of this queue, which removes that session from the queue. No request removes the
-  // walker, because it is a member without a session. So the walker stays valid as a cursor.
+  // The walker is a member without a session: a cursor, which moves along the queue. A request may close any session of
+  // this queue, which removes the session from the queue. No request removes the walker, so it stays valid.
   const auto walker = lines_.Add(name.db, name.key, nullptr);
   lines_.MoveToFront(walker);
   for (BlockedClient** next = lines_.StepOverNext(walker); next != nullptr && left > 0;

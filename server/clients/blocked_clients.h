@@ -1,5 +1,5 @@
-// BlockedClients: sessions with a blocking command. They wait for keys (BLPOP, XREAD BLOCK …), or for acknowledgements
-// or a sync of the append-only file (WAIT, WAITAOF), with or without a timeout.
+// BlockedClients: sessions with a blocking command. They wait for keys (BLPOP, XREAD BLOCK …), for acknowledgements of
+// replicas (WAIT) or for an fsync of the append-only file (WAITAOF), with or without a timeout.
 //
 // A command that finds no data calls Call::Wait, which stores its request here. When one of the request's keys changes,
 // the request runs again directly after the command that changed the key. The clients of one key run in order of
@@ -26,15 +26,15 @@ class Clients;
 class Keyspace;
 struct CurrentExecution;
 
-// Why a wait ended without running the request again. kTimeout: the timeout has passed, or something else ended the
-// wait in the same way. kUnblocked: CLIENT UNBLOCK … ERROR. kRoleChanged: the server has become a replica; the
-// connection closes after the error, unless the error redirects the client to the primary.
+// Why a wait ended without running the request again. kTimeout: the timeout has passed, or the wait ends as after a
+// timeout, for example by CLIENT UNBLOCK … TIMEOUT. kUnblocked: CLIENT UNBLOCK … ERROR. kRoleChanged: the server has
+// become a replica; the connection closes after the error, unless the error redirects the client to the primary.
 enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 
 class RequestRunner {  // interface to the Executor, which runs the requests of blocked clients again
  public:
   virtual ~RequestRunner() = default;
-  virtual void ReadClocks() = 0;  // reads the clock again; commands see the time of the last reading
+  virtual void ReadClocks() = 0;  // reads the clock; later commands see this time
   enum class Outcome : uint8_t {
     kDone,
     kPaused,      // in Session::paused_request until CLIENT PAUSE ends
@@ -45,7 +45,7 @@ class RequestRunner {  // interface to the Executor, which runs the requests of 
   // kBegun, they are not.
   virtual Outcome RunAgain(Session& session, const Command& command,  // runs a blocked client's request again
                            std::span<const Bytes> arguments, Progress::Stage stage) = 0;
-  virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // replies to the ended wait
+  virtual void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) = 0;  // replies after an ended wait
 };
 
 class BlockedClients final : public Timers::Source {  // clients that wait in BLPOP, XREAD BLOCK, WAIT …
@@ -60,16 +60,16 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   BlockedClients(const Parts& parts, const HashKey& hash_key)
       : parts_(parts), lines_(hash_key), deletion_queues_(hash_key) {}
 
-  // Blocks the session until one of the events in `awaited`; then this request runs again. Cost: O(k log k) for k keys,
-  // and O(log n) for n clients with a timeout.
-  void Block(Session& session, const Command& command,  // blocks the client; the request runs again later
+  // Blocks the session until one of the events in `awaited`. Then the request runs again or, after the timeout,
+  // `awaited.answer` writes the reply. Cost: O(k log k) for k keys, and O(log n) for n clients with a timeout.
+  void Block(Session& session, const Command& command,  // blocks the client; may run the request again
              std::span<const Bytes> arguments, const BlockCondition& awaited);
   void Forget(Session& session) { Take(session); }  // drops the wait of a session that closes, without a reply
   // Ends the wait of a session with a reply. For kTimeout the function BlockCondition::answer writes the reply, by
   // default a null; other reasons give an error.
   void End(Session& session, UnblockReason reason);  // ends the session's wait with a reply
-  // Runs the request of a session again that waited for something other than keys, without the checks before a command
-  // (Gates). Requires: the session is blocked.
+  // Runs the request of a blocked session again, without the checks before a command (Gates). For sessions that wait
+  // for something other than keys. Requires: the session is blocked.
   void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // reruns, without checks
   // Ends the waits of all blocked sessions with a reply, without running their requests. Cost: O(sessions).
   void EndAllWaits(UnblockReason reason);  // ends every wait with a reply, and runs no requests again
@@ -81,14 +81,14 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   }
   void RunRequestsWaitingForDisk();  // reruns blocked WAITAOFs; call it after an fsync or when the AOF is turned off
   bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // some WAITAOF is blocked
-  bool HasReadyRequests() const { return !ready_keys_.empty(); }  // a key that a client waits for has changed
+  bool HasReadyRequests() const { return !ready_keys_.empty(); }                     // true: RunReadyRequests has work
   void RunDue(int64_t now_ms) override;  // ends waits whose timeout has passed; runs due retries
-  int64_t NextDueMs() const override {   // clock time of the next timeout or retry, or kNever
+  int64_t NextDueMs() const override {   // monotonic clock time of the next timeout or retry, or kNever
     return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
   }
-  std::string NextDueText() const override;  // what the next timeout is: "BLPOP of client 3 times out"
+  std::string NextDueText() const override;  // what happens at NextDueMs: "BLPOP of client 3 times out"
 
-  size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }  // number of clients that wait with a timeout
+  size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }  // clients with a timeout or a retry
   size_t Keys() const { return lines_.Keys(); }  // number of keys that clients wait for, for INFO
   size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // keys whose deletion also ends a wait
 
@@ -98,7 +98,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   void OnChange(int db, Bytes key) {                 // the key has changed: clients that wait for it will run
     if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);
   }
-  void OnFlush(int db) { MarkKeysReady(db); }  // the database loses all keys: some waits end
+  void OnFlush(int db) { MarkKeysReady(db); }  // called before `db` loses all keys; some requests will run
   void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: clients that wait for their keys will run
     MarkKeysReady(db);
     MarkKeysReady(other_db);
@@ -107,14 +107,14 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
  private:
   using Line = KeyQueues<BlockedClient*>::Line;
   struct WaitDeadline {                                     // when a wait times out, or a request runs again
-    int64_t at_ms;                                          // clock time
+    int64_t at_ms;                                          // monotonic clock time
     uint64_t client;                                        // id of the client; equal deadlines end in the order of ids
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedPerTurn = 100;  // number of timeouts that one call of RunDue handles at most
+  static constexpr int kMaxEndedPerTurn = 100;  // maximum number of waits that one call of RunDue ends
 
   void MarkReady(int db, Bytes key, Line& line);  // adds a changed key that clients wait for to ready_keys_
-  void MarkKeysReady(int db);  // after FLUSHDB or SWAPDB: adds the database's keys to ready_keys_, where needed
+  void MarkKeysReady(int db);  // adds the keys of `db` that exist, or whose deletion ends a wait, to ready_keys_
   void RunAllReadyRequests();  // reruns requests until ready_keys_ stays empty
   void RunRequestsOfKey(const KeyName& name);  // reruns the requests that wait for this key
   // Unblocks the session and runs its request again. Requires: the session is blocked. May close any session, including
@@ -128,8 +128,8 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   std::set<WaitDeadline> deadlines_;           // when waits time out or requests run again, the soonest first
   std::set<uint64_t> ids_waiting_for_disk_;    // ids of clients that wait for an fsync of the AOF (WAITAOF)
   std::vector<KeyName> ready_keys_;            // changed keys whose waiting clients must run again
-  std::optional<int64_t> kept_deadline_ms_;  // clock time when the rerun request's wait times out; nullopt: none reruns
-  bool is_running_ready_requests_ = false;   // true while RunAllReadyRequests runs; nested calls then do nothing
+  std::optional<int64_t> kept_deadline_ms_;    // while a request runs again: when its wait times out; else nullopt
+  bool is_running_ready_requests_ = false;     // true: RunAllReadyRequests runs; nested calls do nothing
 };
 
 }  // namespace respite

@@ -1,5 +1,6 @@
-// ChangeDispatcher: reports changes of the data to all listeners, in the same order as Redis. It sends key events, such
-// as "set", to KeyNotifications for clients, and to KeyEventListeners for components of the server.
+// ChangeDispatcher: reports changes of the data to the parts of the server that need them, in the order of Redis.
+// KeyNotifications publishes key events, such as "set", to clients. A KeyEventListener is a part of the server that
+// gets key events.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ class KeyNotifications {  // publishes keyspace notifications (notify-keyspace-e
   void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields);  // publishes the subkey events
 
  private:
-  void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // on the channel "PREFIX DB__:SUFFIX"
+  void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // on the channel <prefix><db>__:<suffix>
 
   PubSub& pubsub_;            // delivers the notifications to the subscribers
   const Settings& settings_;  // values of the directives

@@ -26,7 +26,8 @@ void ClientFaults::ChangeFaultState(Session& session, Change&& change) {
   if (state.IsOver()) session.fault_state.reset();
 }
 
-// Rounds the time up, so that no delay is shorter than requested.
+// Returns the clock time when a delay that begins now ends. Rounds the time up, so that no delay is shorter than
+// requested.
 int64_t ClientFaults::DueTimeAfter(int64_t delay_ms) const {
   constexpr int64_t kUsPerMs = 1000;
   const int64_t now_ms = (parts_.env.clock.MonotonicUs() + kUsPerMs - 1) / kUsPerMs;
@@ -134,7 +135,7 @@ void ClientFaults::RunDue(int64_t now_ms) {
   }
 }
 
-// Called when TEST CLOCK has moved the clock: sends held output whose time has come. From now on, replies that are sent
+// Called when TEST CLOCK has moved the clock. Sends held output whose time has come. From now on, replies that are sent
 // slowly (trickles) continue in small steps.
 void ClientFaults::EndClockJump(int64_t now_ms) {
   steps_ = OutputGate::Steps::kSmall;

@@ -24,45 +24,46 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}
 
-  // Delays the request in Session::paused_request. Release(rule_id) ends the delay early.
+  // Delays the request in Session::paused_request by `delay_ms`. Release(rule_id) ends the delay earlier.
   void DelayRequest(Session& session, int64_t delay_ms, uint64_t rule_id);  // delays paused_request for a fault rule
   void CloseAfterOutput(Session& session);  // reads no more input; closes the client when all present output is sent
 
   // Sets what ApplyPendingFault will do to the reply of the running request. Does nothing if this request already has a
   // fault.
   void SetReplyFault(Session& session, ReplyFault fault);  // chooses the fault for the reply of the running request
-  // If the running request has a fault, holds back the part of its reply that is written so far. Called for a request
-  // that is not finished and continues in a later Turn.
+  // If the running request has a fault, holds back the part of its reply that is written so far. `reply_start` is where
+  // the reply begins in session.out. Called for a request that is not finished and continues in a later Turn.
   void HoldPartialReply(Session& session, size_t reply_start);  // holds an incomplete reply until it is complete
-  // Applies the fault that SetReplyFault has set, now that the reply is complete. Requires: session.fault_state exists.
+  // Applies the fault that SetReplyFault has set, now that the reply is complete. `reply_start` is where the reply
+  // begins in session.out. Requires: session.fault_state exists.
   void ApplyPendingFault(Session& session, size_t reply_start);  // holds, slows, cuts or replaces the complete reply
 
   void Release(uint64_t rule_id);  // ends the delays and faults that the rule with this id has caused
   void ReleaseAll();               // ends the delays and faults of all rules. Cost: O(sessions)
   void Forget(Session& session);   // drops the faults of a session that closes
 
-  int64_t NextDueMs() const override {  // clock time when the next delay ends, or kNever
+  int64_t NextDueMs() const override {  // monotonic clock time when the next delay ends, or kNever
     return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms;
   }
   void RunDue(int64_t now_ms) override;      // runs delayed requests, and sends held output, when their time has come
   std::string NextDueText() const override;  // what happens next: "a delayed request of client 3 goes on"
-  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // TEST CLOCK is about to move the clock
+  void BeginClockJump() override { steps_ = OutputGate::Steps::kNone; }  // called before TEST CLOCK moves the clock
   void EndClockJump(int64_t now_ms) override;  // TEST CLOCK has moved the clock: sends held output that is due
 
  private:
   struct Due {                                     // when the next delay of one client ends
-    int64_t at_ms;                                 // clock time when the delay ends
+    int64_t at_ms;                                 // monotonic clock time when the delay ends
     uint64_t client;                               // id of the client
     auto operator<=>(const Due&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedDelaysPerTurn = 1000;  // one call of RunDue ends the delays of at most so many clients
+  static constexpr int kMaxEndedDelaysPerTurn = 1000;  // maximum number of clients whose delays one RunDue ends
 
   template <class Change>
-  void ChangeFaultState(Session& session, Change&& change);  // change(ClientFaultState&); keeps dues_ right
+  void ChangeFaultState(Session& session, Change&& change);  // calls change(fault_state), updates dues_
   template <class OpenGate, class IsMeant>
-  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // open_gate(OutputGate&); ends faults if is_meant(rule_id)
+  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // for each client: open_gate(gate), ends chosen faults
   int64_t DueTimeAfter(int64_t delay_ms) const;              // clock time at the end of a delay that begins now
-  void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // changes the output after `reply_start`
+  void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // applies the fault to out[reply_start…]
 
   const Parts parts_;                                    // the objects that the constructor got
   std::set<Due> dues_;                                   // when each client's next delay ends, the soonest first

@@ -18,9 +18,9 @@ namespace respite {
 namespace {
 
 // Returns the limit of client-output-buffer-limit for this session. As in Redis, a monitor has the class `normal`,
-// which has no limit by default. Other clients of that class need none, because a client that does not read its replies
-// also stops sending requests. A monitor, however, receives the requests of all clients. So if `normal` has no limit,
-// the limit for `pubsub` applies to monitors.
+// which has no limit by default. Other clients of the class `normal` need no limit, because a client that does not read
+// its replies also stops sending requests. A monitor, however, receives the requests of all clients. So if `normal` has
+// no limit, the limit for `pubsub` applies to monitors.
 const OutputBufferLimit& LimitOf(const Settings& settings, const Session& session) {
   const auto& limits = settings.client_output_buffer_limit;
   switch (session.kind) {
@@ -36,7 +36,7 @@ const OutputBufferLimit& LimitOf(const Settings& settings, const Session& sessio
 }
 
 constexpr int64_t kIdleInputMs = 2000;
-// The output limit of a client that has not logged in; such a client needs only small replies.
+// The limit, in bytes, for the output of a client that has not logged in. Such a client gets only small replies.
 constexpr size_t kUnauthenticatedOutputBytes = 64 * 1024;
 
 }  // namespace

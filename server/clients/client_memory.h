@@ -1,8 +1,8 @@
 // ClientMemory: closes the largest clients when all clients together use as much memory as `maxmemory-clients`.
 //
-// While maxmemory-clients is set, the sum is kept up to date: a session is measured after its input was run, after its
-// output was flushed, and by the timer. Sessions are grouped by size into classes, eight for each doubling of the size.
-// So a session of the highest class is found in O(1); it is at most 12 % smaller than the largest one. While
+// While maxmemory-clients is set, the total is kept up to date: a session is measured after its input was run, after
+// its output was sent, and by the timer. Sessions are grouped by size into classes, eight for each doubling of the
+// size. So a session of the highest class is found in O(1); it is at most 12 % smaller than the largest one. While
 // maxmemory-clients is 0, sessions are not measured; each call costs a comparison.
 //
 // Clients that sent CLIENT NO-EVICT ON are counted but never closed. Replicas and the primary are not counted.
@@ -22,7 +22,7 @@ struct Session;
 
 class ClientMemory {  // closes the largest clients when all together exceed maxmemory-clients
  public:
-  static constexpr size_t kMinLimitBytes = 128 * 1024;  // any lower limit is raised to this one
+  static constexpr size_t kMinLimitBytes = 128 * 1024;  // minimum of the limit; lower values are raised to it
 
   struct Parts {  // the objects that ClientMemory uses; its constructor gets them
     const Env& env;
@@ -32,9 +32,9 @@ class ClientMemory {  // closes the largest clients when all together exceed max
 
   // Takes over the value of maxmemory-clients, which may be a percentage of maxmemory. Cost: O(clients) when the limit
   // is turned on or off.
-  void ApplyConfiguredLimit();                                  // takes over the directive maxmemory-clients
+  void ApplyConfiguredLimit();                                  // applies the directive maxmemory-clients
   bool IsOn() const { return limit_bytes_ != kNoLimit; }        // true: maxmemory-clients is set
-  bool IsOver() const { return total_bytes_ >= limit_bytes_; }  // true: all clients together use maxmemory-clients
+  bool IsOver() const { return total_bytes_ >= limit_bytes_; }  // true: all clients together reach the limit
   size_t TotalBytes() const { return total_bytes_; }  // memory of all clients except replicas and primary; 0 while off
 
   // Measures the memory of the session again and updates the total. `running_bytes` is the size of a request that is
@@ -55,9 +55,9 @@ class ClientMemory {  // closes the largest clients when all together exceed max
   size_t ConfiguredLimitBytes() const;     // the limit in bytes that maxmemory-clients and maxmemory yield
   void AddToSizeClass(Session& session, int size_class);  // puts the session into classes_[size_class]
   void RemoveFromSizeClass(Session& session);             // removes the session from classes_
-  Session* FindLargestSession();                          // returns about the largest session; null: none may be closed
+  Session* FindLargestSession();                          // a session of the largest class; null: none may be closed
   void Evict(Session& session, const Session* running);   // closes the session; if it is `running`, keeps its arguments
-  void WarnThatNoClientMayBeClosed();                     // logs that no more clients can be closed, once until one was
+  void WarnThatNoClientMayBeClosed();                     // logs it once; again only after a client was closed
 
   const Parts parts_;              // the objects that the constructor got
   size_t limit_bytes_ = kNoLimit;  // limit for all clients in bytes, from maxmemory-clients

@@ -1,6 +1,6 @@
-// The state of one client, which its Session stores: one small struct for each component. They contain names, addresses
-// and counts, and what CLIENT REPLY, READONLY, CLIENT TRACKING, SUBSCRIBE, the client limits and TEST FAULT have set.
-// The structs do not know the Session.
+// The parts of a Session: one small struct for each component that keeps state per client. The structs contain names,
+// addresses and counts. They also contain what CLIENT REPLY, READONLY, CLIENT TRACKING, SUBSCRIBE, the client limits
+// and TEST FAULT have set. The structs do not refer to the Session.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline constexpr char kClientName[] = "ERR Client names cannot contain spaces, n
 
 }  // namespace refusals
 
-struct ClientIdentity {            // name and library that the client has told; empty until then
+struct ClientIdentity {            // name and library that the client has announced; else empty
   std::string name;                // name of the client, set by CLIENT SETNAME or HELLO
   std::string lib_name;            // name of the client library, set by CLIENT SETINFO
   std::string lib_version;         // version of the client library, set by CLIENT SETINFO
@@ -75,18 +75,18 @@ struct ClientUsage {  // statistics of one client: when it was active, its comma
     ++read_events;
     last_active_ms = now_ms;
   }
-  void NoteBufferedInput(size_t bytes) {  // the client has so much waiting input; keeps the maximum
+  void NoteBufferedInput(size_t bytes) {  // `bytes` of input wait now; keeps the maximum
     input_peak_bytes = std::max(input_peak_bytes, bytes);
   }
 
-  int64_t created_ms;                     // clock time when the client connected
-  int64_t last_active_ms;                 // clock time when the client last sent bytes
+  int64_t created_ms;                     // monotonic clock time when the client connected
+  int64_t last_active_ms;                 // monotonic clock time when the client last sent bytes
   const Command* last_command = nullptr;  // the last command that the client ran; null: none yet
   uint64_t commands = 0;                  // number of commands that the client has run
   uint64_t read_events = 0;               // how often bytes arrived from the client
   uint64_t bytes_in = 0;                  // bytes received from the client
   uint64_t bytes_out = 0;                 // bytes sent to the client
-  size_t input_peak_bytes = 0;            // most bytes of waiting input since the timer last checked the client
+  size_t input_peak_bytes = 0;            // maximum of waiting input since the timer last checked the client
 };
 
 class ReplyState {  // CLIENT REPLY ON, OFF or SKIP: whether replies are sent to the client
@@ -151,12 +151,12 @@ struct TrackingOptions {  // CLIENT TRACKING's options: which keys to track, and
   }
 };
 
-struct FieldSets {  // HIMPORT's lists of field names, which belong to the connection
-  // Ordered, so that a look-up does not copy the name.
-  std::map<std::string, std::vector<std::string>, std::less<>> by_name;
-  size_t name_bytes = 0;  // bytes of all names, with an estimate of their overhead
+struct FieldSets {  // named lists of hash fields that this client made by HIMPORT PREPARE
+  // A std::map, so that a look-up with a view does not copy the name.
+  std::map<std::string, std::vector<std::string>, std::less<>> by_name;  // field names of each list, by list name
+  size_t name_bytes = 0;                                                 // memory of by_name in bytes, estimated
 
-  static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // bytes of one list
+  static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // memory of one list
     size_t bytes = sizeof(fields) + 2 * sizeof(std::string) + 4 * sizeof(void*) + name.size();
     for (const std::string& field : fields) bytes += sizeof(std::string) + field.size();
     return bytes;
@@ -200,15 +200,15 @@ class Subscriptions {  // what one session is subscribed to; exists after its fi
 
 // Statistics of one session's output. In Redis each client has its own reply buffer, which is resized to fit its
 // replies. Here clients share blocks of a pool while they have output. So the size and peak of Redis' buffer, which
-// CLIENT LIST shows, are emulated.
+// CLIENT LIST shows as rbs and rbp, are emulated.
 class OutputAccount {  // a session's output statistics; emulates Redis' reply buffer
  public:
   explicit OutputAccount(int64_t now_ms) : peak_since_ms_(now_ms) {}
 
-  size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // size of the reply buffer in Redis
-  size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }         // most bytes used there recently
-  // Must be called when output was added: `bytes` of output now wait to be sent.
-  void NoteOutput(size_t bytes) {  // call it when output was added; `bytes` now wait to be sent
+  size_t EmulatedBufferBytes() const { return emulated_buffer_bytes_; }  // in Redis: rbs of CLIENT LIST
+  size_t EmulatedBufferPeakBytes() const { return peak_bytes_; }         // in Redis: rbp of CLIENT LIST
+  // Must be called when output was added. `bytes` is the size of all output that now waits to be sent.
+  void NoteOutput(size_t bytes) {  // output was added; `bytes`: size of all unsent output
     peak_bytes_ = std::max(peak_bytes_, std::min(bytes, emulated_buffer_bytes_));
   }
 
@@ -218,8 +218,8 @@ class OutputAccount {  // a session's output statistics; emulates Redis' reply b
 
   size_t emulated_buffer_bytes_ = BlockPool::kBlockBytes;  // size that Redis' reply buffer would have
   size_t peak_bytes_ = BlockPool::kBlockBytes;             // most bytes used in that buffer since peak_since_ms_
-  int64_t peak_since_ms_;                                  // clock time when peak_bytes_ was last reset
-  int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // clock time when output exceeded the soft limit
+  int64_t peak_since_ms_;                                  // monotonic clock time when peak_bytes_ was last reset
+  int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // monotonic clock time when output exceeded the soft limit
 };
 
 class MemoryPlace {  // the class, index and size with which ClientMemory keeps a session
@@ -251,10 +251,10 @@ struct ClientFaultState {             // active faults of one client (TEST FAULT
   OutputGate gate;                    // holds back or slows the client's output
   bool is_request_delayed = false;    // true: the request in Session::paused_request waits until delayed_until_ms
   uint64_t delay_rule_id = 0;         // id of the fault rule that delays the request, for ClientFaults::Release
-  int64_t delayed_until_ms = 0;       // clock time when the delayed request will run
+  int64_t delayed_until_ms = 0;       // monotonic clock time when the delayed request will run
 
   bool IsOver() const { return !pending && !is_request_delayed && gate.IsOpen(); }  // no fault is left
-  int64_t NextDueMs() const {  // clock time when the delayed request or held output is due
+  int64_t NextDueMs() const {  // monotonic clock time when the delayed request or held output is due
     const int64_t output_ms = gate.NextDueMs();
     return is_request_delayed && delayed_until_ms < output_ms ? delayed_until_ms : output_ms;
   }
@@ -263,7 +263,7 @@ struct ClientFaultState {             // active faults of one client (TEST FAULT
   }
 };
 
-inline ReplyState::Fate ReplyState::EndCommand() {  // after a command: is its reply sent? Updates mode_
+inline ReplyState::Fate ReplyState::EndCommand() {  // call it after a command; kSent: its reply is sent
   const Fate fate = IsSilent() ? Fate::kDropped : Fate::kSent;
   if (mode_ == Mode::kSkip) {
     mode_ = Mode::kOn;

@@ -45,7 +45,7 @@ class ClientCleanup {  // removes a closed session from all lists that point to 
     parts_.client_memory.Forget(session);
   }
   // Unwatches all keys and ends up to kMaxUnsubscribesPerTurn subscriptions of a closed session.
-  bool UnsubscribeSome(Session& session) {  // unwatches keys, ends some subscriptions; true: none is left
+  bool UnsubscribeSome(Session& session) {  // unwatches keys, ends up to 1000 subscriptions; true: none is left
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kMaxUnsubscribesPerTurn);
     return session.subscriptions == nullptr || session.subscriptions->TotalCount() == 0;

@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// Builds a text of "key=value" pairs, separated by blanks, for CLIENT LIST.
+// Builds a line of CLIENT LIST: "key=value" pairs, separated by blanks.
 class Fields {
  public:
   Fields& Text(Bytes key, Bytes value) {
@@ -36,9 +36,9 @@ std::string EventsOf(const Session& session) {
   return session.transport->IsWaitingToWrite() ? "rw" : "r";
 }
 
-// Returns the size of the free input buffer ("qbuf-free" of CLIENT LIST). In Redis a client has its own buffer of at
-// least 16 KB, which is freed when the client idles. Respite's clients share one buffer, so the size of Redis' buffer
-// is estimated from the client's recent peak of input.
+// Returns the number of free bytes in the input buffer ("qbuf-free" of CLIENT LIST). In Redis a client has its own
+// buffer of at least 16 KB, which is freed when the client idles. Respite's clients share one buffer, so the size of
+// Redis' buffer is estimated from the client's recent peak of input.
 size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   constexpr size_t kReadBytes = 16 * 1024;
   constexpr int64_t kIdleMs = 2000;
@@ -49,8 +49,8 @@ size_t FreeInputBytes(const Session& session, int64_t now_ms) {
   return held > buffered ? held - buffered : 0;
 }
 
-// Returns the size of the arguments of the running command. They are in a buffer that all clients share, but CLIENT
-// LIST counts them as memory of this client.
+// Returns the size in bytes of the arguments of the running command. The arguments are in a buffer that all clients
+// share, but CLIENT LIST counts them as memory of this client.
 size_t RunningBytes(std::span<const Bytes> running) {
   size_t bytes = running.size() * sizeof(Bytes);
   for (Bytes word : running) bytes += word.size();
@@ -81,7 +81,7 @@ size_t FirstPieceBytes(const Session& session) {
   return bytes;
 }
 
-// Returns a short name of the parser's error, for the log.
+// Returns a short name of a protocol error, for the log. `error` is the error of the request parser.
 Bytes ReasonOf(Bytes error) {
   constexpr std::array<std::pair<Bytes, Bytes>, 5> kReasons = {{
       {"unbalanced quotes in request", "unbalanced quotes in inline request"},
@@ -126,7 +126,8 @@ size_t WatchedBy(const Session& session) {
   return watches ? session.transaction->watches->places.size() : 0;
 }
 
-// Returns the address of a client. Valkey since 9.1 treats the path of a unix socket like an address of IPv6.
+// Returns the address of a client, as CLIENT LIST shows it. Valkey since 9.1 shows the path of a unix socket in
+// brackets, like an IPv6 address.
 std::string ShownAddress(const std::string& address, const DialectTraits& traits) {
   const bool has_brackets = traits.unix_addresses_have_brackets && address.starts_with('/');
   return has_brackets ? "[" + address + "]:0" : address;

@@ -1,4 +1,4 @@
-// Descriptions of a client for CLIENT LIST, CLIENT INFO and the log.
+// Describes a client as text, for CLIENT LIST, CLIENT INFO and the log.
 #pragma once
 
 #include <span>
@@ -13,15 +13,15 @@ struct DialectTraits;
 
 // Returns the description of a client in CLIENT LIST, "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0
 // flags=N db=0 …", without a line end. `running` are the arguments of the command that the client is running; `now_ms`
-// is the clock time.
+// is the monotonic clock time.
 std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in CLIENT LIST
                        std::span<const Bytes> running = {});
 // Returns the description with only those fields that the dialect with these `traits` shows.
 std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in this dialect's CLIENT LIST
                        std::span<const Bytes> running, const DialectTraits& traits);
 
-// Returns one letter for each property of the client, or "N" if it has none. kClientFlagLetters are all letters of
-// Redis; `u` and `i` never occur here.
+// Returns one letter for each property of the client, or "N" if the client has none. kClientFlagLetters are all letters
+// of Redis; ClientFlags never returns `u` or `i`.
 std::string ClientFlags(const Session& session);  // the field `flags` of CLIENT LIST, such as "N" or "xb"
 inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
 

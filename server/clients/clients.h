@@ -23,8 +23,8 @@ class Clients {  // owns the sessions of all clients, and finds them by id
 
   // Creates the session of a new client. This object owns the session until Remove.
   Session& Create(int64_t now_ms);  // adds the session of a client that has connected
-  // Creates a session without a client, for scripts and loading. It has no id and is in no list.
-  std::unique_ptr<Session> CreateDetached() {  // makes a session without a client, in no list
+  // Creates a session without a client, for scripts and loading. Its id is 0, and no list contains the session.
+  std::unique_ptr<Session> CreateDetached() {  // makes a session without a client
     return std::make_unique<Session>(0, pool_, initial_user_, 0);
   }
   void Remove(Session& session);  // frees a closed session
@@ -38,38 +38,38 @@ class Clients {  // owns the sessions of all clients, and finds them by id
     for (const auto& [id, session] : sessions_) visit(*session);
   }
 
-  size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // input bytes of clients before login
+  size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // input of clients before login
   void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // sets the part of this session in the sum
     unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
     session.unauthenticated_bytes = bytes;
   }
 
   template <class Visit>
-  void VisitNext(size_t count, Visit&& visit);  // calls visit for `count` sessions: those after the last visited one
+  void VisitNext(size_t count, Visit&& visit);  // calls visit(Session&) for the `count` sessions after the last one
 
   void QueueFlush(Session& session) {  // FlushQueued will send the session's replies when the Turn ends
     if (session.queue_flags.is_in_flush_queue_ || session.transport == nullptr) return;
     session.queue_flags.is_in_flush_queue_ = true;
     sessions_to_flush_.push_back(&session);
   }
-  // Adds the session to those whose output contains messages to send. FlushQueued sends the replies of other sessions
-  // first, so that their clients can send the next request meanwhile.
+  // Adds the session to with_messages_: its output contains messages to send. FlushQueued sends the replies of other
+  // sessions first, so that their clients can send the next request meanwhile.
   void QueueMessages(Session& session) {  // FlushQueued will send the session's messages when the Turn ends
     CountMessage();
     if (session.queue_flags.is_in_flush_queue_ || session.transport == nullptr) return;
     session.queue_flags.is_in_flush_queue_ = true;
     with_messages_.push_back(&session);
   }
-  // Sends queued output at the end of a Turn. Each session with replies gets an equal share of the Turn's bytes.
-  // Messages are sent only for a limited time, so that a change with thousands of listeners does not delay other
-  // clients. Later Turns send the remaining messages.
+  // Sends queued output at the end of a Turn. Each session gets an equal share of the Turn's bytes. Messages are sent
+  // only for a limited time, so that a change with thousands of listeners does not delay other clients. Later Turns
+  // send the remaining messages.
   void FlushQueued(const Pace& pace);  // sends the output of queued sessions, when a Turn ends
   bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued had no time to send all messages
-  bool HasUnsentMessagesFor(const Session& session) const {        // the last FlushQueued left this session's output
+  bool HasUnsentMessagesFor(const Session& session) const {        // true: FlushQueued had no time for it
     return has_unsent_messages_ && session.queue_flags.is_in_flush_queue_;
   }
-  uint64_t MessageCount() const { return message_count_; }  // how often CountMessage was called
-  void CountMessage() { ++message_count_; }                 // call it when a message is published or queued
+  uint64_t MessageCount() const { return message_count_; }  // number of messages, to see if a request caused any
+  void CountMessage() { ++message_count_; }                 // must be called when a message is published or queued
   // Sets a function that is called for each session after FlushQueued has sent its output, to measure its memory
   // (ClientMemory); null: none.
   void SetMeasureAfterFlush(std::function<void(Session&)> measure) {  // called with each flushed session; null: none
@@ -88,11 +88,11 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   size_t PausedCount() const { return paused_.size(); }  // number of sessions that AddPaused has added
   std::vector<Session*> TakePaused();  // returns the sessions that AddPaused has added, and empties the list
 
-  // Adds a session whose blocking request has ended. Its reply is sent like a message, and its further input runs at
-  // the end of the Turn.
-  void QueueUnblocked(Session& session);  // the wait has ended: replies, and runs input, at the end of the Turn
+  // Adds a session whose blocking request has ended. At the end of the Turn, its reply is sent like a message, and its
+  // further input runs.
+  void QueueUnblocked(Session& session);  // its wait has ended; when the Turn ends, sends its reply and runs its input
   std::vector<Session*> TakeUnblocked();  // returns the sessions that QueueUnblocked has added, and empties the list
-  bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // TakeUnblocked would return some
+  bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // TakeUnblocked returns some
 
  private:
   static constexpr int64_t kMaxMessageFlushUs = 1000;  // how long one FlushQueued may send messages, in µs
@@ -112,7 +112,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // all sessions by id, also closing ones
   std::vector<Session*> sessions_to_flush_;                // sessions with replies to send when the Turn ends
   std::vector<Session*> with_messages_;      // sessions with messages to send when the Turn ends, after the replies
-  uint64_t message_count_ = 0;               // how often CountMessage was called
+  uint64_t message_count_ = 0;               // number of calls of CountMessage
   bool has_unsent_messages_ = false;         // the last FlushQueued had no time to send all messages
   std::vector<Session*> flushing_sessions_;  // sessions whose output FlushQueued is sending now
   std::vector<Session*> paused_;             // sessions whose requests wait for the end of CLIENT PAUSE
@@ -143,7 +143,7 @@ class TimerFrequency {  // hz: timer ticks per second; grows with the number of 
 };
 
 template <class Visit>
-void Clients::VisitNext(size_t count, Visit&& visit) {  // calls visit for the next `count` sessions, in a circle
+void Clients::VisitNext(size_t count, Visit&& visit) {  // visits the next `count` sessions by id, in a circle
   for (size_t left = std::min(count, sessions_.size()); left > 0; --left) {
     auto next = sessions_.upper_bound(last_visited_id_);
     if (next == sessions_.end()) next = sessions_.begin();

@@ -50,9 +50,9 @@ class KeyQueues {  // for each key a queue of members, first in, first out
 
   // Appends a member to the queue of the key, and returns its place. Cost: O(1).
   Place Add(int db, Bytes key, Member member);
-  // Swaps the member at `place` with the next one, and returns that next one, or null if there is none. So a member can
-  // serve as a cursor that steps along the queue while others are added and removed. Cost: O(1).
-  Member* StepOverNext(const Place& place) {  // swaps the member with the next one, and returns that; null: none
+  // Swaps the member at `place` with the next member. Returns the next member, or null if there is none. So a member
+  // can serve as a cursor that steps along the queue while others are added and removed. Cost: O(1).
+  Member* StepOverNext(const Place& place) {  // swaps the member at `place` with the next, returns that; null: none
     std::list<Member>& members = place.row_->second.members;
     const auto next = std::next(place.at_);
     if (next == members.end()) return nullptr;
@@ -65,7 +65,7 @@ class KeyQueues {  // for each key a queue of members, first in, first out
     members.splice(members.begin(), members, place.at_);
   }
   // Removes the member at this place. Cost: O(1) amortised.
-  void Remove(const Place& place) {  // removes the member from its queue; an empty queue goes too
+  void Remove(const Place& place) {  // removes the member; also removes an empty queue
     std::list<Member>& members = place.row_->second.members;
     members.erase(place.at_);
     if (!members.empty()) return;
@@ -79,7 +79,7 @@ class KeyQueues {  // for each key a queue of members, first in, first out
   // Calls visit(name, queue) for each queue of the database. `visit` must not add or remove queues. Cost: O(keys in the
   // queues of all databases).
   template <class Visit>
-  void ForEachInDatabase(int db, Visit&& visit) {  // calls visit(key's name, queue) for each queue of `db`
+  void ForEachInDatabase(int db, Visit&& visit) {  // calls visit(name, queue) for each queue of `db`
     for (auto& [name, line] : rows_)
       if (name.db == db) visit(name, line);
   }

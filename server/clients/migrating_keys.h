@@ -37,31 +37,31 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   void Remove(const Place& place) { lines_.Remove(place); }                     // the transfer of the key has ended
 
   // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
-  bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: a transfer must end first
+  bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: must wait for a transfer
                  std::span<const Bytes> arguments);
-  // Marks the keys that a script's command writes as changed. Scripts cannot be paused, so they may change a key while
-  // it is being sent.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // a script writes these keys
+  // Marks all keys of a script's command as changed, if the command writes. Scripts cannot be paused, so they may
+  // change a key while MIGRATE is sending the key.
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // a script changes its keys
   void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
   // list.
-  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // returns AddPaused's ids once
+  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // returns the list, empties it
 
   // ChangeDispatcher calls OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener describes these
   // events.
   void OnChange(int db, Bytes key);    // the key has changed: if MIGRATE sends the key, notes it for WasChanged
-  void OnFlush(int db);                // all keys are lost: WasChanged becomes true for those being sent
-  void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: as OnFlush for both
+  void OnFlush(int db);                // called before `db` loses all keys: its keys count as changed
+  void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: their keys count as changed
     OnFlush(db);
     OnFlush(other_db);
   }
 
  private:
-  // Keys are stored here without regard to their database, because the databases of a request are not known in advance.
-  // A transaction may select other databases, and COPY and MOVE name two.
+  // lines_ finds keys without regard to their database, because the databases of a request are not known in advance. A
+  // transaction may select other databases, and COPY and MOVE name two.
   static constexpr int kAnyDb = 0;  // lines_ has the keys of all databases under this number
 
-  bool MustPauseCommand(const Command& command, uint32_t flags,  // does the work of MustPause for one command
+  bool MustPauseCommand(const Command& command, uint32_t flags,  // MustPause for one command
                         std::span<const Bytes> arguments);
 
   KeyQueues<MovingKey> lines_;               // the keys that MIGRATE is sending, all under kAnyDb

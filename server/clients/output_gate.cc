@@ -8,8 +8,8 @@ namespace {
 
 constexpr uint64_t kMsPerSecond = 1000;
 
-// Returns the time in ms, rounded up, that a trickle of `per_second` bytes per second takes for these bytes. Requires:
-// bytes < 2^53.
+// Returns the time in ms, rounded up, in which `bytes` bytes are sent at `per_second` bytes per second. Requires: bytes
+// < 2^53.
 int64_t TimeFor(uint64_t bytes, int64_t per_second) {
   const uint64_t rate = static_cast<uint64_t>(per_second);
   return static_cast<int64_t>((bytes * kMsPerSecond + rate - 1) / rate);

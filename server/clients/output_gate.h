@@ -1,5 +1,5 @@
-// OutputGate: holds back part of the output of one client, as requested by TEST FAULT. Output after a barrier is not
-// sent until the barrier opens, so replies and messages keep their order.
+// OutputGate: holds back part of the output of one client, as requested by TEST FAULT. A barrier is a place in the
+// output: all later output waits until the barrier opens, so replies and messages keep their order.
 //
 //   OutputGate gate;
 //   gate.AddHold(5, {.rule_id = 1, .until_ms = 3000}, 2000);
@@ -17,11 +17,11 @@ namespace respite {
 
 class OutputGate {  // holds back output of one client (TEST FAULT)
  public:
-  static constexpr int64_t kNever = INT64_MAX;  // a barrier that no point in time opens, only Open
+  static constexpr int64_t kNever = INT64_MAX;  // until_ms of a barrier that only Open can open
 
   struct Hold {                 // when a barrier opens: at a time, or when Open names its fault rule
     uint64_t rule_id = 0;       // id of the fault rule for which Open opens this barrier
-    int64_t until_ms = kNever;  // clock time when the barrier opens by itself
+    int64_t until_ms = kNever;  // monotonic clock time when the barrier opens by itself
   };
   // Adds a barrier, which holds back all output after the next `place` unsent bytes until the hold ends. Requires:
   // `place` is not before an existing barrier.
@@ -32,20 +32,21 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
     int64_t per_second;    // speed in bytes per second, more than 0
   };
   void AddTrickle(size_t place, Trickle trickle, int64_t now_ms);  // slows the output after `place` unsent bytes
-  // Ends the output: what comes after the next `place` unsent bytes is never sent. HasReachedEnd tells when those bytes
-  // were sent; then the caller closes the connection.
+  // Ends the output after the next `place` unsent bytes: later output is never sent. HasReachedEnd returns true when
+  // the `place` bytes were sent; then the caller closes the connection.
   void AddFinalBarrier(size_t place);  // output after `place` unsent bytes will never be sent
 
-  void BeginPartialReply(size_t place);  // holds back the output after `place`: an incomplete reply
+  void BeginPartialReply(size_t place);                        // holds back output after `place` unsent bytes
   bool HasPartialReply() const { return has_partial_reply_; }  // true: an incomplete reply is held
   size_t EndPartialReply();  // lets the held reply pass; returns its position in the unsent output
 
   size_t SendableBytes(size_t size) const;         // how many of `size` unsent bytes may be sent now
-  void NoteSent(size_t bytes) { sent_ += bytes; }  // call it when output was sent
+  void NoteSent(size_t bytes) { sent_ += bytes; }  // must be called when output was sent
   enum class Steps : uint8_t { kSmall, kNone };
-  // Opens barriers whose time has come. If slow output (a trickle) has not ended, NextDueMs then tells when to call
-  // this again: with kSmall when some more bytes may pass, with kNone only when all of them may pass. kNone is for
-  // jumps of the clock (TEST CLOCK), which would otherwise make many small steps. Cost: O(opened barriers).
+  // Opens barriers whose time has come. If slow output (a trickle) has not ended, NextDueMs then returns when Advance
+  // must be called again: with kSmall when some more bytes may pass, with kNone only when all bytes of the trickle may
+  // pass. kNone is for jumps of the clock (TEST CLOCK), which would otherwise make many small steps. Cost: O(opened
+  // barriers).
   void Advance(int64_t now_ms, Steps steps = Steps::kSmall);  // opens barriers whose time has come
   int64_t NextDueMs() const;                                  // clock time when Advance has an effect again, or kNever
   // Open opens the barriers of one fault rule, OpenAllBarriers the barriers of all rules. Two kinds of barriers stay
@@ -59,18 +60,18 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
 
  private:
   static constexpr int64_t kNotYet = -1;         // since_ms of a slow output that has not begun
-  static constexpr int64_t kTrickleStepMs = 10;  // slow output is sent at most this often
+  static constexpr int64_t kTrickleStepMs = 10;  // slow output is sent in steps of at least 10 ms
 
   enum class Kind : uint8_t { kHold, kTrickle, kEnd };
   struct Barrier {               // a place in the output after which output is held back, slowed or ended
     Kind kind;                   // holds, slows (trickle) or ends the output
     uint64_t rule_id = 0;        // id of the fault rule for which Open opens this barrier; 0: none
     uint64_t at = 0;             // place of the barrier: bytes since the gate was created
-    int64_t due_ms = kNever;     // clock time when a hold opens, or a trickle may send more
+    int64_t due_ms = kNever;     // monotonic clock time when a hold opens, or a trickle may send more
     uint64_t bytes = 0;          // trickle: number of bytes that are sent slowly
     uint64_t passed = 0;         // trickle: how many of these bytes may be sent by now
     int64_t per_second = 0;      // trickle: speed in bytes per second
-    int64_t since_ms = kNotYet;  // clock time when the trickle began
+    int64_t since_ms = kNotYet;  // monotonic clock time when the trickle began
   };
 
   void Add(Barrier barrier, int64_t now_ms);  // appends the barrier; opens it if its time has come
@@ -78,7 +79,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   // may pass by now.
   static bool Pass(Barrier& barrier, int64_t now_ms, Steps steps);  // true: the barrier is open now
   template <class IsMeant>
-  void OpenBarriersIf(IsMeant&& is_meant, int64_t now_ms);  // removes barriers if is_meant(barrier)
+  void OpenBarriersIf(IsMeant&& is_meant, int64_t now_ms);  // removes each barrier with is_meant(barrier)
 
   std::deque<Barrier> barriers_;    // where TEST FAULT holds, slows or ends the output, in order of their places
   uint64_t sent_ = 0;               // number of bytes sent since the gate was created

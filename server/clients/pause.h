@@ -1,5 +1,5 @@
 // Pause: CLIENT PAUSE, which pauses commands until a given time, and the pauses of writes by the server itself.
-// KeyRemovalRule: says whether expired or evicted keys may be removed now; during a pause, for example, they may not.
+// KeyRemovalRule: says whether keys may expire or be evicted now; during a pause, for example, they may not.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   void PauseWrites(Owner owner) { pausing_owners_ |= owner; }  // commands that write wait until ResumeWrites
   void ResumeWrites(Owner owner) { pausing_owners_ &= static_cast<uint8_t>(~owner); }  // ends the pause by `owner`
   bool IsPausedBy(Owner owner) const { return (pausing_owners_ & owner) != 0; }  // true: `owner` pauses writes now
-  int64_t NextDueMs() const override {  // clock time when CLIENT PAUSE ends, or kNever
+  int64_t NextDueMs() const override {  // monotonic clock time when CLIENT PAUSE ends, or kNever
     return scope_ != Scope::kNone ? until_ms_ : Timers::kNever;
   }
   void RunDue(int64_t) override { End(); }  // ends CLIENT PAUSE when its time has passed
@@ -50,19 +50,19 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
     return (command_flags & (kWrite | kMayReplicate)) != 0;
   }
 
-  std::string_view Reason() const;                // the active pause, for INFO: "client_pause" … "none"
+  std::string_view Reason() const;                // why commands pause, for INFO: "client_pause" … "none"
   Scope scope() const { return scope_; }          // which commands CLIENT PAUSE pauses now
-  int64_t until_ms() const { return until_ms_; }  // clock time when CLIENT PAUSE ends; 0: no pause
+  int64_t until_ms() const { return until_ms_; }  // monotonic clock time when CLIENT PAUSE ends; 0: no pause
 
  private:
   Scope scope_ = Scope::kNone;  // which commands CLIENT PAUSE pauses now
   uint8_t pausing_owners_ = 0;  // the parts of the server that pause writes now, as Owner bits
-  int64_t until_ms_ = 0;        // clock time when CLIENT PAUSE ends; 0: no pause
+  int64_t until_ms_ = 0;        // monotonic clock time when CLIENT PAUSE ends; 0: no pause
 };
 
-// Decides whether expired or evicted keys may be removed now. They may not while clients or writes are paused, while
-// import-mode imports data into a primary, or after the server has stopped. While a slow script or loading is in
-// progress, the answer is kLater. On a replica they may not either, except as described at Cause.
+// Decides whether keys may expire or be evicted now. The answer is kLater while a slow script or loading is in
+// progress. The answer is kNo while clients or writes are paused, on a primary with import-mode, and after the server
+// has stopped. On a replica the answer is kNo, except for kEviction as described at Cause.
 class KeyRemovalRule final : public KeyRemovalPermission {  // may keys expire or be evicted now? (pause, role, loading)
  public:
   // The kind of removal that the rule decides on. kExpiry: removal of expired keys, which a replica leaves to its

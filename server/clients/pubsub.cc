@@ -186,7 +186,8 @@ size_t PubSub::Deliver(const PubSubChannel& topic, Message message) {
   return topic.subscribers.Count();
 }
 
-// A script or EXEC may publish any number of messages to its own client, so these count for the output limit, too.
+// Keeps the message until the session's running command ends. A script or EXEC may publish any number of messages to
+// its own client, so kept messages count for the output limit, too.
 void PubSub::DeferPush(Session& session, Bytes message) {
   if (session.closing) return;
   session.deferred_pushes.append(message);

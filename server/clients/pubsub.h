@@ -1,9 +1,9 @@
 // PubSub: subscriptions to channels, patterns and shard channels, and the delivery of messages.
 //
 // A channel or pattern exists while it has subscribers, which receive messages in order of subscription. A message is
-// serialized once per protocol version into a SharedLog. The buffer of a receiver refers to the log, or copies a short
-// message if that is cheaper. So a long message costs hardly more per receiver than a short one. A message is first
-// delivered to all receivers; then client-output-buffer-limit closes slow ones.
+// serialized once per protocol version into a SharedLog. The output buffer of a receiver refers to the SharedLog, or
+// copies a short message if copying is cheaper. So a long message costs hardly more per receiver than a short one. A
+// message is first delivered to all receivers; then client-output-buffer-limit closes slow ones.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ struct CurrentExecution;
 // A list of pointers to items of type T in order of arrival. Add returns the place (index) of an item, with which
 // Remove finds it in O(1).
 //
-// Removed places stay empty until more than half of the places are empty; then the other items move up.
+// The place of a removed item stays empty until more than half of all places are empty. Then the items move up.
 template <class T>
 class SubscriberList {  // pointers to T in order of arrival; finds and removes them in O(1)
  public:
@@ -73,7 +73,7 @@ struct PubSubChannel {                    // a channel, pattern or shard channel
   SubscriberList<Session> subscribers{};  // the sessions that get its messages, in order of subscription
   std::optional<Glob> glob{};             // the pattern in a form that matches faster; only for long patterns
 
-  static constexpr size_t kLongPattern = 64;  // longer patterns, in bytes, have a `glob`
+  static constexpr size_t kLongPattern = 64;  // patterns of more bytes than this have a `glob`
   bool MatchesChannel(Bytes channel) const {  // true: this pattern matches `channel`
     return glob ? glob->Matches(channel) : GlobMatch(name, channel);
   }
@@ -91,8 +91,8 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
-  void Subscribe(Session& session, PubSubKind kind, Bytes name);    // a second time has no effect
-  void Unsubscribe(Session& session, PubSubKind kind, Bytes name);  // no effect without a subscription
+  void Subscribe(Session& session, PubSubKind kind, Bytes name);    // no effect if already subscribed
+  void Unsubscribe(Session& session, PubSubKind kind, Bytes name);  // no effect if not subscribed
 
   // Sends the message to the subscribers of the channel and of each matching pattern. A session receives the message
   // once per subscription. Cost: O(subscribers + patterns).
@@ -104,14 +104,14 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   void SetShardMessageListener(ShardMessageListener listener) {  // called for shard messages; null: none
     shard_message_listener_ = std::move(listener);
   }
-  bool HasSubscriptions() const {  // a client has subscribed to a channel or pattern; shard channels do not count
+  bool HasSubscriptions() const {  // true: some channel or pattern, not only shard channels, has subscribers
     return TopicCount(PubSubKind::kChannel) + TopicCount(PubSubKind::kPattern) != 0;
   }
 
   size_t TopicCount(PubSubKind kind) const { return TopicsOf(kind).size(); }  // channels of this kind with subscribers
   size_t SubscriberCount(PubSubKind kind, Bytes name) const;                  // number of sessions subscribed to `name`
   std::vector<Session*> Subscribers(PubSubKind kind, Bytes name) const;       // the sessions subscribed to `name`
-  std::vector<Bytes> NamesMatching(PubSubKind kind, const Bytes* pattern) const;  // `pattern` null: all names
+  std::vector<Bytes> NamesMatching(PubSubKind kind, const Bytes* pattern) const;  // pattern null: all names
 
  private:
   friend class Subscriptions;
@@ -120,8 +120,8 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
     HashKey hash_key;  // secret seed of the hash function
   };
   using Topics = std::unordered_map<Bytes, std::unique_ptr<PubSubChannel>, NameHash>;  // keys point into the topics
-  // A message on its way to the subscribers. It is serialized for a protocol version when the first subscriber needs
-  // that version.
+  // A message on its way to the subscribers. Its RESP text for a protocol version is made when the first subscriber
+  // needs that version.
   struct Message {                    // a message that is being delivered
     std::span<const Bytes> pieces;    // the message's RESP text in pieces, without the first byte, `*` or `>`
     std::array<BlobPart, 2> parts{};  // the RESP text in logs_ for RESP2 and RESP3; empty until needed
@@ -132,7 +132,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   }
   PubSubChannel* Find(PubSubKind kind, Bytes name) const;  // the channel or pattern `name`; null: it has no subscribers
   PubSubChannel& FindOrAdd(PubSubKind kind, Bytes name);   // finds the channel or pattern, or creates it
-  // Removes the subscriber at `place` from a channel or pattern. If it was the last one, also removes the channel or
+  // Removes the subscriber at `place` from a channel or pattern. If no subscriber is left, also removes the channel or
   // pattern.
   void RemoveSubscriber(PubSubChannel& topic, uint32_t place);  // removes the subscriber with the index `place`
   // Sends a message to the subscribers of `topic`; null: no subscribers. `type` is the RESP text before the length of
@@ -143,8 +143,8 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
                           Bytes channel, Bytes message);
   size_t Deliver(const PubSubChannel& topic, Message message);  // sends to its subscribers; returns their number
   void DeliverTo(Session& session, const BlobPart& part);       // appends the message to the session's output
-  void DeferPush(Session& session, Bytes message);              // keeps it until the session's running command ends
-  const BlobPart& SerializedPart(Message& message, RespVersion version);  // the message's RESP text; made once
+  void DeferPush(Session& session, Bytes message);              // keeps the message until the session's command ends
+  const BlobPart& SerializedPart(Message& message, RespVersion version);  // RESP text, made once
   void CloseClientsOverOutputLimit();  // closes the clients of overfull_sessions_ that exceed their limit
 
   const Parts parts_;                        // the objects that the constructor got
@@ -158,7 +158,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
 
 template <class T>
 template <class Moved>
-void SubscriberList<T>::CloseGaps(Moved&& moved) {  // closes the gaps that Remove has left
+void SubscriberList<T>::CloseGaps(Moved&& moved) {  // removes the nulls; calls moved(T&, new place)
   size_t next = 0;
   for (size_t place = 0; place < places_.size(); ++place) {
     if (places_[place] == nullptr) continue;

@@ -24,7 +24,7 @@ struct Replica {  // what a primary knows about one of its replicas
   State state = State::kGreets;   // how far the synchronisation with the replica has come
   bool output_is_stream = false;  // true: the running command's output is replication stream, not a reply
 
-  // Properties that the replica has announced (REPLCONF, PSYNC).
+  // What the replica has announced by REPLCONF and PSYNC, such as its port.
   int listening_port = 0;               // port at which the replica accepts clients; 0: not announced
   std::string announced_ip;             // address that the replica has announced; empty: none
   bool accepts_unknown_length = false;  // capa eof: the replica accepts a snapshot of unknown length
@@ -37,16 +37,16 @@ struct Replica {  // what a primary knows about one of its replicas
   int64_t acked_offset = 0;       // replication offset up to which the replica has applied the stream
   bool has_data = false;          // the replica has loaded its snapshot or resynchronised; before, WAIT ignores it
   int64_t acked_disk_offset = 0;  // replication offset up to which the replica's append-only file is on disk
-  int64_t acked_at_ms = 0;        // when the last acknowledgement arrived (real time)
-  int64_t waiting_since_ms = 0;   // when the replica began to wait for a snapshot (real time)
+  int64_t acked_at_ms = 0;        // when the last acknowledgement arrived (monotonic real time)
+  int64_t waiting_since_ms = 0;   // when the replica began to wait for a snapshot (monotonic real time)
 
   int64_t sent_offset = 0;   // replication offset up to which the stream is in the replica's output
   size_t waiting_bytes = 0;  // stream bytes that the backlog keeps until the replica has its snapshot
 
   uint64_t sent_bytes = 0;      // bytes that the replica's socket had accepted at `sent_at_ms`
-  int64_t sent_at_ms = 0;       // when the timer last saw that the output was not stuck (real time)
+  int64_t sent_at_ms = 0;       // when the timer last saw that the output was not stuck (monotonic real time)
   uint64_t received_bytes = 0;  // bytes received from the replica until `received_at_ms`
-  int64_t received_at_ms = 0;   // when the timer last saw that bytes had arrived (real time)
+  int64_t received_at_ms = 0;   // when the timer last saw that bytes had arrived (monotonic real time)
 
   std::unique_ptr<File> file;    // the snapshot file that is being sent to the replica; null: none
   uint64_t file_bytes = 0;       // size of `file` in bytes

@@ -9,14 +9,14 @@ namespace respite {
 
 struct Role {                 // whether this server is a primary or a replica, and whether its links are up
   bool is_replica = false;    // true: this server is a replica; false: a primary
-  bool is_linked = false;     // a replica has its primary's data and receives the stream
-  int64_t good_replicas = 0;  // a primary's number of replicas with a lag below min-replicas-max-lag
+  bool is_linked = false;     // true: this replica has its primary's data and receives the stream
+  int64_t good_replicas = 0;  // on a primary: number of replicas with a lag of at most min-replicas-max-lag
 
-  // Returns whether this server is a replica that refuses writes of clients (replica-read-only).
-  bool IsReadOnly(const Settings& settings) const {  // a replica that refuses writes of clients (replica-read-only)
+  // Returns whether this server is a replica with replica-read-only, which refuses writes of clients.
+  bool IsReadOnly(const Settings& settings) const {  // true: a replica that refuses writes of clients
     return is_replica && settings.replica_read_only;
   }
-  bool IsStale(const Settings& settings) const {  // a replica without its primary, which must not serve old data
+  bool IsStale(const Settings& settings) const {  // true: a replica without its primary that must not serve old data
     return is_replica && !is_linked && !settings.replica_serve_stale_data;
   }
 };

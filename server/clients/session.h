@@ -48,7 +48,7 @@ class QueueFlags {  // whether the session is in each of the queues of Clients
 
   bool is_in_flush_queue_ = false;      // true: has output to send at the end of the turn
   bool is_in_pause_queue_ = false;      // true: the request waits for the end of CLIENT PAUSE
-  bool is_in_unblocked_queue_ = false;  // true: the client's wait has ended
+  bool is_in_unblocked_queue_ = false;  // true: the client's wait has ended, its further input must run
 };
 
 struct Session {  // the server's state of one client
@@ -87,7 +87,7 @@ struct Session {  // the server's state of one client
   size_t unapplied_bytes = 0;        // stream bytes of a primary that were received, but not applied
 
   std::string deferred_pushes;             // messages to send after the reply of the running command
-  std::vector<size_t> redacted_arguments;  // which arguments SLOWLOG and MONITOR must not show
+  std::vector<size_t> redacted_arguments;  // indexes of arguments that SLOWLOG and MONITOR must not show
 
   Session* caller = nullptr;  // a script's session: the session of the client that runs the script
 
@@ -101,12 +101,12 @@ struct Session {  // the server's state of one client
   std::unique_ptr<ClientFaultState> fault_state;  // active faults (TEST FAULT); null: none
 
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // true: this session runs a script's commands
-  Session& Caller() { return caller == nullptr ? *this : *caller; }   // session that runs this script, or this session
+  Session& Caller() { return caller == nullptr ? *this : *caller; }   // of a script: its client's session; else this
   bool IsBlocked() const {  // true: blocked, paused or delayed, so later requests wait
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }
-  bool IsDelayed() const {  // TEST FAULT delays the session's request
+  bool IsDelayed() const {  // true: TEST FAULT delays the session's request
     return fault_state != nullptr && fault_state->is_request_delayed;
   }
   bool InTransaction() const { return transaction != nullptr && transaction->IsOpen(); }  // true: after MULTI
@@ -115,7 +115,7 @@ struct Session {  // the server's state of one client
     return *transaction;
   }
 
-  size_t SendableBytes() const {  // how many bytes of output may be sent now, despite TEST FAULT
+  size_t SendableBytes() const {  // bytes of output that may be sent now; TEST FAULT may hold back the rest
     return fault_state == nullptr ? out.Size() : fault_state->gate.SendableBytes(out.Size());
   }
   void NoteSent(size_t bytes) {  // removes the first `bytes` of output, which were sent
@@ -123,13 +123,14 @@ struct Session {  // the server's state of one client
     if (fault_state != nullptr) fault_state->gate.NoteSent(bytes);
   }
   // Returns true if all output was sent, or if the rest must never be sent (OutputGate::AddFinalBarrier).
-  bool HasSentAll() const {  // true: no more output can be sent
+  bool HasSentAll() const {  // true: no output is left that may be sent
     return out.IsEmpty() || (fault_state != nullptr && fault_state->gate.HasReachedEnd());
   }
 
-  // OutputBytes leaves out the first block of output, as "omem" of CLIENT LIST in Redis leaves out the static buffer.
-  static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // output that OutputBytes leaves out
-  size_t OutputBytes() const;  // memory of the output, which the limits compare: "omem" of CLIENT LIST
+  // OutputBytes does not count this many bytes, the first block of output. In Redis, "omem" of CLIENT LIST does not
+  // count the client's static buffer either.
+  static constexpr size_t kUncountedOutputBytes = BlockPool::kBlockBytes;  // not counted by OutputBytes
+  size_t OutputBytes() const;  // bytes of output that count for the limits: "omem" of CLIENT LIST
 
   // Returns the memory in bytes that this client uses: the session, its input, output, waiting request, queued
   // commands, watched keys, subscriptions and tracking prefixes. Cost: O(1), and O(arguments) while a request is paused
@@ -137,17 +138,17 @@ struct Session {  // the server's state of one client
   size_t HeldBytes() const;  // memory of the client in bytes, with all buffers
 };
 
-inline size_t Session::OutputBytes() const {  // memory of the output above kUncountedOutputBytes
+inline size_t Session::OutputBytes() const {  // bytes of output above kUncountedOutputBytes
   size_t held = out.HeldBytes() + deferred_pushes.size();
   if (replica != nullptr) held += replica->waiting_bytes;
   return held > kUncountedOutputBytes ? held - kUncountedOutputBytes : 0;
 }
 
-inline size_t HeldBytesOf(const std::string& text) {  // heap memory of a text: 0 if it is inside the string
+inline size_t HeldBytesOf(const std::string& text) {  // heap memory in bytes; 0: the text is in the std::string itself
   static const size_t kInPlace = std::string().capacity();
   return text.capacity() > kInPlace ? text.capacity() + 1 : 0;
 }
-inline size_t HeldBytesOf(const std::vector<std::string>& words) {  // heap memory of a vector and its texts
+inline size_t HeldBytesOf(const std::vector<std::string>& words) {  // heap memory of a vector and its texts in bytes
   size_t bytes = words.capacity() * sizeof(std::string);
   for (const std::string& word : words) bytes += HeldBytesOf(word);
   return bytes;
@@ -172,7 +173,7 @@ inline bool InSubscribedMode(const Session& session) {  // a RESP2 client that m
   return session.subscriptions != nullptr && session.resp == RespVersion::kResp2;
 }
 
-inline void DropAllSubscriptions(Session& session) {  // ends all subscriptions, sends no messages about it
+inline void DropAllSubscriptions(Session& session) {  // ends all subscriptions, without a message to the client
   session.subscriptions.reset();
   if (session.kind == SessionKind::kPubSub) session.kind = SessionKind::kNormal;
 }

@@ -144,8 +144,8 @@ void Tracking::QueueForBroadcast(Bytes key) {
 
 void Tracking::Broadcast() {
   if (!std::exchange(has_changes_, false)) return;
-  // First takes the changed keys and the ids of the clients out of prefixes_. Tell may close a client that exceeds its
-  // output limit, which removes the client's prefixes.
+  // First copies the changed keys and the ids of the clients from prefixes_. Tell may close a client that exceeds its
+  // output limit, which changes prefixes_.
   struct Part {
     std::map<std::string, uint64_t, std::less<>> changed;
     std::vector<uint64_t> ids;

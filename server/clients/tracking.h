@@ -43,17 +43,17 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   // Turns tracking on with these options (CLIENT TRACKING ON). Keeps the prefixes that the client already has, and adds
   // those in `options`. Cost: O(prefixes).
   void Enable(Session& session, TrackingOptions options);  // CLIENT TRACKING ON
-  // Stops tracking for the session. The server still remembers the keys that the session has read until these keys
+  // Turns tracking off for the session. The server still remembers which keys the session has read, until these keys
   // change.
   void Disable(Session& session);  // CLIENT TRACKING OFF, RESET, or the client has disconnected
 
   // Remembers that this client has read the keys of the command. Must be called after a command that reads keys.
   // Requires: the session tracks keys.
-  void RememberReadKeys(Session& session, const Command& command,  // call it after a command that has read keys
+  void RememberReadKeys(Session& session, const Command& command,  // called after a command that has read keys
                         std::span<const Bytes> arguments);
   // If more keys are tracked than tracking-table-max-keys, forgets some of them and sends their invalidations. While
   // the table stays too large, each call forgets up to 100 keys more than the call before.
-  void EnforceTableLimit();  // above tracking-table-max-keys: forgets some keys, and tells their readers
+  void EnforceTableLimit();  // above tracking-table-max-keys: forgets some keys, tells their readers
   void Broadcast();          // sends the invalidations of broadcast mode, at the end of a Turn
 
   // ChangeDispatcher calls IsEmpty, OnChange and OnFlush to report changes of the data; ChangeListener describes these
@@ -61,8 +61,8 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
   bool IsEmpty() const {  // true: no client tracks keys, and no reads are remembered
     return readers_.empty() && prefixes_.empty() && tracking_client_count_ == 0;
   }
-  void OnChange(Bytes key);  // call it after a change of the key; tells its readers
-  void OnFlush();            // call it before all keys are lost; tells all tracking clients
+  void OnChange(Bytes key);  // called after a change of the key; tells its readers
+  void OnFlush();            // called before a flush of any database; tells all tracking clients
 
   size_t ClientCount() const { return tracking_client_count_; }  // number of clients with tracking on
   size_t KeyCount() const { return readers_.size(); }            // number of remembered keys, which clients have read

@@ -28,8 +28,8 @@ struct Progress {  // progress of a request that runs in several Turns
     kBegun,  // partly done (Call::ContinueInNextTurn): is not checked again
   };
   Stage stage = Stage::kNew;    // whether the request must pass the checks before a command (Gates)
-  int64_t spent_us = 0;         // how long the parts that are done have run
-  bool has_met_faults = false;  // TEST FAULT has already acted on the request, and must not do so again
+  int64_t spent_us = 0;         // how long the request has run so far, in µs
+  bool has_met_faults = false;  // true: TEST FAULT has seen the request, and must not change it again
 };
 
 struct PausedRequest {             // a request that waits, and will run in a later Turn
@@ -37,11 +37,11 @@ struct PausedRequest {             // a request that waits, and will run in a la
   Progress progress;               // how much of the request is done
 };
 
-// What a blocking command waits for; passed to Call::Wait.
+// The argument of Call::Wait, which a blocking command calls.
 struct BlockCondition {  // what a blocking command waits for, and what happens after the timeout
   // A function that writes the reply when the timeout has passed, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
-  // Whether the request also runs again when one of its keys was deleted or changed its type. kTold: it does.
+  // Whether the request also runs again when one of its keys was deleted or changed its type. kTold: yes; kIgnored: no.
   enum class Loss : uint8_t { kIgnored, kTold };
 
   std::span<const Bytes> keys = {};   // a change of one of these keys ends the wait; empty: no key
@@ -49,7 +49,7 @@ struct BlockCondition {  // what a blocking command waits for, and what happens 
   int64_t timeout_ms = 0;             // how long the client waits; 0: no timeout
   Loss loss = Loss::kIgnored;         // kTold: deletion or another type of a key ends the wait too
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // reply after the timeout
-  int64_t retry_ms = 0;                 // the request runs again after this time, if the client still waits; 0: not
+  int64_t retry_ms = 0;                 // after this time, the request runs again if the client still waits; 0: never
   bool waits_for_disk = false;          // WAITAOF: each fsync of the AOF runs the request again
   bool can_be_unblocked = true;         // true: CLIENT UNBLOCK may end the wait
   std::vector<std::string> words = {};  // arguments of the request that runs later; empty: the present arguments
@@ -66,10 +66,10 @@ struct BlockedClient {                               // a blocked session, and t
   BlockCondition::Answer answer;                         // writes the reply after the timeout
   bool waits_for_disk;                                   // WAITAOF: each fsync of the AOF runs the request again
   bool can_be_unblocked;                                 // true: CLIENT UNBLOCK may end the wait
-  int64_t deadline_ms = kNoDeadline;                     // clock time when the wait times out
-  int64_t retry_at_ms = kNoDeadline;                     // clock time when the request runs again
-  std::vector<KeyQueues<BlockedClient*>::Place> places;  // places in the queues of its keys
-  std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // places in deletion_queues_
+  int64_t deadline_ms = kNoDeadline;                     // monotonic clock time when the wait times out
+  int64_t retry_at_ms = kNoDeadline;                     // clock time when the request runs again; kNoDeadline: never
+  std::vector<KeyQueues<BlockedClient*>::Place> places;  // places in BlockedClients::lines_
+  std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // in BlockedClients::deletion_queues_
 
   int64_t DueMs() const { return std::min(deadline_ms, retry_at_ms); }  // when the timeout passes or a retry is due
   size_t HeldPlaceBytes() const {  // memory of `places` and deletion_queue_places in bytes
@@ -100,8 +100,8 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
   void Begin() { is_open_ = true; }                                // MULTI: opens the transaction
   bool HasRefusedCommand() const { return has_refused_command_; }  // true: EXEC will fail, as a command was refused
   void NoteRefusedCommand() { has_refused_command_ = is_open_; }   // a command was refused: after MULTI, EXEC will fail
-  bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // true: EXEC will run no commands
-  void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }        // EXEC will run no commands
+  bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // true: EXEC will return null
+  void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }        // watched key changed: EXEC will return null
   void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }     // UNWATCH: changes until now do not matter
 
   // Queues a command for EXEC, and copies its arguments. Does nothing if the transaction can no longer run. Cost:
@@ -110,9 +110,9 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
   size_t Size() const { return size_; }                                  // number of queued commands
   template <class Visit>
   void ForEach(Visit&& visit) const;  // calls visit(command, arguments) in order
-  // Returns the CommandFlag bits that all queued commands have now. Those of a command that runs a script depend on the
-  // script, which may have been replaced since the command was queued. Cost: O(1), or O(length of the arguments) if the
-  // flags of a queued command depend on its arguments.
+  // Returns the CommandFlag bits that all queued commands have now. The flags of a command that runs a script depend on
+  // the script, which may have been replaced since the command was queued. Cost: O(1), or O(length of the arguments) if
+  // the flags of a queued command depend on its arguments.
   uint32_t Flags(const Services& services, const Session& session) const;  // flags that all queued commands have now
 
   // Ends the transaction (EXEC, DISCARD) and drops the queued commands. The session still watches its keys;

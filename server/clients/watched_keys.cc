@@ -62,8 +62,8 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   if (line == nullptr) return;
   const bool exists = keyspace_[db].Find(key) != nullptr;
   for (Watcher& watcher : line->members) {
-    // If the key had expired before WATCH, its removal is not a change, but the creation of a new key with that name
-    // is.
+    // If the key had expired before WATCH, its removal is not a change. The creation of a new key with this name is
+    // one.
     if (watcher.was_expired && !exists) {
       watcher.was_expired = false;
     } else {
@@ -72,9 +72,9 @@ void WatchedKeys::OnChange(int db, Bytes key) {
   }
 }
 
-// Marks the transactions that lose a key without a search of the keyspace. As long as no watched key of a transaction
-// has changed, keys that existed at WATCH still exist, and other keys do not. So the transaction loses a key exactly if
-// one existed at WATCH.
+// Marks the transactions that lose a watched key, and needs no search of the keyspace for this. As long as no watched
+// key of a transaction has changed, keys that existed at WATCH still exist, and other keys do not. So a transaction
+// loses a key exactly if one of its keys in `db` existed at WATCH.
 void WatchedKeys::OnFlush(int db) {
   const auto lists = lists_by_database_.find(db);
   if (lists == lists_by_database_.end()) return;

@@ -17,7 +17,7 @@ class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC 
   WatchedKeys(Keyspace& keyspace, const HashKey& hash_key) : keyspace_(keyspace), lines_(hash_key) {}
 
   bool IsEmpty() const { return lines_.IsEmpty(); }  // true: no key is watched
-  // Makes the session watch the key, if it does not yet. Cost: O(log n) for n keys that the session watches.
+  // Makes the session watch the key (WATCH). Cost: O(log n) for n keys that the session watches.
   void Watch(Session& session, Bytes key, int64_t now_ms);  // no effect if `session` already watches the key
   // Unwatches all keys of the session, for UNWATCH and at the end of a transaction or session. If there are many keys,
   // their memory is freed later, by FreeDroppedKeys. Cost: O(databases).
@@ -31,7 +31,7 @@ class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC 
   void OnChange(int db, Bytes key);  // the key has changed: EXEC will fail if the key is watched
   // Makes stale each transaction that watches a key of `db`, if the key existed at WATCH. Cost: O(sessions that watch
   // such keys), regardless of the number of keys.
-  void OnFlush(int db);  // all keys are lost: EXEC of clients that watch one of them will fail
+  void OnFlush(int db);  // called before `db` loses all keys: EXEC of clients that watch one will fail
   // Makes stale each transaction that watches a key of one of the databases, if the key exists in at least one of them.
   // If the key was absent or expired both before and after the swap, the transaction stays valid.
   void OnSwap(int db, int other_db, int64_t now_ms);  // SWAPDB was run: EXEC will fail if a watched key changed
@@ -39,7 +39,7 @@ class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC 
  private:
   void MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms);  // EXEC fails where keys of `db` changed
   size_t Drop(WatchList& list, size_t count);  // frees up to `count` keys; returns what is left of `count`
-  static void NoteWatchedKeyChange(const Watcher& watcher) {  // EXEC will fail, if still watched
+  static void NoteWatchedKeyChange(const Watcher& watcher) {  // EXEC will fail, unless unwatched
     if (watcher.list->transaction != nullptr) watcher.list->transaction->NoteWatchedKeyChange();
   }
   bool IsExpired(int db, Bytes key, int64_t now_ms) const {  // the key exists, but has expired
@@ -50,8 +50,8 @@ class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC 
   Keyspace& keyspace_;        // all databases of the server
   KeyQueues<Watcher> lines_;  // for each key the sessions that watch it
   std::map<int, std::unordered_set<WatchList*>>
-      lists_by_database_;                                 // lists with a key that existed at WATCH, by database
-  std::deque<std::unique_ptr<WatchList>> dropped_lists_;  // unwatched keys, whose memory FreeDroppedKeys will free
+      lists_by_database_;                                 // by database: WatchLists with a key that existed at WATCH
+  std::deque<std::unique_ptr<WatchList>> dropped_lists_;  // lists of unwatched keys, which FreeDroppedKeys will free
 };
 
 inline void EndTransaction(WatchedKeys& watched_keys, Session& session) {  // drops queued commands, unwatches all keys

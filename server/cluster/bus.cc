@@ -7,8 +7,8 @@ namespace respite {
 
 namespace {
 
-// Limits for links that other nodes opened and whose sender is not known yet: their number and their age. A large
-// cluster does not reach this number when it forms.
+// Limits for links that other nodes opened and whose sender is not known yet: the number of these links, and the age of
+// each. Even a large cluster does not reach this number when it forms.
 constexpr size_t kMaxUnidentifiedLinks = 1000;
 constexpr int64_t kMaxUnidentifiedMs = 15'000;
 
@@ -140,8 +140,8 @@ void Bus::OnClosed(BusLink& link, const std::string& reason) {
   unidentified_links_.erase(self);
   if (link.node == nullptr) return;
   ClusterNode& node = *link.node;
-  // A node to which no connection can be made must also become PFAIL. So its silence counts from now, as if this node
-  // had just sent a PING.
+  // A node to which no connection can be made must also become PFAIL. So its silence counts from now, as if a PING had
+  // just been sent to the node.
   if (node.outbound_link == self && !link.IsOpen() && node.ping_sent_ms == 0) node.ping_sent_ms = core_.NowMs();
   if (node.outbound_link == self) node.outbound_link = nullptr;
   if (node.inbound_link == self) node.inbound_link = nullptr;

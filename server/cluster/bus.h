@@ -20,7 +20,7 @@ Result<int, std::string> BusPortOf(const Settings& settings);  // bus port: by d
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
-  // The user of the bus handles the packets that arrive, and is told when a link that this node opened is connected.
+  // The interface of the Cluster, which uses the bus: handles the packets that arrive.
   class User {
    public:
     virtual ~User() = default;
@@ -34,7 +34,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   Bus& operator=(const Bus&) = delete;
 
   std::optional<std::string> Listen();  // starts to accept connections of other nodes; returns the reason if it failed
-  // Returns the port on which the bus listens. It stays the same when the port for clients changes.
+  // Returns the port on which the bus listens. CONFIG SET port does not change the port of the bus.
   int Port() const { return port_; }
 
   void ConnectToNode(ClusterNode& node);                   // connects to the node, unless this node has a link to it
@@ -50,14 +50,15 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
 
   PacketHeader MakeHeader(PacketType type) const;  // makes a header that describes this node
   void Send(BusLink& link, const BusPacket& packet);
-  // Sends on the link that this node opened. Does nothing if there is no such link, or if it is not connected yet.
+  // Sends the packet on the link that this node opened to `node`. Does nothing if there is no such link, or if the link
+  // is not connected yet.
   void Send(ClusterNode& node, const BusPacket& packet);
   void Flush();  // sends the queued bytes of all links; called at the end of a turn
-  // Stops sending forever. Packets that Send has queued before are not sent either.
+  // Stops sending forever. Packets that are queued now are not sent either.
   void Mute() { is_mute_ = true; }          // from now on, sends nothing
   void Broadcast(const BusPacket& packet);  // sends to all nodes with a link, except nodes in handshake
-  // Like the Broadcast above, but sends only to nodes for which `wanted` returns true.
-  void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // to some nodes
+  // Sends only to nodes for which wanted(node) returns true. Omits nodes without a link and nodes in handshake.
+  void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // if wanted(node)
 
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
   const Counts& sent() const { return sent_; }            // how many packets of each type were sent since the start
@@ -65,8 +66,8 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   uint64_t over_limit_link_count() const {                // how many links cluster-link-sendbuf-limit has closed
     return over_limit_link_count_;
   }
-  // Visits the links of known nodes, in both directions.
-  void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // visits the links to and from known nodes
+  // Calls visit(link) for the links to and from known nodes.
+  void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // links of known nodes
 
   struct Filter {              // which received packets are dropped, for tests (set by DEBUG)
     int type = -1;             // the PacketType that is dropped; -1: none
@@ -75,10 +76,10 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   Filter filter;  // which received packets are dropped; set by DEBUG
 
   // The functions of BusLink::Owner.
-  void OnOpened(BusLink& link) override;               // tells the user that a link of this node is connected
+  void OnOpened(BusLink& link) override;               // tells user_ that a link which this node opened is connected
   void OnData(BusLink& link) override;                 // records when the node last sent anything
-  void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and gives it to the user
-  void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // adds the link to to_flush_
+  void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and passes it to user_
+  void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // adds to to_flush_
   void OnClosed(BusLink& link, const std::string& reason) override;  // forgets a link that has ended
   // The functions of Network::Acceptor.
   void OnAccepted(std::unique_ptr<Link> link) override;  // makes a BusLink for a connection of another node

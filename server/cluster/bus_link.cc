@@ -17,7 +17,7 @@ void BusLink::Flush() {
   if (unsent_.capacity() > kMaxKept) unsent_.shrink_to_fit();
 }
 
-// Handles the packets that are complete, and keeps the bytes after them for the next call. Packets are read in place,
+// Handles the packets that are complete, and keeps the remaining bytes for the next call. Packets are read from `bytes`
 // without a copy, unless the beginning of a packet was kept.
 void BusLink::OnReceived(Bytes bytes) {
   const auto self = shared_from_this();

@@ -1,4 +1,4 @@
-// BusLink: one connection of the cluster bus; it splits the received bytes into packets.
+// BusLink: one connection of the cluster bus. Splits the received bytes into packets.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@ struct ClusterNode;
 
 class BusLink final : public Link::User, public std::enable_shared_from_this<BusLink> {  // one connection of the bus
  public:
-  class Owner {  // interface of the Bus, which a link tells what happens on it
+  class Owner {  // interface of the Bus, which handles the events of its links
    public:
     virtual ~Owner() = default;
     virtual void OnOpened(BusLink& link) = 0;  // the link is connected now
     virtual void OnData(BusLink& link) = 0;    // some bytes have arrived; called before OnPacket
     // One whole packet has arrived, and `bytes` is its content. The owner may close the link in this call.
-    virtual void OnPacket(BusLink& link, Bytes bytes) = 0;  // a whole packet has arrived; may close the link
+    virtual void OnPacket(BusLink& link, Bytes bytes) = 0;  // a whole packet arrived; may close `link`
     virtual void OnUnsent(BusLink& link) = 0;  // the link has bytes to send now: the owner must call Flush later
-    virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; the owner drops it
+    virtual void OnClosed(BusLink& link, const std::string& reason) = 0;  // the link has ended; must be dropped
   };
-  // Maximum size of a packet, and of the unsent bytes, on a link whose other node is not known yet. The first packets
-  // of a new node are smaller.
+  // The maximum size, in bytes, of a packet on a link whose other node is not known yet. Also the maximum of unsent
+  // bytes on such a link. The first packets of a new node are smaller.
   static constexpr size_t kMaxBytesWithoutNode = size_t{1} << 20;
   enum class Direction : uint8_t { kTo, kFrom };  // kTo: this node has connected; kFrom: it has accepted the link
 
@@ -48,16 +48,16 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   }
   bool IsOpen() const { return is_open_; }            // true: the connection was made
   Direction direction() const { return direction_; }  // kTo: this node has connected to the other; kFrom: the reverse
-  // Queues the packet until the next Flush. Requires: the link is open.
+  // Queues an encoded packet; the next Flush sends it. Requires: the link is open.
   void Send(Bytes packet) {
     if (unsent_.empty()) owner_.OnUnsent(*this);
     unsent_.append(packet);
   }
   void Flush();                 // writes what Send has queued to the socket
-  size_t UnsentBytes() const {  // bytes that Send has queued and the peer was not sent yet
+  size_t UnsentBytes() const {  // number of bytes that Send has queued and that are not sent yet
     return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0;
   }
-  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }  // memory of the link
+  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }  // in bytes
   std::string PeerIp() const { return IpOf(link_->PeerAddress()); }                         // IP of the other node
   std::string LocalIp() const { return IpOf(link_->LocalAddress()); }  // IP of this node's end of the link
 
@@ -73,7 +73,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   const int64_t born_ms;  // when the link was made (Unix time)
 
  private:
-  // Removes the port and brackets of "127.0.0.1:7000" or "[::1]:7000".
+  // Returns the IP of an address: "::1" of "[::1]:7000", "127.0.0.1" of "127.0.0.1:7000".
   static std::string IpOf(const std::string& address);
   size_t HandleWholePackets(Bytes bytes);  // handles the whole packets at the front of `bytes`; returns their size
 

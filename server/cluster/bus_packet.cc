@@ -34,8 +34,8 @@ class Writer {
     StoreBig<Number>(bytes.data(), value);
     out_.append(bytes.data(), bytes.size());
   }
-  // Writes the text as a field of `bytes` bytes. Cuts a text that is too long. Fills the rest of the field with zero
-  // bytes, at least one.
+  // Writes the text as a field of `bytes` bytes. Cuts a text of `bytes` bytes or more. Fills the rest of the field with
+  // at least one zero byte.
   void PutText(Bytes text, size_t bytes) {
     text = text.substr(0, bytes - 1);
     out_.append(text);
@@ -53,7 +53,7 @@ class Reader {
   explicit Reader(Bytes bytes) : bytes_(bytes) {}
 
   size_t Left() const { return bytes_.size(); }
-  // All methods of Reader that take bytes require that enough bytes are left.
+  // Returns the next `bytes` bytes. Like all functions of Reader, requires that enough bytes are left.
   Bytes Take(size_t bytes) {
     const Bytes taken = bytes_.substr(0, bytes);
     bytes_.remove_prefix(bytes);
@@ -85,7 +85,7 @@ void PutExtension(std::string& out, ExtensionType type, Bytes content) {
   writer.PutZeros(Aligned(content.size()) - content.size());
 }
 
-// Writes the text with a terminating zero byte.
+// Writes an extension whose content is a text with a terminating zero byte.
 void PutTextExtension(std::string& out, ExtensionType type, const std::string& text) {
   PutExtension(out, type, Bytes(text.c_str(), text.size() + 1));
 }
@@ -162,8 +162,8 @@ GossipEntry GetGossip(Reader& reader) {
   return entry;
 }
 
-// Stores an extension in `extensions`. Returns the reason if the content is invalid for the type. Ignores unknown
-// types.
+// Stores a received extension in `extensions`. Returns the error if the content is invalid for the type. Ignores
+// unknown types.
 std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t type, Bytes content) {
   const auto ends = [](Bytes text) { return text.find('\0') != Bytes::npos; };
   Reader reader(content);
@@ -184,7 +184,8 @@ std::optional<std::string> TakeExtension(PingExtensions& extensions, uint16_t ty
       if (content.size() < NodeId::kLength) return "shard id too short";
       extensions.shard = reader.GetId();
       return std::nullopt;
-    // Redis 8 uses these numbers for other extensions, so content that is not an address is no error.
+    // Redis 8 uses the numbers of kClientIpv4 and kClientIpv6 for other extensions, so content that is not an address
+    // is no error.
     case ExtensionType::kClientIpv4:
       extensions.client_ipv4 = reader.GetText(content.size());
       return std::nullopt;
@@ -255,7 +256,7 @@ Frame GetHeader(Reader& reader, PacketHeader& header) {
   return frame;
 }
 
-// Stores the body in the packet, or returns the reason why it could not be read.
+// Stores the body in the packet, or returns the error with which reading the body failed.
 template <class Body>
 std::optional<std::string> Keep(BusPacket& packet, Result<Body, std::string> body) {
   if (!body.ok()) return std::move(body).error();

@@ -1,4 +1,4 @@
-// BusPacket: a message of the cluster bus, protocol version 1, and its bytes on the wire.
+// BusPacket: a message of the cluster bus, protocol version 1. Its bytes on the wire, each field with its offset:
 //
 //   bytes  0 "RCmb" · 4 length · 8 version · 10 port · 12 type · 14 count · 16 current epoch · 24 config epoch
 //          32 offset · 40 sender · 80 slots · 2128 primary · 2168 address · 2214 extensions · 2246 other port
@@ -84,7 +84,7 @@ struct GossipEntry {  // what the sender of a packet knows of one other node
   uint16_t other_port = 0;  // the node's TLS port if `port` is TCP, and the reverse; 0: none
 };
 
-// Optional fields of PING, PONG and MEET. They follow the gossip entries. Redis has them since version 7.0.
+// PingExtensions follow the gossip entries of a packet. Redis has extensions since version 7.0.
 struct PingExtensions {  // optional fields at the end of PING, PONG and MEET, which describe the sender
   struct Forgotten {     // a node that CLUSTER FORGET has removed at the sender
     NodeId id;
@@ -112,18 +112,18 @@ struct PublishBody {    // the content of PUBLISH and SPUBLISH between nodes
 struct UpdateBody {           // the content of UPDATE: tells an outdated node which slots a node owns
   uint64_t config_epoch = 0;  // the epoch with which the owner claims the slots
   NodeId id;                  // the node that owns the slots
-  SlotSet slots;              // all slots of that node
+  SlotSet slots;              // all slots of the node `id`
 };
 struct EmptyBody {};  // the content of packets that have only a header
 
 struct BusPacket {                              // one packet of the cluster bus
-  static constexpr size_t kPreambleBytes = 8;   // number of first bytes that contain the packet's length
+  static constexpr size_t kPreambleBytes = 8;   // so many first bytes contain the packet's length
   static constexpr size_t kHeaderBytes = 2256;  // encoded size of PacketHeader, with the preamble
   static constexpr size_t kGossipBytes = 104;   // encoded size of one GossipEntry
-  // Maximum packet size in bytes. A longer packet is invalid, and the link that brings it is closed.
+  // The maximum size of a packet in bytes. A longer packet is invalid, and its link is closed.
   static constexpr uint32_t kLongest = uint32_t{1} << 30;
-  // A packet with a larger epoch is dropped. Each election takes the next epoch, so an epoch near the end of the range
-  // would leave no room for elections. No cluster reaches this value by counting.
+  // The maximum epoch of a packet; a packet with a larger epoch is dropped. Each election takes the next epoch, so an
+  // epoch near the end of the range would leave no room for elections. No cluster reaches this value by counting.
   static constexpr uint64_t kMaxEpoch = uint64_t{1} << 62;
 
   PacketHeader header;  // type of the packet, and what the sender says of itself
@@ -133,7 +133,7 @@ struct BusPacket {                              // one packet of the cluster bus
   // Reads a packet. Fails with the reason, for the log, if the packet is invalid. Ignores unknown extensions and the
   // body of a kModule packet.
   static Result<BusPacket, std::string> Decode(Bytes bytes);  // reads the bytes of one packet; fails with the reason
-  static std::optional<uint32_t> LengthOf(Bytes preamble);  // the packet's size, from its first bytes; nothing: invalid
+  static std::optional<uint32_t> LengthOf(Bytes preamble);    // size of the whole packet in bytes; nullopt: invalid
 };
 
 }  // namespace respite

@@ -101,7 +101,7 @@ void Cluster::ReadSettings() {
 }
 
 // Sets or clears the flag "nofailover" of this node. A replica with this flag does not try to replace a failed primary.
-// So other replicas do not count it when they compute their rank.
+// So other replicas do not count this replica when they compute their rank.
 void Cluster::UpdateNoFailoverFlag() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();
@@ -161,9 +161,9 @@ void Cluster::PingRandomNode() {
   if (oldest != nullptr) gossip_.Ping(*oldest);
 }
 
-// Tells all nodes that this node follows another primary, at most once per second. In Redis, the other nodes learn this
-// from the next PING, up to half a node timeout later. Until then, a former primary that returns from a network
-// partition still counts as a primary.
+// If this node follows another primary than before, tells all nodes, at most once per second. In Redis, the other nodes
+// learn this from the next PING, up to half a node timeout later. Until then, a former primary that returns from a
+// network partition still counts as a primary.
 void Cluster::AnnounceNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
@@ -218,8 +218,8 @@ void Cluster::SaveNow() {
   }
 }
 
-// Saves nodes.conf. If that fails, the server ends, and this node sends nothing more. So the node tells other nodes
-// nothing that it would not know after a restart.
+// Saves nodes.conf. If saving fails, the server ends, and this node sends nothing more. So the node tells other nodes
+// nothing that is not in nodes.conf after a restart.
 void Cluster::Save(ClusterHost::Durably durably) {
   if (!core_.host.Save(*view_, durably)) bus_.Mute();
 }
@@ -307,7 +307,7 @@ void Cluster::HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const Bus
   gossip_.Receive(*sender, packet);
 }
 
-// Learns this node's IP from the local address of a link that another node made.
+// Takes the local IP of a link as this node's IP, unless cluster-announce-ip is set.
 void Cluster::LearnMyIp(const BusLink& link) {
   if (!core_.settings.cluster_announce_ip.empty()) return;
   const std::string ip = link.LocalIp();
@@ -409,8 +409,8 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
 
 // The primary of this node says that it follows this node. This happens if the primary was promoted, and then restarted
 // with a nodes.conf from before the promotion. In this state no node serves the slots of the shard. This node has the
-// data, so it takes the slots over. A packet from before the promotion may arrive late and say the same, so the primary
-// must repeat its statement for a node timeout.
+// data, so it takes the slots over. A packet from before the promotion may arrive late and say so too. So the primary
+// must repeat the statement for cluster-node-timeout before this node acts.
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;

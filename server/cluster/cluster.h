@@ -1,4 +1,4 @@
-// Cluster: makes this server a node of a cluster. It does no I/O of its own: time comes from a Pace, connections from a
+// Cluster: makes this server a node of a cluster. Does no I/O of its own: time comes from a Pace, connections from a
 // Network, data and clients from a ClusterHost. So a test can run a thousand nodes in one thread without waiting.
 #pragma once
 
@@ -40,15 +40,15 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
 
   // Declares that nodes.conf agrees with what all nodes believe. So a primary serves requests from the start, and does
   // not wait for packets of other nodes first.
-  void TrustNodesFile() { health_.TrustNodesFile(); }  // says that nodes.conf is right: serves requests without waiting
-  // Listens on the bus, and takes the role that nodes.conf names. Returns the reason if the bus cannot listen.
-  std::optional<std::string> Start();  // listens on the bus, and resumes its role; returns the reason if it failed
+  void TrustNodesFile() { health_.TrustNodesFile(); }  // lets a primary serve requests from the start
+  // Listens on the bus, and takes the role that nodes.conf names. Returns the error if the bus cannot listen.
+  std::optional<std::string> Start();  // listens on the bus, takes its role from nodes.conf; returns the error
   void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
-  bool IsConnectedToAllNodes() const;  // the links to all nodes whose address is known are open
+  bool IsConnectedToAllNodes() const;  // true: a link to each node with a known address is open
   void Tick();                         // does the periodic work; called ten times a second
-  void EndTurn();                      // saves changes, sends queued packets, and tells the host of a new topology
-  void SaveAndSend();   // saves changes and sends queued packets, as EndTurn does, but does not call the host
-  void ReadSettings();  // applies directives that this node announces, such as its address
+  void EndTurn();                      // saves nodes.conf, sends queued packets, tells the host of a new topology
+  void SaveAndSend();                  // saves nodes.conf and sends queued packets, but does not call the host
+  void ReadSettings();                 // applies directives that this node announces, such as its address
 
   // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed now.
 
@@ -65,19 +65,19 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: makes this replica replace its primary
   // Claims slots that another node owns, after their keys were moved to this node.
   uint64_t TakeSlots(const SlotSet& slots);  // gives the slots to this node, with a new epoch; returns the epoch
-  // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Its claim with
-  // the same epoch arrives on the bus later. If this node does not know node `id`, the slots get no owner for now, and
-  // their keys are deleted here.
+  // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Later, the node
+  // also claims the slots on the bus, with the epoch `epoch`. If this node does not know node `id`, the slots get no
+  // owner for now, and their keys are deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
-  void Reset(ResetMode mode);  // CLUSTER RESET: forgets all nodes and slots; kHard also changes the id
-  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH; false: has the largest already
+  void Reset(ResetMode mode);  // CLUSTER RESET: forgets nodes and slots, a replica also its keys; kHard: new id
+  bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH: takes the next epoch; false: has the largest
   void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
-  int CountFailureReports(ClusterNode& node) {      // how many primaries have recently reported `node` as down
+  int CountFailureReports(ClusterNode& node) {      // number of primaries that recently reported `node` as down
     return failure_detector_.CountReports(node);
   }
-  void SaveNow();                                               // saves nodes.conf, if RequestSave was called
-  void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH to all nodes, SPUBLISH to those of this shard
+  void SaveNow();                                               // saves nodes.conf, if a change requested this
+  void Publish(PacketType type, Bytes channel, Bytes message);  // sends PUBLISH to all nodes, SPUBLISH to its shard
 
   ClusterView& view() { return *view_; }
   const ClusterView& view() const { return *view_; }
@@ -94,25 +94,25 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
 
  private:
   void Save(ClusterHost::Durably durably);    // writes nodes.conf; if that fails, this node sends nothing more
-  ClusterNode* IdentifySender(BusLink& link,  // finds the sender, and ties an unknown link to it; null: unknown sender
+  ClusterNode* IdentifySender(BusLink& link,  // finds the sender, binds an unbound link to it; null: unknown sender
                               const PacketHeader& header);
   void UpdateEpochsAndOffset(ClusterNode& sender,  // records the epochs and the offset that the packet reports
                              const PacketHeader& header);
-  void HandlePingPongOrMeet(BusLink& link,  // answers PING and MEET; uses the news of the sender in all three
+  void HandlePingPongOrMeet(BusLink& link,  // handles all three types; answers PING and MEET by PONG
                             ClusterNode* sender, const BusPacket& packet);
   void LearnMyIp(const BusLink& link);  // takes the link's local IP as this node's, unless cluster-announce-ip is set
   void BeginHandshakeWithSender(const BusLink& link,  // begins a handshake with an unknown node that sent MEET
                                 const PacketHeader& header);
   // Handles a packet that arrives on a link that this node opened. Checks that the expected node has sent it; if that
   // node is in handshake, ends the handshake. Returns the sender, or null if the rest of the packet must be ignored.
-  ClusterNode* HandleAnswerFromNode(BusLink& link,  // checks who answers on an own link; null: ignore the packet
+  ClusterNode* HandleAnswerFromNode(BusLink& link,  // checks who sent it; null: ignore the rest of the packet
                                     ClusterNode* sender, const PacketHeader& header);
   // Ends the handshake with `node`. `known` is the node that already has the id of the answer; null: there is none.
   //   a new id:        gives `node` the id, and returns `node`
   //   a known node:    removes `node`, updates the address of `known`, and returns null
   //   an invalid id:   returns null
   // After null, the caller must ignore the rest of the packet.
-  ClusterNode* EndHandshake(ClusterNode& node,  // learns the id of `node`, and returns it; null: ignore the packet
+  ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // records that the node has answered a PING now, and clears PFAIL
   void UpdateAddress(ClusterNode& node, const BusLink& link,  // records the node's address if it has changed
@@ -127,8 +127,8 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void HandleOtherPacket(ClusterNode& sender,  // handles a packet other than PING, PONG and MEET
                          const BusPacket& packet);
   void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
-  void AnnounceNewPrimary();          // tells all nodes, before the next PING, if this replica follows another primary
-  void CheckNode(ClusterNode& node);  // pings it when due; marks a silent node PFAIL; drops a stuck link
+  void AnnounceNewPrimary();          // tells all nodes if this replica follows another primary than before
+  void CheckNode(ClusterNode& node);  // pings the node when due; marks it PFAIL if silent; drops a stuck link
   void SetMyAddress();                // takes this node's IP and ports from the directives
   void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
@@ -141,8 +141,8 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   Gossip gossip_;                     // spreads what nodes know of each other
   MyRole role_;
   SlotClaims claims_;                        // decides who owns a slot when nodes disagree
-  ManualFailover manual_failover_;           // CLUSTER FAILOVER
-  Election election_;                        // the votes by which this replica replaces its primary
+  ManualFailover manual_failover_;           // carries out CLUSTER FAILOVER
+  Election election_;                        // asks for votes, by which this replica replaces its primary
   ReplicaMigration migration_;               // moves this replica to a primary without working replicas
   ClusterHealth health_;                     // decides cluster_state
   int64_t tick_count_ = 0;                   // how many times Tick was called

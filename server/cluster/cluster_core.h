@@ -1,5 +1,5 @@
-// ClusterCore: references that all parts of this folder share. This file also contains the clock of the bus (BusClock)
-// and the interface to the server around the cluster (ClusterHost).
+// ClusterCore: references to what all parts of a cluster node share, such as the settings. BusClock: the clock of the
+// cluster bus. ClusterHost: the interface from a cluster node to its server.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,8 @@
 
 namespace respite {
 
-// The time of the cluster bus in milliseconds since 1970; it never goes back. Packets contain times, so this clock
-// starts with the time of the wall clock. After that, a Pace (a clock that never goes back) measures how much time
-// passes.
+// Packets contain times, so this clock starts with the time of the wall clock. After the start, a Pace (a monotonic
+// clock) measures how much time passes. So the clock never goes back, even if the wall clock does.
 class BusClock {  // Unix time that never goes back, for packets and timeouts of the cluster bus
  public:
   BusClock(const Pace& pace, int64_t wall_ms) : pace_(pace), origin_ms_(wall_ms - pace.NowMs()) {}
@@ -29,7 +28,7 @@ class BusClock {  // Unix time that never goes back, for packets and timeouts of
 
  private:
   const Pace& pace_;
-  const int64_t origin_ms_;  // real time plus this is Unix time
+  const int64_t origin_ms_;  // BusClock time minus Pace time, in ms
 };
 
 // The interface from the cluster to the server around it: data, role and clients. ServerClusterHost implements it; the
@@ -43,10 +42,10 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual int64_t Offset() const = 0;  // replication offset of this node
   // Returns whether this replica receives its primary's stream now. If it does not, Offset() must not be compared with
   // the primary's offset.
-  virtual bool IsLinked() const = 0;                    // this replica receives its primary's stream now
-  virtual int64_t DataAgeMs() const = 0;                // how long ago this replica last received its primary's stream
-  virtual bool HasWholeData() const = 0;                // the data is complete; false: this replica must not be elected
-  virtual void Follow(const std::string& ip, int port,  // makes this server a replica of that server
+  virtual bool IsLinked() const = 0;                    // true: this replica receives its primary's stream now
+  virtual int64_t DataAgeMs() const = 0;                // ms since this replica last received its primary's stream
+  virtual bool HasWholeData() const = 0;                // false: data is incomplete, this replica must not be elected
+  virtual void Follow(const std::string& ip, int port,  // makes this server a replica of ip:port
                       History::Owner owner) = 0;
   virtual void Promote() = 0;  // makes this server a primary
 
@@ -56,15 +55,15 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual bool HasKeys() const = 0;                // whether any database has a key
   // Deletes the keys of the slot, immediately or after a long task (see RunNowOrAfterLongTask). Does nothing if this
   // node owns or imports the slot in `view` at that time.
-  virtual void DeleteKeysInSlot(int slot,  // deletes the keys, unless this node owns or imports the slot
+  virtual void DeleteKeysInSlot(int slot,  // deletes its keys, unless this node owns or imports the slot
                                 const ClusterView& view) = 0;
   virtual void DeleteAllKeys() = 0;  // deletes the keys of all databases
-  // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. The bus is served
-  // during these two, but the data must not change, so the task then runs after them.
-  virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;  // waits for a load or slow script under way
+  // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. During a load or a
+  // slow script, the bus is served, but the data must not change, so the task runs afterwards.
+  virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;  // now, or after a load or slow script
   virtual void PauseWrites() = 0;                                      // keeps clients from writing until ResumeWrites
   virtual void ResumeWrites() = 0;                                     // lets clients write again, after PauseWrites
-  virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes to this server's clients
+  virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // PUBLISH to own clients
   // Called when slots may have other owners, or when the cluster may have begun or ceased to serve requests.
   virtual void OnTopologyChanged() = 0;  // called when slots or cluster_state may have changed
 
@@ -84,7 +83,7 @@ struct ClusterCore {         // what all parts of a cluster node share
   ClusterView& view;
 
   int64_t NowMs() const { return clock.NowMs(); }                      // Unix time that never goes back
-  int64_t TimeoutMs() const { return settings.cluster_node_timeout; }  // the directive cluster-node-timeout
+  int64_t TimeoutMs() const { return settings.cluster_node_timeout; }  // cluster-node-timeout, in ms
 };
 
 }  // namespace respite

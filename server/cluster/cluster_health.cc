@@ -6,7 +6,8 @@ namespace respite {
 
 namespace {
 
-// After its start, a primary serves no requests for this time, because it may have lost its slots while it was down.
+// After its start, a primary serves no requests for this time, because other nodes may have taken its slots while it
+// was down.
 constexpr int64_t kFirstSilenceMs = 2000;
 constexpr int64_t kMinRejoinMs = 500;
 constexpr int64_t kMaxRejoinMs = 5000;

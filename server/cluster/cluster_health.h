@@ -1,5 +1,5 @@
-// ClusterHealth: decides whether this node serves requests. The node must reach a majority of the primaries with slots.
-// With cluster-require-full-coverage, each slot must also have an owner that works.
+// ClusterHealth: decides cluster_state, whether this node serves requests. The node must reach a majority of the
+// primaries with slots. With cluster-require-full-coverage, each slot must also have an owner that works.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,20 @@ class ClusterHealth {  // decides cluster_state: whether this node serves reques
  public:
   explicit ClusterHealth(ClusterCore& core) : core_(core), born_ms_(core.NowMs()) {}
 
-  // Decides whether this node serves requests (cluster_state). Called after changes, and with each tick while requests
-  // are not served. Cost: O(nodes + slots).
+  // Called after changes of nodes or slots, and with each tick while requests are not served. Cost: O(nodes + slots).
   void UpdateClusterState();  // decides cluster_state anew, and stores the result in ClusterView::is_ok
   // Declares that nodes.conf agrees with what all nodes believe. So a primary serves requests from the start, and does
   // not wait for packets of other nodes first.
   void TrustNodesFile() { is_nodes_file_trusted_ = true; }  // lets a primary serve requests from the start
 
  private:
-  bool IsCovered() const;    // each slot has an owner that is not FAIL
-  bool HasMajority() const;  // this node reaches a majority of the primaries with slots
+  bool IsCovered() const;    // true: each slot has an owner that is not FAIL
+  bool HasMajority() const;  // true: this node reaches a majority of the primaries with slots
 
   ClusterCore& core_;
   const int64_t born_ms_;               // when this node started (Unix time)
   int64_t in_minority_at_ms_ = 0;       // when this node last lacked a majority (Unix time)
-  bool is_nodes_file_trusted_ = false;  // nodes.conf is known to agree with all nodes
+  bool is_nodes_file_trusted_ = false;  // true: TrustNodesFile was called
 };
 
 }  // namespace respite

@@ -145,7 +145,7 @@ void ClusterMode::EndTurn() {
   slot_stats_->ResetSlotsOfOtherShards(cluster_->view());
 }
 
-// Runs each blocked request again if this node no longer serves its keys. The client then gets MOVED or another error,
+// Runs each blocked request again whose keys this node no longer serves. The client then gets MOVED or another error,
 // as for a new request.
 void ClusterMode::RedirectBlockedClients() {
   std::vector<Session*> leaving;

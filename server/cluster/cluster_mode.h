@@ -31,30 +31,31 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   // How far the content of nodes.conf can be trusted. kOwn: this node has written it, and others may know better.
   // kAgreed: all nodes are known to agree with it.
   enum class Belief : uint8_t { kOwn, kAgreed };
-  // Takes `nodes_text` as the content of nodes.conf, and from now on refuses requests for slots of other nodes. Returns
-  // the reason if that failed. Requires: ReadNodesFile has succeeded; the server listens for clients.
-  std::optional<std::string> OpenWith(const std::string& nodes_text,  // makes this server the node that is described
+  // Creates the cluster node from `nodes_text`, the content of nodes.conf. From now on, requests for slots of other
+  // nodes are refused. Returns the error if `nodes_text` is invalid. Requires: ReadNodesFile has succeeded; the server
+  // listens for clients.
+  std::optional<std::string> OpenWith(const std::string& nodes_text,  // becomes the node in nodes_text; or error
                                       Belief belief);
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
-  // Returns the reason if that failed.
-  std::optional<std::string> Open();  // in cluster mode, opens nodes.conf; returns the reason if it failed
+  // Returns the error if one of the two failed.
+  std::optional<std::string> Open();  // in cluster mode, reads nodes.conf; returns the error if it failed
   // Listens on the cluster bus, takes the role that nodes.conf names, and claims slots that have loaded keys but no
   // owner. The next tick connects to the other nodes. Returns the reason if the bus cannot listen. Requires: the data
   // was loaded.
-  std::optional<std::string> Start();  // joins the bus with the role in nodes.conf; returns the reason if it failed
+  std::optional<std::string> Start();  // joins the bus with the role in nodes.conf; returns the error if it failed
 
   void Close();  // the server ends: leaves the bus, and unlocks nodes.conf
 
   void ConnectToAll();  // connects to all nodes immediately, without waiting for the next tick
 
   Cluster* cluster() { return cluster_.get(); }  // the cluster node that this server is; null without cluster mode
-  const Cluster* cluster() const { return cluster_.get(); }  // null without cluster mode
+  const Cluster* cluster() const { return cluster_.get(); }  // the node; null without cluster mode
   const ClusterRouter& router() const { return *router_; }   // decides where requests are served; cluster mode only
   SlotStats* slot_stats() { return slot_stats_.get(); }  // counters of CLUSTER SLOT-STATS; null without cluster mode
 
   void Tick();                   // does the periodic work; called by the timer
-  void EndTurn();                // called after each turn: saves, sends, and redirects clients of lost slots
-  void EndTurnDuringLongTask();  // does only the saving and sending of EndTurn
+  void EndTurn();                // after each turn: saves nodes.conf, sends packets, redirects clients of lost slots
+  void EndTurnDuringLongTask();  // saves nodes.conf and sends packets, but leaves clients alone
   void ReadSettings();           // applies changed values of the directives cluster-…
 
  private:
@@ -68,12 +69,12 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   const Services& services_;    // the other parts of this server
   const uint64_t random_seed_;  // seed for random node ids and delays
   std::unique_ptr<ServerClusterHost> host_;
-  std::unique_ptr<Cluster> cluster_;       // null without cluster mode
+  std::unique_ptr<Cluster> cluster_;       // the node that this server is; null without cluster mode
   std::unique_ptr<ClusterRouter> router_;  // checks whether this node serves a request; null without cluster mode
   std::unique_ptr<SlotStats> slot_stats_;  // counters of CLUSTER SLOT-STATS; null without cluster mode
   std::string file_text_;                  // content of nodes.conf that ReadNodesFile returned
   bool is_started_ = false;                // Start has succeeded
-  int64_t ticked_at_ms_ = 0;               // when Tick last did its work (real time)
+  int64_t ticked_at_ms_ = 0;               // when Tick last did its work (monotonic real time)
 };
 
 }  // namespace respite

@@ -1,4 +1,5 @@
-// ClusterNode: a node of the cluster, this node included, as this node knows it. All times are those of the BusClock.
+// ClusterNode: what this server knows of one node of the cluster. This server's own node has a ClusterNode, too. All
+// times are readings of the BusClock: Unix time that never goes back.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ struct ClusterNode {      // what this server knows of one node of the cluster, 
   std::string client_ipv6;             // IP that IPv6 clients are told; empty: address.ip
   std::string human_name;              // cluster-announce-human-nodename of the node
   uint64_t config_epoch = 0;           // the epoch with which the node claims its slots
-  ClusterNode* primary = nullptr;      // null: not a replica, or not known. ClusterView updates `replicas` too
+  ClusterNode* primary = nullptr;      // the primary of this replica; null: a primary, or not known
   std::vector<ClusterNode*> replicas;  // the replicas of a primary, in no order
   int slot_count = 0;                  // number of slots that the node owns; maintained by ClusterView
 
@@ -56,10 +57,10 @@ struct ClusterNode {      // what this server knows of one node of the cluster, 
   int64_t orphaned_at_ms = 0;          // when this primary was found without working replicas (Unix time); 0: has some
   int64_t offset = 0;                  // replication offset that the node last reported
   int64_t offset_at_ms = 0;            // when the node reported `offset` (Unix time)
-  uint64_t gossiped_in = 0;            // number of this server's last packet whose gossip described the node
+  uint64_t gossiped_in = 0;            // composed_packet_count_ of the last gossip that described the node
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
-  // The two links to the node, which Bus maintains.
+  // The two links between this server and the node, which Bus maintains.
   std::shared_ptr<BusLink> outbound_link;  // the link that this server opened to the node; null: none
   std::shared_ptr<BusLink> inbound_link;   // the link that the node opened to this server; null: none
 
@@ -68,16 +69,16 @@ struct ClusterNode {      // what this server knows of one node of the cluster, 
   void Clear(NodeFlag flag) { flags &= static_cast<uint16_t>(~flag); }        // removes a flag
   bool IsPrimary() const { return Is(kNodePrimary); }                         // false: a replica, or of unknown role
   bool IsReplica() const { return Is(kNodeReplica); }                         // false: a primary, or of unknown role
-  bool IsMyself() const { return Is(kNodeMyself); }                           // the node is this server
-  bool IsFailing() const { return (flags & (kNodePfail | kNodeFail)) != 0; }  // the node is PFAIL or FAIL
-  bool HasAddress() const { return !Is(kNodeNoAddress); }                     // where the node listens is known
+  bool IsMyself() const { return Is(kNodeMyself); }                           // true: the node is this server
+  bool IsFailing() const { return (flags & (kNodePfail | kNodeFail)) != 0; }  // true: the node is PFAIL or FAIL
+  bool HasAddress() const { return !Is(kNodeNoAddress); }                     // true: where the node listens is known
   const std::string& IpFor(IpFamily family) const {  // IP of the node for clients of this family
     const std::string& announced = family == IpFamily::kIpv6 ? client_ipv6 : client_ipv4;
     return announced.empty() ? address.ip : announced;
   }
   std::string LogName() const { return id.String() + " (" + human_name + ")"; }  // id and name, for the log
-  // Returns the number of replicas that may replace this primary, other than `one`.
-  int OtherElectableReplicaCount(const ClusterNode& one) const {  // how many replicas other than `one` may be promoted
+  // Returns the number of this primary's replicas that may replace it, without counting `one`.
+  int OtherElectableReplicaCount(const ClusterNode& one) const {  // how many other replicas may be promoted
     int count = 0;
     for (const ClusterNode* replica : replicas) {
       count += replica == &one || replica->Is(kNodeFail) || replica->Is(kNodeNoFailover) ? 0 : 1;

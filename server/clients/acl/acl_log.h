@@ -13,9 +13,9 @@ struct AclLogEntry {  // one entry of ACL LOG: a refused request or failed login
   enum class Reason : uint8_t { kCommand, kKey, kChannel, kAuth, kDatabase };
   enum class Context : uint8_t { kTopLevel, kMulti, kLua };
 
-  Reason reason = Reason::kCommand;      // what was refused: a command, a key, a channel or a login
+  Reason reason = Reason::kCommand;      // what was refused: command, key, channel, database or login
   Context context = Context::kTopLevel;  // whether the command came directly, in MULTI or from a script
-  std::string object = {};               // the refused command, key or channel; for a failed login "AUTH" or "HELLO"
+  std::string object = {};               // the refused command, key, channel or database; or "AUTH", "HELLO"
   std::string username = {};             // name of the user that was refused
   std::string client = {};               // the client's description, as CLIENT LIST shows it
   uint64_t id = 0;                       // id of the entry; AclLog sets this field and those below
@@ -42,7 +42,7 @@ class AclLog {  // the latest refused requests and failed logins, which ACL LOG 
   uint64_t next_id_ = 0;             // id of the next new entry
 };
 
-const char* NameOf(AclLogEntry::Reason reason);    // returns the word in ACL LOG: "command", "key", "channel" or "auth"
-const char* NameOf(AclLogEntry::Context context);  // returns the word in ACL LOG: "toplevel", "multi" or "lua"
+const char* NameOf(AclLogEntry::Reason reason);    // word in ACL LOG: "command", "key", "channel", "database" or "auth"
+const char* NameOf(AclLogEntry::Context context);  // word in ACL LOG: "toplevel", "multi" or "lua"
 
 }  // namespace respite

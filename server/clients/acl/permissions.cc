@@ -49,7 +49,7 @@ std::string DenialInScript(AclDenial denial) {
   return user + "access at least one of the keys mentioned in the command arguments";
 }
 
-// Returns the text of a refusal in the wording of Redis before 7.2, without the name of the user.
+// Returns the error text of a refusal in the wording of Redis before 7.2, which does not name the user.
 std::string DenialWithoutUser(AclRequest& request, AclVerdict verdict, DenialDetail detail,
                               const DialectTraits& traits) {
   if (detail == DenialDetail::kInScript) return DenialInScript(verdict.denial);
@@ -107,7 +107,7 @@ void Permissions::Note(AclLogEntry entry, const Session& client) {
   parts_.acl_log.Add(std::move(entry), parts_.env.clock.WallMs(), most);
 }
 
-// Closes the session. If it is `running`, the session of the running command, it closes only after its reply.
+// Closes the session: immediately, or after its reply if the session is `running`, that of the running command.
 void Permissions::CloseNowOrAfterReply(Session& session, const Session* running) {
   if (&session == running) {
     session.close_after_reply = true;

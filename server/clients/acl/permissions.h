@@ -23,7 +23,7 @@ class Users;
 enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
 // Returns the text of a refusal without an error code. With the `traits` of a Redis before 7.2, returns the older text,
 // which does not name the user.
-std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // the error for a refused request
+std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // error text of a refused request
                        DenialDetail detail, const DialectTraits& traits);
 std::string DenialTextAtExec(AclDenial denial);  // EXEC's error text: the user may no longer run a queued command
 
@@ -40,9 +40,9 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // Returns whether the session's user may run this request. If not, counts the refusal and adds it to the ACL log,
   // with the description of `client`. If a script runs, `session` is the script's session and `client` the client that
   // runs the script. Cost: one load for users that may do everything.
-  AclVerdict Check(const Session& session, AclRequest& request,  // may the user run this? Logs a refusal of `client`
+  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? Logs a refusal
                    AclLogEntry::Context context, const Session& client);
-  AclVerdict Check(const Session& session, AclRequest& request,  // may the session's user run this? Logs a refusal
+  AclVerdict Check(const Session& session, AclRequest& request,  // may session.user run this? Logs a refusal
                    AclLogEntry::Context context) {
     return Check(session, request, context, session);
   }
@@ -50,16 +50,17 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // Adds a failed login to the ACL log. `command` is "AUTH" or "HELLO".
   void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds a failed AUTH or HELLO to ACL LOG
 
-  // Closes the sessions of `user`. The default user becomes their user, so that no session refers to `user` any more.
-  void CloseSessionsOf(const User& user,  // closes the sessions of `user`; `running` only after its reply
+  // Closes the sessions of `user`. The session `running`, which runs the present command, closes only after its reply;
+  // null: no command runs. The sessions' user becomes the default user, so that no session refers to `user` any more.
+  void CloseSessionsOf(const User& user,  // closes all sessions of this user
                        const Session* running);
-  // Closes the sessions of a user that have a subscription which the user's new permissions forbid. `before` is the
-  // user as it is now, and `after` has the new permissions.
+  // Closes those sessions of a user that have a subscription which the user's new permissions forbid. `before` is the
+  // present user, and `after` has the new permissions. The session `running` closes only after its reply.
   void CloseForbiddenSubscribers(const User& before, const User& after,  // closes subscribers of forbidden channels
                                  const Session* running);
 
-  std::optional<std::string> LoadConfiguredUsers();  // at startup: reads redis.conf's users or the ACL file
-  std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: reads the users anew; returns an error
+  std::optional<std::string> LoadConfiguredUsers();  // at startup: reads redis.conf's users or the ACL file; or error
+  std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: reads the file; or returns the error
   // Replaces all users by those of an ACL file with the content `text`; `path` is for the error. Closes the sessions of
   // all users except the default user. In dialects with acl_load_keeps_clients (Redis from 7.4, Valkey from 8.0), users
   // that `text` also has lose only some sessions: those with a subscription that the new permissions forbid. If a line
@@ -69,7 +70,7 @@ class Permissions {  // checks whether users may run requests, and adds refusals
 
  private:
   void Note(AclLogEntry entry, const Session& client);  // counts a refusal or failed login, and adds it to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // `running` is closed only after its reply
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // after its reply if it is `running`
 
   const Parts parts_;  // the objects that the constructor got
 };

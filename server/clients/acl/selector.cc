@@ -120,8 +120,8 @@ const char* Selector::ApplyCommand(Bytes rule) {
   return nullptr;
 }
 
-// Applies the rule "+select|0", where `name` is "select|0": it allows the command with this first argument. Commands
-// with subcommands cannot have such rules.
+// Applies the rule "+select|0", which allows the command with this first argument; `name` is "select|0". Commands with
+// subcommands cannot have such rules.
 const char* Selector::ApplyFirstArgument(Bytes name) {
   const size_t bar = name.rfind('|');
   if (bar == Bytes::npos) return kUnknown;
@@ -238,9 +238,9 @@ AclVerdict Selector::Check(AclRequest& request) const {
   return {};
 }
 
-// As in Valkey, a request that names databases is checked for these only, and numbers of databases that do not exist
-// are left to the command. Other requests are checked for the selected database if their command reads, writes or has
-// keys.
+// As in Valkey, a request that names databases needs permission for the named databases only. Numbers of databases that
+// do not exist are ignored here; the command refuses them. Other requests need permission for the selected database, if
+// their command reads, writes or has keys.
 std::optional<size_t> Selector::FindDeniedDatabase(const AclRequest& request) const {
   const Command& command = request.command();
   if (command.Spec().uses_all_databases) return 0;

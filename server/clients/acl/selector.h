@@ -19,13 +19,13 @@
 
 namespace respite {
 
-// Why a request is refused. If several selectors refuse it, the greatest value is reported: that selector came closest
-// to allowing it.
+// Why a request is refused. If several selectors refuse a request, the greatest value is reported, because that
+// selector came closest to allowing the request.
 enum class AclDenial : uint8_t { kNone, kDatabase, kCommand, kKey, kChannel };
 
 struct AclVerdict {                     // the result of a permission check: allowed, or why not
   AclDenial denial = AclDenial::kNone;  // what is not allowed: command, key, channel, database; kNone: all is
-  size_t word = 0;  // index of the refused key, channel or database; 0: the command or the selected database
+  size_t word = 0;  // argument index of the refused key, channel or database; 0: command or selected database
 
   bool IsAllowed() const { return denial == AclDenial::kNone; }  // true: the request may run
   bool IsCloserThan(const AclVerdict& other) const {  // true: more of the request was allowed than in `other`
@@ -34,7 +34,7 @@ struct AclVerdict {                     // the result of a permission check: all
 };
 
 // How a request uses a channel. kName: publishes or subscribes to a channel. kPattern: subscribes to a pattern. Unless
-// all channels are allowed, that pattern must equal the pattern of an ACL rule.
+// all channels are allowed, the pattern must be equal to the pattern of an ACL rule.
 enum class ChannelUse : uint8_t { kName, kPattern };
 
 struct DatabaseOfClient {  // which database a request uses unless it names another
@@ -65,8 +65,8 @@ class AclRequest {  // a request to check against ACL rules; finds its keys once
 inline constexpr size_t kMaxAclEntries = 5000;
 inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at most 5000 are possible";
 
-// The error for a malformed rule. Errors about an ACL file do not quote a malformed rule, although they quote other
-// invalid rules.
+// The error for a malformed rule. Errors about an ACL file do not quote malformed rules, although they quote rules that
+// are invalid for another reason.
 inline constexpr char kAclSyntaxError[] = "Syntax error";
 
 class Selector {  // one set of permissions of an ACL user: commands, keys and channels
@@ -77,15 +77,15 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   // Applies a rule about commands, keys or channels.
   const char* Apply(Bytes rule);  // applies one rule, such as "+get", "~a*" or "&ch*"; returns null, or the error
 
-  // Returns whether this selector allows the request, or what it denies. Cost: O(first arguments allowed for the
-  // command), and O(patterns) for each key or channel.
+  // Returns whether this selector allows the request, or the first command, key, channel or database that it denies.
+  // Cost: O(first arguments allowed for the command), and O(patterns) for each key or channel.
   AclVerdict Check(AclRequest& request) const;  // whether these rules allow the request, or why not
   bool IsUnlimited() const {                    // all commands, keys, channels and databases are allowed
     return all_commands_ && all_keys_ && all_channels_ && all_databases_;
   }
   // Returns whether the command may run and read every key. SORT needs this permission for BY and GET, because their
   // patterns may name any key.
-  bool AllowsReadingAllKeys(const Command& command,  // the rules allow the command, and reading any key
+  bool AllowsReadingAllKeys(const Command& command,  // true: allows the command, and reading any key
                             std::span<const Bytes> arguments) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;  // these rules allow the use of this channel or pattern
 
@@ -112,14 +112,15 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   const char* ApplyDatabases(Bytes numbers);    // applies "db=0,1"; returns null, or the error
   enum class Grant : uint8_t { kTake, kGive };
   void GrantEveryCommand(Grant grant);                     // kGive: allows all commands; kTake: forbids all
-  void GrantCommand(const Command& command, Grant grant);  // kGive: allows the command; kTake: forbids it
-  void RememberCommandRule(char sign, Bytes name);  // adds "+get" to command_rules_, in place of older rules on GET
-  std::vector<std::string> KeyRules() const;        // the rules about keys, one each: "~a*", "%R~b*"
+  void GrantCommand(const Command& command, Grant grant);  // kGive: allows it and its subcommands; kTake: forbids
+  void RememberCommandRule(char sign, Bytes name);         // adds "+get" to command_rules_, removes older rules on GET
+  std::vector<std::string> KeyRules() const;               // the rules about keys, one each: "~a*", "%R~b*"
 
   bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // the rules allow the command
-  // Returns the index of the argument that names a denied database, 0 for the selected one, nullopt if all are allowed.
+  // Returns the index of the argument that names a denied database. Returns 0 if the selected database is denied, or if
+  // the command uses all databases. Returns nullopt if all databases of the request are allowed.
   std::optional<size_t> FindDeniedDatabase(const AclRequest& request) const;  // AclVerdict::word; nullopt: all allowed
-  bool AllowsKey(Bytes key, uint16_t flags) const;  // `flags` say if the command reads or writes the key; allowed?
+  bool AllowsKey(Bytes key, uint16_t flags) const;         // true: allowed; KeyFlag bits say what the command does
   bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits
 
   const CommandTable* table_;     // all commands that the server knows
@@ -128,7 +129,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   bool all_channels_ = false;     // every channel is allowed
   bool all_databases_ = true;     // every database may be used
   std::set<int> databases_;       // the allowed databases, unless all_databases_
-  bool begins_with_all_ = false;  // +@all was given later than -@all, so Commands() begins with it
+  bool begins_with_all_ = false;  // +@all was applied later than -@all: Commands() begins with +@all
   std::vector<bool> allowed_;     // true for each allowed command; the index is Command::id
   std::map<uint32_t, std::vector<std::string>> first_arguments_;  // from "+select|0": first arguments, by Command::id
   std::vector<std::string> command_rules_;     // rules about commands in order, such as "+get" and "-@admin"

@@ -27,8 +27,8 @@ std::optional<std::array<uint8_t, 32>> DigestOf(Bytes hex) {
 }
 
 // Quotes a rule within a selector where necessary. A selector is split like a line of redis.conf, and a rule that ends
-// with a parenthesis would end the selector. Unlike this server, Redis writes no quotes, and therefore later reads
-// different rules.
+// with a parenthesis would end the selector. Redis writes no quotes here, and therefore reads different rules from its
+// own file.
 std::string WrittenInSelector(const std::string& rule) {
   const bool needs_quotes = rule.find_first_of("\"'") != std::string::npos || rule.ends_with(')');
   return needs_quotes ? Quoted(rule) : rule;

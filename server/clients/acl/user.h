@@ -1,4 +1,4 @@
-// User: an ACL user: its name, passwords and permissions.
+// User: an ACL user, with a name, passwords and permissions.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ namespace respite {
 
 class User {  // an ACL user: its name, passwords and permissions
  public:
-  // Creates a user that is off, without passwords or permissions. `pubsub` decides whether the user may use all
-  // channels or none.
+  // Creates a user that is off, without passwords or permissions. `pubsub` (acl-pubsub-default) decides whether the
+  // user may use all channels or none.
   User(Bytes name, const CommandTable& table, AclPubsubDefault pubsub);
 
   const std::string& name() const { return name_; }
@@ -25,15 +25,16 @@ class User {  // an ACL user: its name, passwords and permissions
   bool NeedsNoPassword() const { return no_password_; }  // the rule `nopass`: any password is right
   bool IsUnlimited() const { return is_unlimited_; }     // may run every command on every key and channel
 
-  // Applies a rule of ACL SETUSER, or a whole selector in parentheses.
+  // Applies a rule of ACL SETUSER, or a whole selector in parentheses. The rule `reset` needs `pubsub`
+  // (acl-pubsub-default).
   const char* Apply(Bytes rule, AclPubsubDefault pubsub);  // applies a rule of ACL SETUSER; returns null, or the error
   void SetPassword(Bytes password);                        // sets the only password (requirepass); empty: `nopass`
 
-  // Returns whether the password is right; with `nopass` any password is. Compares in constant time, so that the time
-  // reveals nothing about the right password.
+  // Returns whether the user is on and the password is right. With `nopass`, any password is right. Compares in
+  // constant time, so that the time reveals nothing about the right password.
   bool HasPassword(Bytes password) const;            // the user is on, and `password` is right
   AclVerdict Check(AclRequest& request) const;       // whether the user may run the request, or why not
-  bool AllowsReadingAllKeys(const Command& command,  // the rules allow the command, and reading any key
+  bool AllowsReadingAllKeys(const Command& command,  // true: allows the command, and reading any key
                             std::span<const Bytes> arguments) const;
   bool AllowsChannel(Bytes name, ChannelUse use) const;  // the rules allow the use of this channel or pattern
 
@@ -56,23 +57,23 @@ class User {  // an ACL user: its name, passwords and permissions
   const char* AddSelector(Bytes rules);   // adds a selector; `rules`: "~a +get"; returns null, or the error
   const char* AddPassword(const Digest& digest);  // adds the hash of a password; returns null, or the error
   void Reset(AclPubsubDefault pubsub);  // ACL rule `reset`: turns the user off, removes all passwords and permissions
-  void UpdateIsUnlimited() { is_unlimited_ = selectors_.front().IsUnlimited(); }  // after each change of the rules
+  void UpdateIsUnlimited() { is_unlimited_ = selectors_.front().IsUnlimited(); }  // called after each change
 
   std::string name_;
   const CommandTable* table_;          // all commands that the server knows
   bool is_on_ = false;                 // the rule `on`: clients may log in as this user
   bool no_password_ = false;           // the rule `nopass`: any password is right
-  bool skips_payload_checks_ = false;  // the flag skip-sanitize-payload; without effect in this server
+  bool skips_payload_checks_ = false;  // the flag skip-sanitize-payload, which has no effect here
   bool is_unlimited_ = false;          // every command, key and channel is allowed by the root selector
   std::vector<Digest> passwords_;      // SHA-256 hashes of the passwords
   std::vector<Selector> selectors_;    // the user's sets of permissions; the root selector is first
 };
 
-// The result of MergeSelectorArguments, which joins the arguments of each selector to one rule. ACL SETUSER accepts a
-// selector in several arguments, such as "(+get" "~key)".
+// The result of MergeSelectorArguments. ACL SETUSER accepts a selector in several arguments, such as "(+get" and
+// "~key)", which are one rule here.
 struct MergedRules {                     // ACL SETUSER's arguments, where each selector has become one
   std::vector<std::string> rules;        // the rules, for example "+get" and "(~key +set)"
-  std::optional<std::string> unmatched;  // the argument that opens a parenthesis which no other closes; nullopt: none
+  std::optional<std::string> unmatched;  // the argument with a parenthesis that is never closed; nullopt: none
 };
 MergedRules MergeSelectorArguments(std::span<const Bytes> arguments);  // joins "(+get" and "~key)" to "(+get ~key)"
 

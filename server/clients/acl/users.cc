@@ -10,8 +10,8 @@ namespace {
 
 constexpr Bytes kBlanks = " \t\r\n\v\f";
 
-// Quotes a word for the configuration file if it is empty or contains quotes. Unlike this server, Redis does not quote
-// it, and then fails to start with its own file.
+// Quotes a word for the configuration file if the word is empty or contains quotes. Redis does not quote such words,
+// and then fails to start with its own file.
 std::string WrittenInConfig(const std::string& word) {
   return word.empty() || word.find_first_of("\"'") != std::string::npos ? Quoted(word) : word;
 }
@@ -80,8 +80,8 @@ std::vector<std::string> Users::ConfigLines() const {
   return lines;
 }
 
-// Adds the user of a line of an ACL file, split into `words`, to `into`. Returns the error, or an empty text. `place`
-// is the file and line number.
+// Parses a line of an ACL file, split into `words`, and adds the user to `into`. Returns the error, or an empty text.
+// `place` is the path and the line number for the error.
 std::string Users::ParseAclLine(std::span<const Bytes> words, const LinePlace& place, Map& into) const {
   const std::string number = std::to_string(place.number);
   const std::string at = place.path + ":" + number;

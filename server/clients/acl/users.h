@@ -1,4 +1,4 @@
-// Users: all users, including `default`, the user of clients before they log in. There is always a default user.
+// Users: all ACL users, including `default`, the user of clients before they log in. There is always a default user.
 //
 // Sessions keep pointers to users, so changes take effect immediately. A User stays at the same address until it is
 // removed.
@@ -19,8 +19,8 @@ namespace respite {
 
 class Users {  // owns all ACL users, and finds them by name
  public:
-  // Creates the default user, which may do everything. Its password is requirepass; if that is empty, it needs no
-  // password. The table and the settings must outlive this object.
+  // Creates the default user, which may do everything. Its password is requirepass; if requirepass is empty, the user
+  // needs no password. The table and the settings must outlive this object.
   Users(const CommandTable& table, const Settings& settings);
 
   const User& Default() const { return *users_.at("default"); }  // the user named `default`
@@ -31,7 +31,7 @@ class Users {  // owns all ACL users, and finds them by name
     for (const auto& [name, user] : users_) visit(*user);
   }
 
-  User MakeUnlimitedUser() const { return MakeDefaultUser(); }  // makes a user that may do everything; not in this list
+  User MakeUnlimitedUser() const { return MakeDefaultUser(); }  // makes a user that may do everything; not in users_
   bool IsLoginRequired() const { return !Default().NeedsNoPassword() || !Default().IsOn(); }  // new clients must log in
   const User* FindIfPasswordMatches(Bytes name, Bytes password) const;  // null: wrong name or password, or user is off
 
@@ -40,8 +40,8 @@ class Users {  // owns all ACL users, and finds them by name
     const char* reason;  // why the rule is invalid
   };
   using Change = std::function<void(const User& before, const User& after)>;
-  // Creates or changes a user. Applies all rules, or none if one is invalid; the error names that rule. For an existing
-  // user, calls `change` with the old and the new version before the change.
+  // Creates or changes a user. Applies all rules, or none if a rule is invalid; the error names the invalid rule. For
+  // an existing user, calls change(old version, new version) before the change.
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);
   void SetDefaultPassword(Bytes password);  // sets the only password of `default` (requirepass); empty: none needed
   // Deletes the user. Requires: the user is not the default user, and no pointers to it remain.
@@ -54,13 +54,13 @@ class Users {  // owns all ACL users, and finds them by name
   std::vector<std::string> ConfigLines() const;  // lines "user NAME RULES" for redis.conf: with quotes where needed
   struct Replacement {                           // what Load does with the present users, except `default`, which stays
     bool keeps_users;  // true: users named in the file are changed in place; false: all are removed and made anew
-    std::function<void(const User&)> before_removal;  // Load calls it before it removes a user
-    Change before_change;                             // Load calls it before it changes a user that stays
+    std::function<void(const User&)> before_removal;  // called before Load removes a user
+    Change before_change;                             // called before Load changes a user that stays
   };
   // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names all invalid
-  // lines. Calls `before_removal` or `before_change` for each existing user except the default user, before it replaces
-  // them. If the file has no default user, the default user gets no password: requirepass does not apply with an ACL
-  // file.
+  // lines. Calls `before_removal` or `before_change` for each existing user except the default user, before the
+  // replacement. If the file has no default user, the default user gets no password: requirepass does not apply with an
+  // ACL file.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const Replacement& replacement);
 
  private:
@@ -73,7 +73,7 @@ class Users {  // owns all ACL users, and finds them by name
 
   User MakeUser(Bytes name) const;  // returns a new user that is off and has no permissions
   User MakeDefaultUser() const;     // returns a new user that may do everything without a password
-  // Adds the user of a line of an ACL file, split into `words`, to `into`. Returns the error, or an empty text.
+  // Parses a line of an ACL file, split into `words`. Returns the error, or an empty text.
   std::string ParseAclLine(std::span<const Bytes> words,  // adds the user of the line `words` to `into`
                            const LinePlace& place, Map& into) const;
 
