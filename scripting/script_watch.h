@@ -34,7 +34,7 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   // timer has stopped costs one system call.
   void Begin(lua_State* lua);       // starts to watch the script that begins on this OS thread
   void End();                       // must be called when the script ends, on the same thread
-  void Switch(lua_State* thread) {  // tells which Lua thread (coroutine) of the script runs now
+  void Switch(lua_State* thread) {  // must be called when another Lua thread (coroutine) begins to run
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }

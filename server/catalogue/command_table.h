@@ -42,7 +42,7 @@ struct Command {                          // a command or subcommand: its card (
   std::vector<Command> subcommands = {};  // subcommands of a container command; empty: no container
   std::vector<Command> hidden_subcommands = {};  // the version lacks them; only AOF and primary may call them
   const Dialect* dialect = nullptr;              // the server version that is emulated
-  std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens like EX that it lacks; null: none
+  std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }

@@ -65,7 +65,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   // send the remaining messages.
   void FlushQueued(const Pace& pace);  // sends the output of queued sessions, when a Turn ends
   bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued had no time to send all messages
-  bool HasUnsentMessagesFor(const Session& session) const {        // true: FlushQueued had no time for it
+  bool HasUnsentMessagesFor(const Session& session) const {        // true: FlushQueued had no time for this session
     return has_unsent_messages_ && session.queue_flags.is_in_flush_queue_;
   }
   uint64_t MessageCount() const { return message_count_; }  // number of messages, to see if a request caused any

@@ -41,11 +41,11 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
                  std::span<const Bytes> arguments);
   // Marks all keys of a script's command as changed, if the command writes. Scripts cannot be paused, so they may
   // change a key while MIGRATE is sending the key.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // a script changes its keys
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // a script writes these keys
   void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
   // list.
-  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // returns the list, empties it
+  std::vector<uint64_t> TakePaused() { return std::exchange(paused_client_ids_, {}); }  // returns and clears these ids
 
   // ChangeDispatcher calls OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener describes these
   // events.

@@ -76,7 +76,7 @@ struct Session {  // the server's state of one client
   ClientClusterState cluster_options;  // the client's settings for cluster commands: ASKING, READONLY …
   QueueFlags queue_flags;              // which queues of Clients contain this session
 
-  ClientIdentity identity;           // name and library that the client has told
+  ClientIdentity identity;           // name and library that the client has announced
   ClientAddresses addresses;         // addresses of both ends of the client's connection
   ClientUsage usage;                 // statistics: when the client was active, its commands, its bytes
   OutputAccount output_account;      // statistics of the client's output, for ClientLimits

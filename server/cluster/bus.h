@@ -20,7 +20,7 @@ Result<int, std::string> BusPortOf(const Settings& settings);  // bus port: by d
 
 class Bus final : public BusLink::Owner, public Network::Acceptor {
  public:
-  // The interface of the Cluster, which uses the bus: handles the packets that arrive.
+  // The interface through which the bus reports new links and packets to its user, the Cluster.
   class User {
    public:
     virtual ~User() = default;
@@ -58,7 +58,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void Mute() { is_mute_ = true; }          // from now on, sends nothing
   void Broadcast(const BusPacket& packet);  // sends to all nodes with a link, except nodes in handshake
   // Sends only to nodes for which wanted(node) returns true. Omits nodes without a link and nodes in handshake.
-  void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // if wanted(node)
+  void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // to wanted nodes
 
   using Counts = std::array<uint64_t, kPacketTypeCount>;  // a number of packets for each packet type
   const Counts& sent() const { return sent_; }            // how many packets of each type were sent since the start
@@ -67,7 +67,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
     return over_limit_link_count_;
   }
   // Calls visit(link) for the links to and from known nodes.
-  void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // links of known nodes
+  void ForEachLink(const std::function<void(const BusLink&)>& visit) const;  // visits the links to and from known nodes
 
   struct Filter {              // which received packets are dropped, for tests (set by DEBUG)
     int type = -1;             // the PacketType that is dropped; -1: none
@@ -79,7 +79,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void OnOpened(BusLink& link) override;               // tells user_ that a link which this node opened is connected
   void OnData(BusLink& link) override;                 // records when the node last sent anything
   void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and passes it to user_
-  void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // adds to to_flush_
+  void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // adds the link to to_flush_
   void OnClosed(BusLink& link, const std::string& reason) override;  // forgets a link that has ended
   // The functions of Network::Acceptor.
   void OnAccepted(std::unique_ptr<Link> link) override;  // makes a BusLink for a connection of another node

@@ -57,7 +57,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   size_t UnsentBytes() const {  // number of bytes that Send has queued and that are not sent yet
     return is_open_ ? unsent_.size() + link_->UnsentBytes() : 0;
   }
-  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }  // in bytes
+  size_t HeldBytes() const { return sizeof *this + UnsentBytes() + received_.capacity(); }  // memory in bytes
   std::string PeerIp() const { return IpOf(link_->PeerAddress()); }                         // IP of the other node
   std::string LocalIp() const { return IpOf(link_->LocalAddress()); }  // IP of this node's end of the link
 

@@ -114,7 +114,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // After null, the caller must ignore the rest of the packet.
   ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
-  void RecordPong(ClusterNode& node);  // records that the node has answered a PING now, and clears PFAIL
+  void RecordPong(ClusterNode& node);  // records that the node has answered a PING now; clears PFAIL, and perhaps FAIL
   void UpdateAddress(ClusterNode& node, const BusLink& link,  // records the node's address if it has changed
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica

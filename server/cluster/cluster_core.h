@@ -63,7 +63,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;  // now, or after a load or slow script
   virtual void PauseWrites() = 0;                                      // keeps clients from writing until ResumeWrites
   virtual void ResumeWrites() = 0;                                     // lets clients write again, after PauseWrites
-  virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // PUBLISH to own clients
+  virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes to this server's clients
   // Called when slots may have other owners, or when the cluster may have begun or ceased to serve requests.
   virtual void OnTopologyChanged() = 0;  // called when slots or cluster_state may have changed
 

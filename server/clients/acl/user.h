@@ -23,7 +23,7 @@ class User {  // an ACL user: its name, passwords and permissions
   const std::string& name() const { return name_; }
   bool IsOn() const { return is_on_; }                   // the rule `on`: clients may log in as this user
   bool NeedsNoPassword() const { return no_password_; }  // the rule `nopass`: any password is right
-  bool IsUnlimited() const { return is_unlimited_; }     // may run every command on every key and channel
+  bool IsUnlimited() const { return is_unlimited_; }     // true: every command, key, channel and database
 
   // Applies a rule of ACL SETUSER, or a whole selector in parentheses. The rule `reset` needs `pubsub`
   // (acl-pubsub-default).
@@ -53,7 +53,7 @@ class User {  // an ACL user: its name, passwords and permissions
   // the error, or nullopt if the rule is for the root selector, such as "+get".
   std::optional<const char*> ApplyToUser(Bytes rule,  // applies "on", ">pw", "(~a)" …; nullopt: not such a rule
                                          AclPubsubDefault pubsub);
-  const char* ApplyPassword(Bytes rule);  // applies ">secret", "#hash", "resetpass" …; returns null, or the error
+  const char* ApplyPassword(Bytes rule);  // applies ">pw", "<pw", "#hash" or "!hash"; returns null, or the error
   const char* AddSelector(Bytes rules);   // adds a selector; `rules`: "~a +get"; returns null, or the error
   const char* AddPassword(const Digest& digest);  // adds the hash of a password; returns null, or the error
   void Reset(AclPubsubDefault pubsub);  // ACL rule `reset`: turns the user off, removes all passwords and permissions
@@ -64,7 +64,7 @@ class User {  // an ACL user: its name, passwords and permissions
   bool is_on_ = false;                 // the rule `on`: clients may log in as this user
   bool no_password_ = false;           // the rule `nopass`: any password is right
   bool skips_payload_checks_ = false;  // the flag skip-sanitize-payload, which has no effect here
-  bool is_unlimited_ = false;          // every command, key and channel is allowed by the root selector
+  bool is_unlimited_ = false;          // the root selector allows every command, key, channel and database
   std::vector<Digest> passwords_;      // SHA-256 hashes of the passwords
   std::vector<Selector> selectors_;    // the user's sets of permissions; the root selector is first
 };
