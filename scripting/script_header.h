@@ -18,7 +18,8 @@ enum ScriptFlag : uint32_t {
   kScriptAllowStale = 1u << 2,
   kScriptNoCluster = 1u << 3,
   kScriptAllowCrossSlotKeys = 1u << 4,
-  // Not a flag of a header: the script has no header, so the flags of each command that it runs are checked instead.
+  // Not a flag that a header can contain. The script has no header, so the server checks the flags of each command that
+  // the script runs.
   kScriptUndeclared = 1u << 5,
 };
 

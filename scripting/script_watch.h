@@ -3,10 +3,11 @@
 //
 // A system timer ticks on each thread while the thread runs scripts. If the same script runs at two successive ticks,
 // the signal handler sets the hook. Lua allows this if the handler runs on the same thread: lua_sethook may be called
-// at any time. It stores the hook, its mask and its count, and sets a flag in the frames of Lua functions, which the
-// interpreter reads at its next jump. It allocates nothing; lua_gethook and lua_gethookcount read one word. Otherwise
-// the handler only uses atomic loads and stores, and timer_settime when the thread has run no script for a while. A
-// frame that is being created or left at that moment may miss the flag; then the next tick, 10 ms later, sets it.
+// at any time. lua_sethook stores the hook, its mask and its count. It also sets a flag in the frames of Lua functions,
+// which the interpreter reads at its next jump. lua_sethook allocates nothing; lua_gethook and lua_gethookcount read
+// one word. Otherwise the handler only uses atomic loads and stores. It calls timer_settime when the thread has run no
+// script for a while. A frame that is being created or left at that moment may miss the flag; then the next tick, 10 ms
+// later, sets it.
 //
 // The hook runs after a number of instructions. If the hook did not run since the last tick, the handler makes the hook
 // run at the next instruction, because a single instruction can be a long call. The time before the handler does so

@@ -184,7 +184,7 @@ constexpr KeySpec UnknownKeys(int flags) {  // for keys that no key spec can des
   return {.flags = static_cast<uint16_t>(flags), .begin = KeySpec::Begin::kUnknown, .find = KeySpec::Find::kUnknown};
 }
 
-// What a command does when it arrives inside a transaction (after MULTI).
+// What the server does with a command inside a transaction (after MULTI).
 enum class TransactionRole : uint8_t {
   kQueued,     // queued until EXEC
   kBegins,     // MULTI
@@ -220,8 +220,8 @@ using FlagsHook = uint32_t (*)(const Services& services, const Session& session,
 // the arguments of the request.
 using DatabaseHook = bool (*)(std::span<const Bytes> words);
 
-// A function that returns which arguments of a request are numbers of databases, as indexes of `words`: those of SWAPDB
-// 0 1 are 1 and 2. ACL checks need this.
+// A function that returns which arguments of a request are numbers of databases, as indexes of `words`. For SWAPDB 0 1,
+// the indexes are 1 and 2. ACL checks need them.
 using DatabaseWordsHook = std::vector<size_t> (*)(std::span<const Bytes> words);
 
 struct FormerArity {       // the number of arguments that a command had before version `until`

@@ -33,8 +33,8 @@ void SortTokens(std::span<const SyntaxArgument> arguments, const Dialect& dialec
   });
 }
 
-// Returns the tokens that the emulated version lacks, or null if it lacks none. If a token belongs to several
-// arguments, it is returned only if the version lacks all of them.
+// Returns the tokens that the emulated version lacks, or null if it lacks none. A token that belongs to several
+// arguments is returned only if the version lacks all of them.
 std::shared_ptr<const std::vector<std::string_view>> HiddenTokensOf(const CommandSpec& spec, const Dialect& dialect) {
   if (!dialect.EmulatesVersion()) return nullptr;
   Tokens tokens;

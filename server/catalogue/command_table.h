@@ -244,8 +244,8 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   }
 }
 
-// Returns the ACL categories of a command: those that its card declares, or else that of its group (none for a
-// container command). Adds the categories that its flags imply.
+// Returns the ACL categories of a command: the categories that its card declares or, by default, the category of its
+// group. A container command has no default. Adds the categories that the flags of the command imply.
 uint32_t CategoriesOf(const CommandCard& card);        // AclCategory bits of a command, including the implied ones
 std::span<const std::string_view> AclCategoryNames();  // names of ACL categories by bit number: "keyspace", "read" …
 uint32_t AclCategoryByName(Bytes name);  // the AclCategory bit of this name; ignores case; 0: unknown name

@@ -257,7 +257,8 @@ constexpr DialectTraits TraitsOfValkey92() {
   return traits;
 }
 
-// Returns the traits of a server without the directive `emulate`: those of Redis 7.2, with later additions.
+// Returns the traits of a server without the directive `emulate`: the traits of Redis 7.2, with some traits of later
+// versions.
 constexpr DialectTraits TraitsOfAll() {
   DialectTraits traits;
   traits.xread_knows_last_entry = true;

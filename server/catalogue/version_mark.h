@@ -90,8 +90,8 @@ constexpr std::string_view VersionMark::Valkey() const {  // Valkey's version nu
   return at == text_.npos ? std::string_view() : text_.substr(at + kValkey.size());
 }
 
-// Returns the length of the version number at the start of `text`: digits and single dots. An ellipsis "..." does not
-// belong to it.
+// Returns the length of the version number at the start of `text`: digits and single dots. An ellipsis "..." is not
+// counted.
 constexpr size_t VersionMark::NumberLength(std::string_view text) {  // bytes of the "7.4.0" at its start; 0: none
   size_t at = 0;
   while (at < text.size() &&

@@ -29,8 +29,9 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
 
   // When output is checked: after a reply is written, or by the timer. The log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };
-  // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in, or
-  // if a part of the output was dropped (ReplyBuffer::HasOverflowed). Must be called whenever output is queued.
+  // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in. Also
+  // closes the session if a part of the output was dropped (ReplyBuffer::HasOverflowed). Must be called whenever output
+  // is queued.
   bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: over it, closed
   // Returns how many bytes of memory the output of this session may hold while a command writes its reply
   // (ReplyBuffer). So a single command or EXEC cannot exceed the hard limit. The links to replicas and to the primary

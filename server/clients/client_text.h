@@ -16,7 +16,7 @@ struct DialectTraits;
 // is the monotonic clock time.
 std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in CLIENT LIST
                        std::span<const Bytes> running = {});
-// Returns the description with only those fields that the dialect with these `traits` shows.
+// Returns the description of a client, but only with the fields that a server with these `traits` shows.
 std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in this dialect's CLIENT LIST
                        std::span<const Bytes> running, const DialectTraits& traits);
 

@@ -76,8 +76,8 @@ class Clients {  // owns the sessions of all clients, and finds them by id
     measure_ = std::move(measure);
   }
   void Close(Session& session);  // closes the connection now; Remove frees the session later
-  // Sets a function that is called when a session closes, and again when it is removed. It must drop all pointers to
-  // the session.
+  // Sets a function that is called when a session closes, and again when it is removed. The function must drop all
+  // pointers to the session.
   void SetCloseHandler(std::function<void(Session&)> handler) {  // called when a session closes, and when it is removed
     on_close_ = std::move(handler);
   }

@@ -195,8 +195,8 @@ void PubSub::DeferPush(Session& session, Bytes message) {
 }
 
 void PubSub::DeliverTo(Session& session, const BlobPart& part) {
-  // Queues the session for flushing if it has no output yet. A session with output is already queued, or waits for its
-  // socket.
+  // Queues the session for flushing if the session has no output yet. A session with output is already queued, or waits
+  // for its socket.
   if (session.out.IsEmpty()) parts_.clients.QueueMessages(session);
   session.out.AppendPart(part);
   if (session.out.HeldBytes() > Session::kUncountedOutputBytes) overfull_sessions_.push_back(&session);

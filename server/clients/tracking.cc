@@ -30,8 +30,8 @@ std::string ArrayOf(Bytes key) {
   return text;
 }
 
-// Returns a RESP array of those keys in `changed` that a client other than `client` changed last. Returns an empty text
-// if there are none.
+// Returns a RESP array of the keys in `changed` that another client than `client` has changed last. Returns an empty
+// text if there are no such keys.
 std::string ArrayOfOthers(const std::map<std::string, uint64_t, std::less<>>& changed, uint64_t client) {
   std::string keys;
   size_t count = 0;

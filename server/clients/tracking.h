@@ -1,9 +1,10 @@
 // Tracking: client-side caching. Sends invalidations to clients that cache the keys that they read.
 //
-// By default the server remembers which client read which key (without its database) until it sends the invalidation.
-// In broadcast mode it remembers no reads: at the end of a Turn each client gets the changed keys that begin with one
-// of its prefixes. Under RESP3 an invalidation is a push on the client's connection; under RESP2 it goes to another
-// connection, which has subscribed to __redis__:invalidate.
+// By default the server remembers which client has read which key, until the invalidation of the key is sent. The
+// database of the key is not remembered. In broadcast mode, the server remembers no reads. At the end of a Turn, each
+// client gets the changed keys that begin with one of its prefixes. Under RESP3, an invalidation is a push on the
+// client's connection. Under RESP2, the invalidation goes to another connection (REDIRECT), which has subscribed to
+// __redis__:invalidate.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
       : parts_(parts), readers_(0, KeyHash{hash_key}), random_(random_seed) {}
 
   // Turns tracking on with these options (CLIENT TRACKING ON). Keeps the prefixes that the client already has, and adds
-  // those in `options`. Cost: O(prefixes).
+  // the prefixes in `options`. Cost: O(prefixes).
   void Enable(Session& session, TrackingOptions options);  // CLIENT TRACKING ON
   // Turns tracking off for the session. The server still remembers which keys the session has read, until these keys
   // change.

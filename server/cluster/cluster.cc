@@ -462,7 +462,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   view_->RequestSave();
   view_->RequestHealthCheck();
   if (is_imported) {
-    // Takes a larger epoch, because the former owner claims the slot until it learns of a larger one.
+    // Takes a larger epoch, because the former owner claims the slot until it learns of a larger epoch.
     if (claims_.BumpEpoch()) core_.log.Notice(StrCat("configEpoch updated after importing slot ", slot));
     view_->SetImporting(slot, nullptr);
     return gossip_.BroadcastPong(Gossip::To::kAll);
@@ -472,7 +472,7 @@ void Cluster::GiveSlot(int slot, ClusterNode& owner) {
   role_.Follow(owner);
 }
 
-// Claims the slots with a larger epoch, because their former owner claims them until it learns of a larger one.
+// Claims the slots with a larger epoch, because their former owner claims them until it learns of a larger epoch.
 uint64_t Cluster::TakeSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) { view_->Assign(slot, &view_->me()); });
   claims_.BumpEpoch();

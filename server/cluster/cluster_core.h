@@ -40,8 +40,8 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // --- Replication.
 
   virtual int64_t Offset() const = 0;  // replication offset of this node
-  // Returns whether this replica receives its primary's stream now. If it does not, Offset() must not be compared with
-  // the primary's offset.
+  // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
+  // with the primary's offset.
   virtual bool IsLinked() const = 0;                    // true: this replica receives its primary's stream now
   virtual int64_t DataAgeMs() const = 0;                // ms since this replica last received its primary's stream
   virtual bool HasWholeData() const = 0;                // false: data is incomplete, this replica must not be elected

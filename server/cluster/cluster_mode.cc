@@ -109,7 +109,8 @@ void ClusterMode::ClaimSlotsOfLoadedKeys() {
 }
 
 // Sets `replicaof` to the primary that nodes.conf names. The role must be known before the data is loaded, because a
-// replica keeps expired keys while it loads, and may continue the replication from the state in the file.
+// replica keeps expired keys while it loads. A replica may also continue the replication from the offset that the
+// loaded file contains.
 void ClusterMode::SetReplicaofFromNodesFile() {
   const ClusterNode* primary = cluster_->view().me().primary;
   if (primary == nullptr) return;

@@ -25,8 +25,8 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   ClusterMode(const ClusterMode&) = delete;
   ClusterMode& operator=(const ClusterMode&) = delete;
 
-  // Opens (or creates) and locks nodes.conf. Returns its content, which is empty if it was just created. Fails with the
-  // reason. Requires: cluster-enabled.
+  // Opens (or creates) and locks nodes.conf. Returns the content, which is empty if the file was just created. Fails
+  // with the reason. Requires: cluster-enabled.
   Result<std::string, std::string> ReadNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
   // How far the content of nodes.conf can be trusted. kOwn: this node has written it, and others may know better.
   // kAgreed: all nodes are known to agree with it.
