@@ -18,8 +18,9 @@ constexpr char kCrossSlot[] = "CROSSSLOT Keys in request don't hash to the same 
 constexpr char kDownForWrites[] = "CLUSTERDOWN The cluster is down and only accepts read commands";
 constexpr char kUnserved[] = "CLUSTERDOWN Hash slot not served";
 
-// Errors for a node that sends slots to this node. The requests of that node are applied without the usual checks, like
-// those of a primary. So a request is refused if it does not name the keys that it changes.
+// Errors for a request of a node that sends slots to this node (CLUSTER MIGRATESLOTS). Requests of such a node are
+// applied without the usual checks, like those of a primary. So a request is refused if it does not name the keys that
+// it changes.
 constexpr char kScriptOfSource[] = "ERR A node that sends slots may not run scripts";
 constexpr char kKeylessWriteOfSource[] = "ERR A node that sends slots may only write to keys of its slots";
 constexpr char kDownInScript[] = "ERR Script attempted to execute a command while the cluster is down";
@@ -85,7 +86,7 @@ void ClusterRouter::AddKeysOf(RequestedKeys& requested_keys, const Command& comm
   requested_keys.db = SelectedDbAfter(requested_keys.db, command, arguments);
   if (spec.uses_other_database != nullptr && spec.uses_other_database(arguments)) requested_keys.uses_other_db = true;
   if (spec.keys.count == 0 && spec.find_keys == nullptr) return;
-  // Channels of sharded pub/sub and cursors of CLUSTERSCAN have slots too, although they are not keys.
+  // Adds the slots of arguments that are not keys: channels of sharded pub/sub, and cursors of CLUSTERSCAN.
   for (const KeySpec& one : spec.keys.View()) {
     if ((one.flags & kKeyNotKey) == 0) continue;
     requested_keys.is_channel = command.Is(kPubSub);

@@ -23,14 +23,15 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
   explicit ClusterRouter(const Parts& parts) : parts_(parts) {}
 
   void Check(const Request& request) const override;  // throws MOVED, ASK or another Refusal if not served here
-  std::optional<int> CheckInScript(const Request& request) const override;  // throws like Check; returns the keys' slot
+  std::optional<int> CheckInScript(const Request& request) const override;  // the keys' slot; throws if not served here
   std::optional<int> SlotOf(const Command& command,  // the slot of the keys in the arguments; nothing: no keys
                             std::span<const Bytes> arguments) const override;
 
   bool IsServedHere(const Request& request) const;  // whether this node serves all keys of the request
 
-  // Returns the IP address or host name of a node for replies to clients (cluster-preferred-endpoint-type). Returns
-  // nothing for unknown-endpoint: clients then use the address to which they have connected.
+  // Returns the IP address or the host name of a node for replies to clients (cluster-preferred-endpoint-type). Returns
+  // "?" for a host name that is not known. Returns nothing for unknown-endpoint: clients then use the address to which
+  // they have connected.
   std::optional<std::string> EndpointFor(const Session& session,  // IP or host name of `node` that the client is told
                                          const ClusterNode& node) const;
   static const std::string& IpFor(const Session& session,  // IP of the node: IPv4 for a client with IPv4, else IPv6
@@ -38,7 +39,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
   static int PortFor(const Session& session, const ClusterNode& node);  // `node`'s port for this client: TCP or TLS
 
  private:
-  struct RequestedKeys {  // what matters of the keys that a request needs
+  struct RequestedKeys {  // the keys of one request, or of a transaction: their slot, and what else matters for routing
     int db = 0;
     int slot = -1;                     // the slot of the first key; -1: no keys
     Bytes first_key = {};              // the first key of the request
@@ -49,8 +50,8 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
     bool uses_other_db = false;        // MOVE, or COPY with DB: gets TRYAGAIN while the slot moves
     const SlotSet* imports = nullptr;  // slots that this session sends to this node; null: none
     bool has_keys_outside_imports = false;  // some keys are in slots that `imports` does not contain
-    int missing_count = 0;                  // requested keys that do not exist; counted only while their slot moves
-    int existing_count = 0;                 // requested keys that exist; counted only while their slot moves
+    int missing_count = 0;                  // keys that do not exist here; counted only while their slot moves
+    int existing_count = 0;                 // keys that exist here; counted only while their slot moves
   };
   enum class Verdict : uint8_t { kHere, kCross, kTryAgain, kAsk, kMoved, kDown, kDownForWrites, kUnserved };
   struct Route {                        // the decision where a request is served
@@ -64,10 +65,10 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
   void AddKeysOf(RequestedKeys& requested_keys,  // adds all keys and channels of `command`
                  const Command& command, std::span<const Bytes> arguments) const;
   void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds a key of the request
-  bool Exists(int db, Bytes key) const;                         // whether the key exists and has not expired
+  bool Exists(int db, Bytes key) const;                         // whether this node has the key, not expired
   int SelectedDbAfter(int db, const Command& command,           // the database selected after this command
                       std::span<const Bytes> arguments) const;
-  Verdict DecideWhileDown(const Request& request,  // decides while cluster_state is fail
+  Verdict DecideWhileDown(const Request& request,  // whether the request is still served while cluster_state is fail
                           const RequestedKeys& requested_keys) const;
   // Decides where a request for a slot that migrates or is imported is served. Returns nothing if the request is
   // treated like one for any other slot.

@@ -96,7 +96,8 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   int Size() const;
   int Majority() const { return Size() / 2 + 1; }  // how many votes of primaries with slots are a majority
 
-  // --- Changes since the last Take… call.
+  // --- Requests of this object's users: to save nodes.conf, and to decide on cluster_state again. Each Take… function
+  // returns and clears a request.
 
   enum class Save : uint8_t { kNo, kLater, kNow };  // kNow: before other nodes are told of the change
   void RequestSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // asks that EndTurn saves nodes.conf

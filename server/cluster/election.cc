@@ -22,15 +22,16 @@ bool Election::IsElectionNeeded() const {
   const ClusterNode& me = parts_.core.view.me();
   if (!me.IsReplica() || me.primary == nullptr || me.primary->slot_count == 0) return false;
   if (parts_.manual_failover.CanStartElection()) return true;
-  // A manual failover that still waits for the failed primary does not prevent this election.
+  // If a manual failover still waits for an answer of the failed primary, this replica may nevertheless begin an
+  // election.
   return me.primary->Is(kNodeFail) && !parts_.core.settings.cluster_replica_no_failover;
 }
 
 bool Election::IsDataTooOld() const {
   const Settings& settings = parts_.core.settings;
   if (settings.cluster_replica_validity_factor == 0 || parts_.manual_failover.CanStartElection()) return false;
-  // The failure of a primary is noticed only after a node timeout. The age that the data gains in this time does not
-  // count.
+  // The failure of a primary is noticed only after a node timeout. The data of its replicas becomes older by this time,
+  // which does not count.
   const int64_t age_ms = std::max<int64_t>(parts_.core.host.DataAgeMs() - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;

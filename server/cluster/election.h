@@ -46,16 +46,16 @@ class Election {  // requests and counts the votes by which a replica replaces i
 
   bool IsElectionNeeded() const;  // the primary is FAIL and failover is allowed, or a manual failover can continue
   bool IsDataTooOld() const;      // the data is older than cluster-replica-validity-factor allows
-  void ScheduleVoteRequest();     // decides when votes will be requested; tells other replicas the offset here
+  void ScheduleVoteRequest();     // decides when to request votes; sends the other replicas this replica's offset
   // Returns how many other replicas of the same primary have a larger offset, without those that have the flag
   // "nofailover".
   int Rank() const;
   void UpdateRankAndDelay();  // waits longer for the vote request if more replicas have more data now
   void RequestVotes();        // asks all primaries for their votes, in a new epoch
   void Win();
-  void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet, each reason once per 10 s
+  void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet; the same reason once per 10 s
   int64_t VoteTimeoutMs() const;        // for how long this replica waits for votes
-  std::string VoteRefusalReason(const ClusterNode& candidate,  // why this node does not vote for it; empty: it may
+  std::string VoteRefusalReason(const ClusterNode& candidate,  // why this node refuses its vote; empty: it may vote
                                 const PacketHeader& header) const;
 
   const Parts parts_;                 // the arguments of the constructor

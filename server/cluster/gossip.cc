@@ -12,8 +12,8 @@ namespace respite {
 
 namespace {
 
-// A packet describes one in ten of the known nodes. Each pair of nodes exchanges at least four packets per node
-// timeout, so a majority learns of a failure within a node timeout.
+// A packet describes one in ten of the known nodes, and at least three. Each pair of nodes exchanges at least four
+// packets per node timeout, so a majority learns of a failure within a node timeout.
 constexpr size_t kShareOfNodes = 10;
 constexpr size_t kMinEntries = 3;
 constexpr int64_t kMinHandshakeMs = 1000;
@@ -97,7 +97,8 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
     node.gossiped_in = composed_packet_count_;
     chosen.push_back(&node);
   }
-  // Adds all nodes that are PFAIL: a node becomes FAIL only when a majority of the primaries has reported it.
+  // Adds all nodes that are PFAIL to the packet: a node becomes FAIL only when a majority of the primaries has reported
+  // that node.
   for (const ClusterNode* node : all) {
     const bool is_told = node != receiver && (node->flags & (kNodeHandshake | kNodeNoAddress)) == 0;
     if (node->Is(kNodePfail) && is_told) chosen.push_back(node);
@@ -253,9 +254,8 @@ void Gossip::ApplyExtensions(ClusterNode& sender, const PingExtensions& extensio
   if (extensions.shard && shard.IsValid()) sender.is_shard_known = true;
   if (shard.IsValid() && sender.shard != shard) {
     sender.shard = shard;
-    // This node may have begun to follow the primary before the primary's shard was known, and then joins that shard
-    // now. If a primary moves to another shard later, this node does not move with it, because its data belongs to the
-    // old shard.
+    // Joins the primary's shard, if this node has begun to follow the primary before the primary had announced the
+    // shard. If a primary moves to another shard later, this node stays in the old shard, to which its data belongs.
     if (view.me().primary == &sender && !was_known) view.me().shard = shard;
     view.RecordChange();
     view.RequestSave();

@@ -45,7 +45,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
 
   // --- Forgetting.
 
-  void Forget(ClusterNode& node, int64_t for_ms);  // removes the node, and ignores its id for this time
+  void Forget(ClusterNode& node, int64_t for_ms);  // removes the node, and ignores its id for `for_ms` milliseconds
   bool IsForgotten(const NodeId& id);              // whether CLUSTER FORGET has removed this id recently
   void Remove(ClusterNode& node);                  // removes the node from the view, and closes its links
 

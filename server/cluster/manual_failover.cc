@@ -6,8 +6,8 @@ namespace respite {
 
 namespace {
 
-// The primary keeps writes paused for this much longer than the replica may win. So the replica's news of its victory
-// arrives before the primary acknowledges writes again.
+// The primary keeps writes paused for this long after the replica's time for the failover has ended. So the primary
+// learns of a late victory of the replica before it acknowledges writes again.
 constexpr int64_t kLongerPauseMs = 500;
 
 }  // namespace

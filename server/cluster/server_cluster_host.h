@@ -22,25 +22,25 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   Result<std::string, std::string> OpenNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
 
   // The functions of ClusterHost.
-  int64_t Offset() const override;              // replication offset of this server
-  int64_t DataAgeMs() const override;           // how long ago this replica last received its primary's stream
-  bool IsLinked() const override;               // this replica receives its primary's stream
-  bool HasWholeData() const override;           // the data is complete; false: this replica must not be elected
+  int64_t Offset() const override;     // replication offset of this server
+  int64_t DataAgeMs() const override;  // time since this replica last received its primary's stream; huge: never
+  bool IsLinked() const override;      // this replica receives its primary's stream
+  bool HasWholeData() const override;  // the data is complete; false: this replica must not be elected
   void Follow(const std::string& ip, int port,  // makes this server a replica of that server
               History::Owner owner) override;
   void Promote() override;                                             // makes this server a primary
   bool HasKeysInSlot(int slot) const override;                         // whether any database has a key of this slot
   bool HasKeys() const override;                                       // whether any database has a key
-  void DeleteKeysInSlot(int slot, const ClusterView& view) override;   // now, or after a load or slow script
+  void DeleteKeysInSlot(int slot, const ClusterView& view) override;   // at once, or after a load or slow script
   void DeleteAllKeys() override;                                       // deletes the keys of all databases
   void RunNowOrAfterLongTask(std::function<void()> task) override;     // waits for a load or slow script under way
   void PauseWrites() override;                                         // keeps clients from writing until ResumeWrites
   void ResumeWrites() override;                                        // lets clients write again, after PauseWrites
-  void Deliver(PacketType type, const PublishBody& message) override;  // publishes it to this server's clients
+  void Deliver(PacketType type, const PublishBody& message) override;  // publishes to this server's clients
   void OnTopologyChanged() override { has_topology_changed_ = true; }  // TakeTopologyChange will return true
   bool Save(const ClusterView& view, Durably durably) override;        // writes nodes.conf; false: it failed
 
-  void FinishSave();  // called by the timer: a second after Save, syncs the folder of nodes.conf
+  void FinishSave();  // called by the timer: syncs the folder of nodes.conf a second after a save that was not synced
   // Returns whether the topology has changed since the last call. If it has, blocked clients may now wait for keys that
   // another node serves.
   bool TakeTopologyChange() {  // whether slots or cluster_state may have changed since the last call
@@ -59,7 +59,7 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   std::unique_ptr<File> lock_;
   bool has_topology_changed_ = false;  // OnTopologyChanged was called since TakeTopologyChange
   bool is_name_unsynced_ = false;      // true: the rename of nodes.conf may not be on disk yet
-  int64_t renamed_at_ms_ = 0;          // when nodes.conf was last renamed (real time)
+  int64_t renamed_at_ms_ = 0;  // when nodes.conf was first replaced since its folder was last synced (real time)
 };
 
 }  // namespace respite

@@ -30,8 +30,9 @@ inline void FreeReplaced(Call& call, EntryPtr replaced) {  // frees the old valu
                                     FreeLaterIf(call.services.env.settings.lazyfree_lazy_server_del));
 }
 
-// Frees a value that this edit has replaced, and reports "overwritten".
-inline void FreeOverwritten(Call& call, KeyEdit& edit, EntryPtr replaced) {  // frees it, and reports "overwritten"
+// Frees `replaced`, the old value of a key that got a new value. Sends the keyspace event "overwritten" and, if the
+// type differs, "type_changed".
+inline void FreeOverwritten(Call& call, KeyEdit& edit, EntryPtr replaced) {  // frees an old value; event "overwritten"
   edit.ReportOverwrite(replaced->Type(), edit->Type());
   FreeReplaced(call, std::move(replaced));
 }

@@ -14,7 +14,7 @@ namespace respite {
 
 // Returns whether a cluster node may announce this text as its address, host name or human-readable name. These texts
 // appear in nodes.conf and CLUSTER NODES, where white space, commas and line ends separate the fields.
-constexpr bool MayBeAnnounced(Bytes text) {  // true: short, no white space, commas or quotes
+constexpr bool MayBeAnnounced(Bytes text) {  // true: under 256 bytes, no white space, comma, `"` or backslash
   constexpr size_t kLimit = 256;
   constexpr char kDelete = 0x7f;
   const auto is_plain = [](char c) {

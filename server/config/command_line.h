@@ -1,5 +1,5 @@
-// The command line: `respite-server [file.conf] [--directive value …] [-]`. It is parsed exactly as by redis-server,
-// because launchers depend on the details:
+// The command line: `respite-server [file.conf] [--directive value …] [-]`. This server parses the
+// command line exactly as redis-server does, because launchers depend on the details:
 //
 //   - A first argument without a leading '-' is the configuration file. "-" as first or last means standard input.
 //   - `--name` starts a line of configuration; the following arguments are its (quoted) values: `--bind a b -::1`.

@@ -399,8 +399,8 @@ void Config::RunHooks(const std::vector<DueHook>& due, const Settings& previous)
 
 void Config::RestoreFolder(const Settings& previous) const {
   if (previous.dir.empty() || previous.folder->Path() == previous.dir) return;
-  // Ignores an error: the server has been in the old folder before. If entering it fails now, staying in the new folder
-  // is the only option.
+  // Ignores an error of Enter: the server has been in the old folder before. If the server cannot enter the old folder
+  // now, staying in the new one is the only option.
   [[maybe_unused]] const auto ignored = previous.folder->Enter(previous.dir);
 }
 

@@ -1,8 +1,8 @@
 // Reads the text of configuration files and options into Settings.
 //
 // Some lines are not directives but input for other components (`user`, `rename-command`, `loadmodule`, `sentinel`,
-// module settings). They are collected in order, with their numbers and texts, so that an error in them can be reported
-// as for a directive.
+// module settings). ConfigReader collects these lines in order, with their numbers and texts. So an error in such a
+// line can be reported as for a directive.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ enum class ServerMode : uint8_t { kStandalone, kSentinel };
 // that do not fit together.
 StartupError FatalConfigError(const ConfigLine* line, std::string_view reason);  // the error as Redis prints it
 
-// Reads configuration lines into Settings. It may read several texts one after another. Later values replace earlier
-// ones, except for directives whose lines add up, such as `save`.
+// Reads configuration lines into Settings. A ConfigReader may read several texts one after another. Later values
+// replace earlier ones, except for directives whose lines add up, such as `save`.
 class ConfigReader {  // reads the lines of configuration files and options into Settings
  public:
   ConfigReader(Settings& settings, ServerMode mode) : settings_(settings), mode_(mode) {}

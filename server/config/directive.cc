@@ -9,7 +9,7 @@
 namespace respite {
 namespace {
 
-// As in Redis, an error text that lists the permitted values is cut at this length.
+// The maximum length of an error text that lists the permitted values, in bytes. As in Redis, a longer text is cut.
 constexpr size_t kMaxChoiceObjectionBytes = 255;
 
 std::string BoundText(int64_t bound, const NumberShape& shape) {

@@ -1,5 +1,5 @@
-// Directive: one row of the table of directives (directive_table.h), and the operations on its value. They parse and
-// store it, print it for CONFIG GET, and print its lines for CONFIG REWRITE.
+// Directive: one row of the table of directives (directive_table.h). This file also declares the operations on its
+// value: parse and store the value, print it for CONFIG GET, and print its lines for CONFIG REWRITE.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +58,8 @@ struct ChoiceName {        // one permitted value of a directive, and its name
   VersionMark since = {};  // first versions that have this value
 };
 
-// When CONFIG REWRITE writes a line. kAlways: always; it adds the line if the file has none. kIfMentioned: only to
-// replace an existing line of the directive.
+// When CONFIG REWRITE writes a line. kAlways: always; the line is added if the file has none for the directive.
+// kIfMentioned: only to replace an existing line of the directive.
 enum class LinePresence : uint8_t { kAlways, kIfMentioned };
 
 struct FileLine {         // a line that CONFIG REWRITE writes to the file

@@ -20,8 +20,8 @@ Objection CheckAnnouncedHostname(Bytes name) {
   return IsHostname(name) ? Objection{} : "Hostnames may only contain alphanumeric characters, hyphens or dots";
 }
 
-// Checks the value of `cluster-announce-human-nodename`. Also refuses a single quote, because Redis would take the
-// quote for the start of a quoted word when it reads nodes.conf.
+// Checks the value of `cluster-announce-human-nodename`. Refuses a single quote, too: when Redis reads nodes.conf, it
+// would take the quote for the start of a quoted word.
 Objection CheckAnnouncedNodename(Bytes name) {
   if (name.find_first_of("'!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos && MayBeAnnounced(name)) return {};
   return "Announced human node name contained invalid character";

@@ -22,8 +22,8 @@ constexpr std::array kNewerDirectives = {
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
     NewerDirective{"cluster-compatibility-sample-ratio", kInRedis, kAnyValue},
     NewerDirective{"cluster-message-gossip-perc", kInValkey, kAnyValue},
-    // The directives cluster-slot-migration-… tune the command CLUSTER MIGRATION. This server does not have the
-    // command, so every value is harmless.
+    // The next two directives tune the command CLUSTER MIGRATION. This server does not have the command, so every value
+    // is harmless.
     NewerDirective{"cluster-slot-migration-max-archived-tasks", kInRedis, kAnyValue},
     NewerDirective{"cluster-slot-migration-sync-buffer-drain-timeout", kInRedis, kAnyValue},
     NewerDirective{"io-threads-always-active", kInValkey, kAnyValue},

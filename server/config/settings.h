@@ -128,7 +128,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   std::string bio_cpulist;                                // processors of background threads; empty: any
   int64_t busy_reply_threshold = 5000;                    // milliseconds after which a script is busy: clients get BUSY
   bool crash_log_enabled = true;                          // a crash writes a report to the log
-  std::string debug_context;                              // text that crash reports show
+  std::string debug_context;                              // text of the operator that crash reports contain
   bool crash_memcheck_enabled = true;                     // a crash report tests the memory
   bool daemonize = false;                                 // the server runs in the background
   std::string dir;                                        // absolute path of the folder for RDB and AOF files
@@ -160,7 +160,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   std::array<int, 3> oom_score_adj_values = {0, 200, 800};      // scores of a primary, a replica and a background child
   std::string pidfile;                                          // path of the file with the process ID; empty: none
   std::string proc_title_template = "{title} {listen-addr} {server-mode}";  // title of the process in ps
-  PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;  // on replication errors
+  PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;  // kIgnore: log errors only
   int ready_fd = 0;              // file descriptor that gets the ports when the server is ready; 0: none
   std::string requirepass;       // password of the user `default`; empty: none
   std::string record;            // path of the file that records the traffic of clients; empty: none
@@ -234,7 +234,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   std::string bgsave_cpulist;                            // processors of the child that saves; empty: any
   std::string dbfilename = "dump.rdb";                   // name of the RDB file in `dir`
   int key_load_delay = 0;                                // microseconds to wait after each loaded key, for tests
-  int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;  // while loading, clients are served after this many
+  int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;  // clients are served after each such part of a load
   bool no_appendfsync_on_rewrite = false;                           // no fsync of the AOF while a child writes
   bool rdb_del_sync_files = false;         // RDB files that only replication needed are deleted
   int rdb_key_save_delay = 0;              // microseconds to wait after each saved key, for tests
@@ -304,11 +304,11 @@ struct Settings : EncodingLimits {  // the present values of all directives
   int cluster_slot_migration_write_pause_timeout = 10000;      // without effect
   int cluster_slot_migration_log_max_len = 1000;       // maximum number of entries in the log of slot migrations
   bool cluster_slot_stats_enabled = false;             // requests and traffic of each slot are counted
-  int64_t slot_migration_max_failover_repl_bytes = 0;  // a slot moves if no more is unsent; -1: any
+  int64_t slot_migration_max_failover_repl_bytes = 0;  // maximum unsent bytes when writes are paused; -1: any
 
-  int cluster_announce_client_port = 0;             // port that clients of this node use; 0: the port in use
-  int cluster_announce_client_tls_port = 0;         // TLS port that clients of this node use; 0: the port in use
-  bool cluster_config_save_is_best_effort = false;  // the server continues if it cannot save nodes.conf
+  int cluster_announce_client_port = 0;             // without effect
+  int cluster_announce_client_tls_port = 0;         // without effect
+  bool cluster_config_save_is_best_effort = false;  // without effect
 
   // Directives of TLS.
   TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;  // whether clients need a certificate

@@ -271,7 +271,7 @@ void SlotExport::SendChanges() {
 
 // Pauses writes as soon as few changes are left to send. The answer to an ACK shows that the target has applied all
 // changes before the ACK. So the pause lasts only while the changes since the last ACK are sent and applied. Each ACK
-// doubles the limit for "few", because with many writes the target may never come below the first one.
+// doubles the limit for "few", because with many writes the changes may never become fewer than the first limit.
 void SlotExport::PauseWritesIfCaughtUp() {
   if (!unanswered_requests_.empty()) return;
   constexpr size_t kLittle = 64 * 1024;

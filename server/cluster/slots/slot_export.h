@@ -44,12 +44,12 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
 
   void Start();          // connects to the target
   void Continue();       // takes the next step; called at the end of a turn, when all changes of the turn are known
-  void CheckTimeouts();  // fails the export if the target is too slow; called ten times a second
+  void CheckTimeouts();  // called ten times a second: requests ACKs; fails the export if the target is too slow
   void Cancel();         // ends the export because an operator has cancelled it
   void Fail(const std::string& message) { EndExport(SlotJob::State::kFailed, message); }
   const SlotJob& job() const { return *job_; }
   bool IsOver() const { return job_->IsOver(); }  // the export has ended, with or without success
-  size_t BufferedBytes() const;                   // bytes of changes that the target has not been sent
+  size_t BufferedBytes() const;  // bytes of the keys and changes that are still to be sent to the target
 
   // The functions of Link::User.
   void OnConnected() override;                       // sends the first requests to the target
@@ -81,8 +81,8 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void PauseWrites();            // pauses writes of clients, and tells the target
   // The node that owns the exported slots, as far as this node knows.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
-  Owner FindOwner() const;               // the owner of the exported slots
-  bool CheckOwnership();                 // false: this node lost the slots or the target, and the export has ended
+  Owner FindOwner() const;  // the owner of the exported slots
+  bool CheckOwnership();    // false: this node lost the slots or forgot the target, and the export has ended
   void HandleTakeoverReply(Bytes line);  // reads "OK <epoch>", the reply to TAKEOVER
 
   const Services& services_;  // the other parts of this server

@@ -139,7 +139,7 @@ uint64_t SlotImports::TakeOver(Session& session) {
   return epoch;
 }
 
-// --- HIDE and REVEAL, from the primary's stream or from a file.
+// --- CLUSTER SYNCSLOTS HIDE and REVEAL, which come from the primary's replication stream or from a file (RDB or AOF).
 
 void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
   Keyspace& keyspace = parts_.services.data.dataset.keyspace;
@@ -190,8 +190,8 @@ void SlotImports::CheckTimeouts() {
   }
 }
 
-// Ends an import. If it has failed, CleanUpHiddenSlots deletes the keys later. A node that has become a replica leaves
-// them to its primary, which also knows of the migration.
+// Ends an import. If the import has failed, CleanUpHiddenSlots deletes the keys later. If this node has become a
+// replica, its primary deletes the keys, because the primary also knows of the migration.
 void SlotImports::EndImport(Import& import, State state, const std::string& message) {
   const Services& services = parts_.services;
   const std::shared_ptr<SlotJob> job = import.job;
@@ -263,9 +263,9 @@ bool SlotImports::ContinueWaitForOwners(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims those of the slots that have no owner. Probably the takeover had succeeded and the source gave the slots up,
-// but the file or stream from which this node knows them ended before REVEAL. If the source lost them in another way,
-// keeping the keys that are here is better than deleting them.
+// Claims the slots in `slots` that have no owner. Probably the takeover had succeeded and the source gave the slots up,
+// but the file or stream from which this node knows the slots ended before REVEAL. If the source lost the slots in
+// another way, keeping the keys that are here is better than deleting them.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;
@@ -278,7 +278,8 @@ void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   cluster().TakeSlots(unowned);
 }
 
-// Deletes up to kKeysPerTurn keys of the slots. Returns true if there were fewer, so that no keys are left.
+// Deletes up to kKeysPerTurn keys of the slots. Returns true if there were fewer than kKeysPerTurn keys, so that none
+// are left.
 bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
   Dataset& data = parts_.services.data.dataset;
   Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);

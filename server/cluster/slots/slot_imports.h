@@ -66,7 +66,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void EndChanges(Session& session);    // handles PAUSED: the source sends no more changes
   uint64_t TakeOver(Session& session);  // handles TAKEOVER: claims the slots, and returns the epoch of the claim
 
-  // --- HIDE and REVEAL, from the primary's stream or from a file.
+  // --- CLUSTER SYNCSLOTS HIDE and REVEAL, which come from the primary's replication stream or from a file (RDB or
+  // AOF).
 
   void Hide(const std::string& name, const SlotSet& slots);  // hides the keys of the slots from clients
   void Reveal(Bytes name);  // shows clients the keys of the slots that Hide has hidden under this name
@@ -86,12 +87,12 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
     Session* session;          // the session of the source
     std::string trouble = {};  // why the import has failed; empty: it has not failed
     int64_t heard_ms = 0;      // when the source last sent a request (real time)
-    int64_t complete_ms = -1;  // when the source had sent everything (real time); -1: not yet
+    int64_t complete_ms = -1;  // when the source announced the end of its changes (real time); -1: not yet
   };
 
   Cluster& cluster() const;                                           // this server as a cluster node
   int64_t NowS() const;                                               // Unix time in seconds
-  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if its slots cannot be imported now
+  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if its slots cannot be imported
   Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
   Import& GetHealthyImport(const Session& session);       // like ImportOf, but throws also if the import has failed
   void RecordImportError(Session& session, Bytes error);  // notes why the session's import fails in EndTurn
@@ -102,7 +103,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // Returns whether other nodes have had time to tell who owns the slots of this import. Returns true immediately if
   // this process has seen the import fail.
   bool ContinueWaitForOwners(const std::string& name);  // true: other nodes had time to tell the owners
-  void ClaimUnownedSlots(const SlotSet& slots);         // takes those of the slots that no node owns
+  void ClaimUnownedSlots(const SlotSet& slots);         // takes the slots in `slots` that no node owns
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: none are left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas
   bool HasRunningImport(Bytes name) const;           // whether a source sends slots under this name now

@@ -44,11 +44,11 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
   State state;               // the current step, or how the job ended
   int64_t created_s = 0;     // when the job was made (Unix time)
   int64_t updated_s = 0;     // when the state last changed (Unix time)
-  int64_t acked_s = 0;       // when the other node last answered (Unix time)
-  std::string message = {};  // why the job failed or was cancelled; empty: neither
+  int64_t acked_s = 0;       // when the other node last answered or sent a CLUSTER SYNCSLOTS (Unix time)
+  std::string message = {};  // why the job failed or was cancelled; empty otherwise
   uint64_t cow_bytes = 0;    // memory that was copied while the child of an export ran
 
-  bool IsOver() const { return state >= State::kSuccess; }  // the job has succeeded, failed or was cancelled
+  bool IsOver() const { return state >= State::kSuccess; }  // the job has succeeded, has failed or was cancelled
   void Enter(State next, int64_t now_s) {                   // changes the state of the job
     state = next;
     updated_s = now_s;
@@ -100,7 +100,7 @@ class SlotJobLog {  // slot migrations in which this node took part, for CLUSTER
     jobs_.push_front(std::make_shared<SlotJob>(std::move(job)));
     return jobs_.front();
   }
-  // Returns the jobs, the latest first.
+  // Returns all slot migrations in the log, the latest first.
   const Jobs& All() const { return jobs_; }
   // Removes the oldest ended jobs, until at most `most` ended jobs are left.
   void Trim(size_t most);

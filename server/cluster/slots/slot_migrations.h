@@ -24,7 +24,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
 
   // Sends slots of this node to another node, after the exports that are queued already. Requires: a cluster.
   void Export(const SlotSet& slots, const NodeId& target);          // queues an export (CLUSTER MIGRATESLOTS)
-  std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // a slot that an export has; nothing: none
+  std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // one of `slots` that an export moves; or nothing
   bool IsExporting() const { return !exports_.empty(); }            // any export is queued or runs
   bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
   bool CancelExports();  // cancels all exports, queued ones too; false: there was none
@@ -46,8 +46,8 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   Random random_;             // for the names of migrations
   SlotJobLog log_;
   SlotImports imports_;            // receives slots that other nodes send
-  std::list<SlotExport> exports_;  // the running export (the first one), and the queued ones
-  int64_t ticked_at_ms_ = 0;       // when Tick last did its work (real time)
+  std::list<SlotExport> exports_;  // exports in their order; only the first one runs, the others are queued
+  int64_t ticked_at_ms_ = 0;       // when Tick last checked the timeouts (real time)
   bool is_closed_ = false;         // Close was called
 };
 

@@ -31,8 +31,8 @@ constexpr char kEpochInCompany[] =
 constexpr char kEpochIsSet[] = "ERR Node config epoch is already non-zero";
 constexpr char kResetWithKeys[] = "ERR CLUSTER RESET can't be called with master nodes containing keys";
 
-// Refuses more than one optional argument. As in Redis, a second one gives the usage error of the subcommand, whereas
-// one wrong argument is a syntax error.
+// Refuses more than one optional argument of CLUSTER FAILOVER or CLUSTER RESET. As in Redis, a second argument gives
+// the usage error of the subcommand, whereas one wrong argument is a syntax error.
 void ExpectEnd(Call& call) {
   if (call.args.Words().size() > 3)
     throw refusals::SubcommandSyntax(call.services.env.dialect, "cluster", call.args.Words()[1]);

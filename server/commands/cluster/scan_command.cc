@@ -72,7 +72,7 @@ void ReplyPage(Call& call, Bytes cursor, std::span<const Entry* const> keys = {}
   for (const Entry* key : keys) call.reply.Bulk(key->Key());
 }
 
-// The part of a scan that one CLUSTERSCAN request does.
+// The part of a scan that one CLUSTERSCAN request does: visits the keys of one slot or of several consecutive slots.
 class Walk {
  public:
   Walk(Call& call, const ScanOptions& options, Cursor cursor) : call_(call), options_(options), cursor_(cursor) {}

@@ -110,8 +110,8 @@ Order NextOrder(Call& call, const ClusterView& view) {
   return {slots, target.id};
 }
 
-// --- CLUSTER SYNCSLOTS. The source node of a migration sends ESTABLISH and the steps after it (Continue). HIDE and
-// REVEAL come only from the primary's replication stream or from a file.
+// --- CLUSTER SYNCSLOTS. The source node of a migration sends ESTABLISH, and then SNAPSHOT-EOF, ACK, PAUSED and
+// TAKEOVER. HIDE and REVEAL come only from the primary's replication stream or from a file.
 
 std::string NextName(Args& args) {
   if (!args.TakeToken("NAME")) throw Refusal{refusals::kSyntax};
@@ -135,7 +135,7 @@ NodeId NextSource(Args& args) {
   return *source;
 }
 
-// Sends a reply to the source node of an import, to which this server sends no other replies.
+// Replies to a CLUSTER SYNCSLOTS of the source node of an import. All other commands of the source node get no replies.
 void AnswerSource(Call& call, Bytes text) {
   call.reply.Simple(text);
   call.services.execution.executor.KeepMessages(call.session);

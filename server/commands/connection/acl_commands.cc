@@ -217,7 +217,8 @@ struct AclGetUser {
     WritePatterns(reply, "keys", selector.Keys());
     WritePatterns(reply, "channels", selector.Channels());
   }
-  // Rules about databases are shown if the version has them, or if the selector is limited by one.
+  // Returns whether ACL GETUSER shows the rules about databases: the emulated version has such rules, or this selector
+  // does not allow all databases.
   static bool ShowsDatabases(const Selector& selector, const DialectTraits& traits) {
     return traits.users_have_databases || !selector.HasAllDatabases();
   }

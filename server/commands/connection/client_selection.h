@@ -32,12 +32,12 @@ struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select 
 };
 
 // The command that selects clients. CLIENT LIST and CLIENT KILL have different rules for IDs.
-enum class ClientPurpose : uint8_t { kList, kKill };
+enum class ClientPurpose : uint8_t { kList, kKill };  // kList: CLIENT LIST; kKill: CLIENT KILL
 
 // Parses all remaining arguments. If an option is repeated, the last one counts. The result refers to the request's
 // bytes.
 ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // parses the options of CLIENT LIST or KILL
-ClientSelection ClientsFrom(Bytes address);  // selects the clients that are connected from this address
+ClientSelection ClientsFrom(Bytes address);  // selects the client whose address is "ip:port"
 
 template <class Visit>
 void ClientSelection::ForEachMatch(const Clients& clients,  // calls visit(session) for each selected client

@@ -22,8 +22,8 @@ inline constexpr char kReplyTooLong[] = "ERR the reply would have more than 1000
 
 // --- Random elements.
 
-// Clients may ask SRANDMEMBER, HRANDFIELD and ZRANDMEMBER for any number of elements by a negative count. This class
-// bounds such replies for clients without an output limit.
+// With a negative count, clients may ask SRANDMEMBER, HRANDFIELD and ZRANDMEMBER for any number of elements. This class
+// limits the size of such replies, even if the client has no output buffer limit.
 class RandomReplyLimit {  // limits replies with random elements that may repeat, such as SRANDMEMBER key -5
  public:
   static constexpr uint64_t kMaxElements = 10'000'000;  // maximum number of elements of a reply
@@ -38,7 +38,7 @@ class RandomReplyLimit {  // limits replies with random elements that may repeat
   }
 
  private:
-  static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // maximum size of a reply
+  static constexpr size_t kMaxReplyBytes = 512 * 1024 * 1024;  // maximum size of such a reply, in bytes
 
   const ReplyBuffer& out_;
   size_t start_;  // size of the client's output before the reply

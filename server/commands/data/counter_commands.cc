@@ -157,7 +157,7 @@ IncrExOptions ParseIncrEx(Args& args) {
   return options;
 }
 
-// What INCREX does to a number. `Number` is int64_t or long double.
+// The result of INCREX for a number. `Number` is int64_t or long double.
 template <class Number>
 struct BoundedSum {
   Number result;     // the new value, or the old one if the sum was out of bounds

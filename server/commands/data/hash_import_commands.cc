@@ -16,7 +16,7 @@ namespace respite {
 namespace refusals {
 namespace {
 
-// Redis' documents do not tell the texts of these errors.
+// The documents of Redis do not tell the texts of these errors, so Redis may use other texts.
 constexpr char kDuplicateField[] = "ERR duplicate field name in fieldset";
 constexpr char kNoFieldSet[] = "ERR no such fieldset";
 constexpr char kValueCount[] = "ERR number of values does not match number of fields in fieldset";
@@ -106,7 +106,7 @@ struct HImportSet {
     old.ReportChange("del");
     return true;
   }
-  // The list of fields belongs to the connection, so replicas and files get HSET.
+  // Propagates the new hash as HSET, because replicas and files do not know the field lists of this connection.
   static void Propagate(Call& call, Bytes key, std::span<const Bytes> words, bool replaces) {
     if (!call.effect.IsRecording()) return;
     if (replaces) call.effect.Replace("DEL", key);

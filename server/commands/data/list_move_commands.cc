@@ -53,8 +53,8 @@ std::vector<std::string> PopInTargetOrder(List& list, const MoveOptions& options
     pops_head ? cursor.Next() : cursor.Previous();
   }
   list.EraseRange(pops_head ? 0 : list.Size() - count, count);
-  // They are in the order in which they were popped. One by one, the last one popped becomes the outermost of the
-  // target. BULK keeps the order of the source list.
+  // The elements are in the order in which they were popped. If they are pushed one by one, the last one popped becomes
+  // the outermost element of the target. BULK keeps the order of the source list.
   const bool reverses = options.one_by_one ? options.to == ListEnd::kHead : !pops_head;
   if (reverses) std::ranges::reverse(elements);
   return elements;

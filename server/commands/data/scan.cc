@@ -47,8 +47,8 @@ bool ScansKeys(ScanKind scan_of) {
   return scan_of == ScanKind::kKeys || scan_of == ScanKind::kKeysOfKnownTypes || scan_of == ScanKind::kCluster;
 }
 
-// Takes the type after TYPE. As in Redis 7.2, an unknown type is accepted, and SCAN then finds no keys; `scan_of` says
-// if it is an error instead.
+// Takes the type after TYPE. As in Redis 7.2, SCAN accepts an unknown type (kKeys), and then finds no keys. For any
+// other `scan_of`, an unknown type is an error.
 void TakeScanType(Args& args, ScanOptions& options, ScanKind scan_of) {
   const Bytes name = args.Next();
   options.filters_by_type = true;

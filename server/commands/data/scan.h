@@ -28,8 +28,8 @@ class GlobFilter {  // a glob pattern with a fast path for "*", for KEYS and SCA
 
 // Parses a cursor as strtoul does in Redis: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);  // parses a cursor; throws a Refusal for other text
-// Parses the cursor of a command. If the emulated version does so, refuses a cursor with a sign.
-uint64_t ParseCursor(const Call& call, Bytes word);  // also refuses a sign, if the version does
+// Parses the cursor of a command. Refuses a negative cursor, unless the emulated version accepts one.
+uint64_t ParseCursor(const Call& call, Bytes word);  // may also refuse a negative cursor
 
 struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
   int64_t count = 10;             // value of COUNT: about how many elements one call visits
@@ -49,8 +49,8 @@ enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kSc
 
 ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);  // parses the options after the cursor of SCAN
 
-// Returns those of the scanned keys that match the options and have not expired.
-std::vector<const Entry*> FilterKeys(Call& call,  // those scanned keys that match the options and have not expired
+// Returns the keys in `scanned` that match the options and have not expired.
+std::vector<const Entry*> FilterKeys(Call& call,  // the keys in `scanned` that match the options, not expired
                                      const ScanOptions& options, std::vector<const Entry*> scanned);
 
 // Continues a scan at `cursor` and calls visit(slot) for each used slot. Stops after `count` slots, or after ten times

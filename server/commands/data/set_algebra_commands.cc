@@ -225,7 +225,7 @@ size_t CountUnion(Call& call, std::span<const Set> sets, size_t limit) {
   return result.set().Size();
 }
 
-// Estimates with the registers of a HyperLogLog, so that no set must be built.
+// Estimates the number of members of the union with the registers of a HyperLogLog, so that no set must be built.
 size_t EstimateUnion(std::span<const Set> sets) {
   const auto registers = std::make_unique<HllRegisters>();
   for (const Set& set : sets)

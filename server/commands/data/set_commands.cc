@@ -18,8 +18,8 @@ namespace {
 
 // === Adding and removing members
 
-// Returns how many bytes a new set reserves for these members. The limit is 512, because a larger set is not stored
-// inside its entry.
+// Returns how many bytes a new set reserves for these members. The limit is 512 bytes, because a larger set is not
+// stored inside its entry.
 size_t CapacityForMembers(std::span<const Bytes> members) {
   constexpr size_t kMax = 512;
   size_t room = 0;

@@ -63,7 +63,8 @@ class SetOptionsParser {
     options_.condition = condition;
     return true;
   }
-  // In Redis, NX and XX may follow IFEQ, and IFEQ may be repeated; the last one counts. In Valkey, neither may.
+  // In Redis, NX and XX may follow IFEQ, and IFEQ may be repeated; the last one counts. In Valkey, none of these
+  // options may follow IFEQ.
   bool CombinesComparisons() const { return call_->services.env.dialect.traits.comparisons_combine; }
   bool TakeComparison() {
     if (options_.condition != SetCondition::kAlways || args_.Left() < 2) return false;

@@ -21,7 +21,7 @@ struct ValueCondition {  // IFEQ, IFNE, IFDEQ or IFDNE with its argument
   void CheckDigest() const;                      // throws a Refusal for a digest that has not 16 characters
 
   Kind kind = Kind::kNone;
-  Bytes operand = {};  // the string or the digest
+  Bytes operand = {};  // the string or the digest to compare with
 };
 ValueCondition::Kind ParseValueConditionKind(Args& args);  // takes a token such as IFEQ; kNone: there is none
 
@@ -41,7 +41,7 @@ struct SetOptions {                                // the options of SET, MSETEX
   bool IsAbsolute() const { return expiry >= ExpiryOption::kUnixSeconds; }  // `time` is a Unix time, not a duration
 };
 
-// These functions take all remaining arguments.
+// Functions that parse options. The Parse… functions take all remaining arguments.
 SetOptions ParseSetOptions(Call& call);     // [NX|XX] [IFEQ v|IFNE v|…] [GET] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
 SetOptions ParseMSetExOptions(Call& call);  // [NX|XX] [EX s|PX ms|EXAT s|PXAT ms|KEEPTTL]
 bool TakeGetExOption(Args& args, SetOptions& options);  // takes one of the options of GETEX; false: there is none

@@ -42,7 +42,7 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
   void AddNumber(double number) { Add(NumberRank(number)); }  // adds the sort key of the next element
-  void SetTexts(std::span<const Bytes> texts);  // sets the sort keys of all elements; those with null data() come first
+  void SetTexts(std::span<const Bytes> texts);  // sets the sort keys of all elements; null data() is the least
 
   // Elements with equal sort keys keep their order. Requires: the range is within the elements. Cost: O(n), and O(k *
   // log(k)) for k elements of the same rank.

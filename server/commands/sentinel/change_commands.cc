@@ -162,7 +162,7 @@ class PrimarySetter {
   PrimarySetter(Call& call, Primary& primary) : call_(call), sentinel_(SentinelOf(call)), primary_(primary) {}
 
   // Sets the options of SENTINEL SET one after the other. Stops with an error at an invalid option; the options before
-  // it stay set.
+  // the invalid one stay set.
   void SetAll() {
     call_.args.ExpectFewArguments();
     try {

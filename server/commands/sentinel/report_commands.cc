@@ -315,7 +315,8 @@ struct SentinelSlaves {
   static void Run(Call& call) { ReplyReplicas(call); }
 };
 
-// The following commands are second names that Valkey has added for commands above.
+// The following commands are second names that Valkey has added for the commands above, with "primary" instead of
+// "master".
 struct SentinelGetPrimaryAddrByName {
   static constexpr CommandSpec spec = {.syntax = "SENTINEL|GET-PRIMARY-ADDR-BY-NAME primary-name",
                                        .where = Where::kSentinels,

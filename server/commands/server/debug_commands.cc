@@ -211,8 +211,8 @@ void ShowObject(Call& call) {
   call.reply.Simple(DescribeEntry(entry, call.services.env.settings, call.now_ms));
 }
 
-// Implements the three subcommands of DEBUG that show structures which only Redis has: replies with an error. They
-// exist because HELP lists them.
+// Implements DEBUG LISTPACK, QUICKLIST and HTSTATS-KEY, which show structures that only Redis has: replies with an
+// error. The three subcommands exist because HELP lists them.
 void RefuseExisting(Call& call, const char* refusal) {
   if (call.db.LookUpNoTouch(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
   throw Refusal{refusal};

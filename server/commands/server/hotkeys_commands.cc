@@ -43,14 +43,15 @@ constexpr uint32_t kManagesHotKeys = kAdmin | kNoScript;
 
 HotKeys& HotKeysOf(Call& call) { return call.services.execution.hot_keys; }
 
-// Takes a number from `lowest` to `highest`; throws `refusal` if the argument is none.
+// Takes a number from `lowest` to `highest`. Throws `refusal` if the argument is not such a number.
 int64_t TakeHotKeyNumber(Args& args, int64_t lowest, int64_t highest, const char* refusal) {
   const auto number = ParseInteger(args.Next());
   if (!number || *number < lowest || *number > highest) throw Refusal{refusal};
   return *number;
 }
 
-// Takes what follows METRICS. As in Redis, an unknown metric counts as one, but selects none.
+// Takes the number and the names of metrics after METRICS. As in Redis, an unknown name counts as one metric, but
+// selects none.
 void TakeHotKeyMetrics(Args& args, HotKeys::Options& options) {
   constexpr int64_t kMetricCount = 2;
   for (int64_t left = TakeHotKeyNumber(args, 1, kMetricCount, refusals::kHotKeyMetricsRange); left > 0; --left) {

@@ -37,7 +37,8 @@ size_t TakeRecordCount(Call& call) {
   return static_cast<size_t>(count);  // a negative count means all, and becomes a large value
 }
 
-// `counts_words`: each record also has the number of its words, as since Redis 8.10.
+// Replies with the newest records of SLOWLOG or COMMANDLOG, at most `most`. `counts_words`: each record also has the
+// number of its arguments, as since Redis 8.10.
 void WriteRecords(Reply& reply, const CommandLog& log, size_t most, bool counts_words) {
   const size_t count = std::min(most, log.Records().size());
   reply.Array(count);

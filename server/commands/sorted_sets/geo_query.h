@@ -24,7 +24,7 @@ enum class GeoForm : uint8_t {
 struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older GEORADIUS commands
   enum class Order : uint8_t { kNone, kNearestFirst, kFarthestFirst };
 
-  GeoShape shape;                  // the circle or box that is searched
+  GeoShape shape;                  // the circle, box or polygon that is searched
   Order order = Order::kNone;      // order by distance, given by ASC or DESC
   int64_t count = 0;               // maximum number of places; 0: all
   bool takes_any = false;          // ANY: takes the first `count` places found, not the nearest ones

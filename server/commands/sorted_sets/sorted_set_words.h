@@ -74,8 +74,8 @@ struct AddCounts {      // how many members AddPairs has added, and how many it 
 };
 
 // Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a member and its score. Throws a
-// Refusal if a sum of scores is not a number. To change nothing in that case, a rule that adds scores requires that
-// `count` is 1.
+// Refusal if a sum of scores is not a number. Requires: `count` is 1 if the rule adds scores, so that nothing was
+// changed before the Refusal.
 template <class PairAt>
 AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule,  // adds `count` members, or changes their scores
                    size_t count, PairAt&& pair_at) {

@@ -113,10 +113,10 @@ class TrimOptions {
   std::optional<GroupReferences> references_;
 };
 
-// The arguments of MAXLEN or MINID with which a trim is propagated. They make the replica trim exactly, with the same
-// result as here. With ACKED or DELREF, MINID ~ becomes MAXLEN: such a trim removes single entries, too, so the first ID
-// in the blocks does not say which are left. A replica that removes the oldest entries that it may remove, until the
-// length is the same, removes the same ones.
+// The arguments of MAXLEN or MINID with which a trim is propagated. The replica then trims exactly, with the same
+// result as here. With ACKED or DELREF, the trim MINID ~ is propagated as MAXLEN, because such a trim also removes
+// single entries within blocks. So the first ID in the blocks does not tell which entries are left. The replica removes
+// its oldest removable entries until its stream has the length of the stream here.
 struct TrimWords {
   // Requires: the trim has a strategy (MAXLEN or MINID).
   TrimWords(const StreamTrim& trim, const StreamLog& log) {

@@ -200,7 +200,8 @@ uint64_t ReplyBytes(const StreamLog::Walk& entry) {
   return bytes;
 }
 
-// Returns how many of the entries from `walk` on fit into COUNT and the budget. Takes them from the budget.
+// Returns how many of the entries from `walk` on fit into COUNT (`most`; 0: no limit) and the budget. Takes these
+// entries from the budget.
 uint64_t CountInBudget(StreamLog::Walk walk, uint64_t most, ReadBudget& budget) {
   uint64_t count = 0;
   for (; walk.IsValid() && (most == 0 || count < most); walk.Next(), ++count) {
@@ -230,8 +231,8 @@ StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& t
   return stream.IsEmpty() ? StreamId() : *stream.Log().LastLiveId().Previous();
 }
 
-// Returns the request to run when the client is unblocked. In it, each `$` and `+` is replaced by the ID that it meant
-// when the request arrived.
+// Returns the request to run when the client is unblocked. In this request, each `$` and `+` is replaced by the ID that
+// it meant when the client's request arrived.
 std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& options, const std::vector<StreamId>& ids) {
   if (!options.block_ms) return {};  // it does not run again
   const std::span<const Bytes> words = call.args.Words();
@@ -351,8 +352,8 @@ void ClaimIdle(Call& call, const GroupEdit& edit, StreamConsumer& consumer, cons
   }
 }
 
-// Delivers new entries to the consumer, at most `most` if that is not 0. Requires: the stream has entries that were not
-// delivered to this group.
+// Delivers new entries to the consumer: at most `most`, or all within the budget if `most` is 0. Requires: the stream
+// has entries that were not delivered to this group.
 void DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options,
                 uint64_t most, ReadBudget& budget, Delivery& delivery) {
   const StreamLog& log = edit.Log();
@@ -403,7 +404,8 @@ void WriteHistory(Call& call, const Delivery& delivery) {
   }
 }
 
-// Writes an entry of XREADGROUP … CLAIM. For a new entry, both numbers are 0.
+// Writes an entry of XREADGROUP … CLAIM, with its idle time and number of deliveries. For a new entry, both numbers are
+// 0.
 void WriteClaimable(Reply& reply, const StreamLog::Walk& entry, int64_t idle_ms, uint64_t deliveries) {
   reply.Array(4);
   WriteEntryElements(reply, entry);

@@ -50,7 +50,8 @@ int64_t RealMs(Bytes word) {
   throw Refusal{"ERR " + Shown(word) + " is too long. Write 24h at most, since this is real time"};
 }
 
-// The number for which TEST AWAIT waits. It is reached at `wanted` or above, or, if `wanted` is 0, at exactly 0.
+// The number, for example of clients, that TEST AWAIT waits for. The condition is met at `wanted` or above. If `wanted`
+// is 0, the condition is met only at 0.
 struct AwaitedNumber {
   uint64_t wanted;
 
@@ -160,7 +161,8 @@ std::string TypeOf(const Services& services, const KeyName& name) {
   return is_there ? std::string(TypeName(entry->Type())) : std::string();
 }
 
-// Returns the real time at which the key will expire if the server's clock runs at normal speed from now on.
+// Returns the real time (in µs) at which the key will expire if the server's clock runs at normal speed from now on.
+// Returns Awaits::kNever if the key does not exist, has no deadline, or expires in more than a day.
 int64_t ExpiryUs(const Services& services, const KeyName& name) {
   const Entry* const entry = services.data.dataset.keyspace[name.db].Find(name.key);
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;

@@ -13,7 +13,7 @@ inline constexpr char kClockTooFar[] = "ERR the clock cannot go beyond the end o
 ClockMove ParseClockMove(Call& call);  // parses all arguments of TEST CLOCK, such as `ADVANCE 5s`
 
 inline constexpr int kClockFields = 6;  // number of fields in the reply of TEST CLOCK; `next` is the last
-void ReplyClock(Reply& reply, const ClockControl& control);                    // writes the fields of TEST CLOCK
-void ReplyEvent(Reply& reply, const std::optional<ClockControl::Due>& event);  // writes a timed event; nullopt: null
+void ReplyClock(Reply& reply, const ClockControl& control);  // writes the fields of TEST CLOCK, `next` too
+void ReplyEvent(Reply& reply, const std::optional<ClockControl::Due>& event);  // writes an event and its time, or null
 
 }  // namespace respite

@@ -19,7 +19,7 @@ bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filt
 // requests, OUTCOME and SINCE are possible.
 bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: no condition is next
 
-void RequireCompleteJournal(const RequestJournal& journal,  // throws if entries since the filter's begin were dropped
+void RequireCompleteJournal(const RequestJournal& journal,  // throws if the journal dropped entries that `filter` needs
                             const JournalFilter& filter);
 
 ClientFilter TakeClientFilter(Args& args);  // takes conditions on clients: CLIENT, ID, USER, ADDR, DB and LIB

@@ -6,7 +6,7 @@
 
 namespace respite {
 
-int64_t ParseDelayArgumentMs(Bytes word);  // parses the delay of a reply, in milliseconds; throws if invalid
+int64_t ParseDelayArgumentMs(Bytes word);  // parses a duration such as `250` (ms) or `30s`; throws if too long
 
 class CommandTable;
 
