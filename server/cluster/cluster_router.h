@@ -64,7 +64,7 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
   Route Find(const Request& request) const;
   void AddKeysOf(RequestedKeys& requested_keys,  // adds all keys and channels of `command`
                  const Command& command, std::span<const Bytes> arguments) const;
-  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds a key of the request
+  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds one key of the request to them
   bool Exists(int db, Bytes key) const;                         // whether this node has the key, not expired
   int SelectedDbAfter(int db, const Command& command,           // the database selected after this command
                       std::span<const Bytes> arguments) const;

@@ -40,8 +40,8 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   void BroadcastPong(To whom);  // sends a PONG to all nodes, or to the replicas of the same primary
   void AnnounceMyself();        // sends all nodes a PONG about this node only
 
-  void Receive(ClusterNode& sender, const BusPacket& packet);                   // uses what a PING, PONG or MEET says
-  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // uses the sender's names and addresses
+  void Receive(ClusterNode& sender, const BusPacket& packet);                   // applies a received PING, PONG or MEET
+  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // records the sender's names and IPs
 
   // --- Forgetting.
 
@@ -53,9 +53,9 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   std::vector<const ClusterNode*> ChooseNodesForGossip(const ClusterNode* receiver);  // nodes to describe to `receiver`
   GossipEntry MakeGossipEntry(const ClusterNode& node) const;                         // describes `node` for a packet
   PingExtensions MyExtensions();  // what this node announces: names, shard, client addresses, and forgotten nodes
-  void ApplyGossipEntry(ClusterNode& sender,  // uses what `sender` says of another node
+  void ApplyGossipEntry(ClusterNode& sender,  // applies what `sender` says of another node
                         const GossipEntry& entry);
-  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node,  // uses what `sender` says of the known `node`
+  void UpdateKnownNode(ClusterNode& sender, ClusterNode& node,  // applies what `sender` says of the known `node`
                        const GossipEntry& entry);
   void AddGossipedNode(const GossipEntry& entry);         // adds a node of which this node has only heard from others
   NodeAddress AddressOf(const GossipEntry& entry) const;  // where the described node listens

@@ -94,7 +94,7 @@ std::span<const std::span<const CommandCard>> CommandFamilies();  // the tables 
 
 // Returns the commands that servers of this kind have, without those that the emulated version lacks. The first call
 // creates the set, which all servers of this kind and version share. Thread-safe.
-std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers,  // the commands of such servers
+std::shared_ptr<const CommandSet> AllCommands(Where where = Where::kDataServers,  // the commands of this kind of server
                                               Emulated emulated = Emulated::kNone);
 
 }  // namespace respite

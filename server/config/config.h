@@ -95,7 +95,7 @@ class Config {  // the values of all directives of a running server, and their c
   // that have already run. Then throws a Refusal with the whole error reply.
   void Set(const NamesAndValues& pairs, SetContext context);  // CONFIG SET: sets all or none; throws a Refusal on error
 
-  void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;  // CONFIG REWRITE; throws a Refusal
+  void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;  // CONFIG REWRITE; throws a Refusal on error
 
   // Registers a hook. Each Set that changes at least one of these directives (given by primary name) calls the hook
   // once. A directive may have several hooks, which are called in the order of registration.
@@ -136,7 +136,7 @@ class Config {  // the values of all directives of a running server, and their c
   void WarnAboutUnsortedOomScores();      // adds a note if the scores in oom-score-adj-values do not increase
   bool IsDataConfigured() const;          // true: `dir`, `dbfilename` or `appendonly` was set
   std::optional<StartupError> CheckExitWithParent();  // error if exit-with-parent meets daemonize
-  std::optional<StartupError> CheckSentinels(const CommandLine& line) const;  // an error if settings forbid Sentinels
+  std::optional<StartupError> CheckSentinels(const CommandLine& line) const;  // error if a setting forbids `sentinels`
 
   Settings settings_;                                       // the current values of all directives
   std::string file_;                                        // absolute path of redis.conf; empty: there is none

@@ -89,11 +89,11 @@ constexpr ChoiceName Named(std::string_view name, Enum value, VersionMark since 
 
 // Returns the row, marked as a directive that exists since this version, for example `Since("7.2.0", {"locale-collate",
 // …})`.
-constexpr Directive Since(VersionMark mark, Directive row) {  // the row exists since this version
+constexpr Directive Since(VersionMark mark, Directive row) {  // returns `row`, which exists since version `mark`
   row.since = mark;
   return row;
 }
-constexpr Directive Until(VersionMark mark, Directive row) {  // the row is gone since this version
+constexpr Directive Until(VersionMark mark, Directive row) {  // returns `row`, which is gone since version `mark`
   row.until = mark;
   return row;
 }

@@ -93,7 +93,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   std::string availability_zone;                           // a text that INFO and HELLO show
   uint64_t client_query_buffer_limit = uint64_t{1} << 30;  // maximum bytes of a client's input that has not run yet
   int events_per_io_thread = 2;                            // without effect
-  int lookahead = 16;                                      // without effect
+  int lookahead = 16;                                      // how many requests are parsed ahead; without effect
   bool mptcp = false;                                      // clients may connect by Multipath TCP; without effect
   int io_threads = 1;                                      // without effect
   bool io_threads_do_reads = false;                        // without effect
@@ -306,9 +306,9 @@ struct Settings : EncodingLimits {  // the present values of all directives
   bool cluster_slot_stats_enabled = false;             // requests and traffic of each slot are counted
   int64_t slot_migration_max_failover_repl_bytes = 0;  // maximum unsent bytes when writes are paused; -1: any
 
-  int cluster_announce_client_port = 0;             // without effect
-  int cluster_announce_client_tls_port = 0;         // without effect
-  bool cluster_config_save_is_best_effort = false;  // without effect
+  int cluster_announce_client_port = 0;             // port that clients of this node use; without effect
+  int cluster_announce_client_tls_port = 0;         // TLS port that clients of this node use; without effect
+  bool cluster_config_save_is_best_effort = false;  // `cluster-config-save-behavior best-effort`; without effect
 
   // Directives of TLS.
   TlsAuthClients tls_auth_clients = TlsAuthClients::kYes;  // whether clients need a certificate

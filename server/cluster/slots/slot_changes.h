@@ -24,10 +24,10 @@ class SlotChanges final : public Journal {  // collects the changes to keys of s
   bool IsEmpty() const { return text_.empty(); }                  // there are no changes for Take to return
   std::string Take() { return std::exchange(text_, {}); }         // returns and removes the collected changes
   // Returns whether a command has changed all keys (FLUSHALL). Such a change cannot be sent as a change of some slots.
-  bool HasChangedEverything() const { return has_changed_everything_; }  // for example, by FLUSHALL
+  bool HasChangedEverything() const { return has_changed_everything_; }  // true: FLUSHALL or the like
 
   // Returns whether a request of a journal changes keys without naming any, as FLUSHALL does.
-  static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);  // such as FLUSHALL
+  static bool ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments);  // true for FLUSHALL
   class RequestSplitter {  // splits a request of a journal into arguments, valid until the next call
    public:
     std::span<const Bytes> ArgumentsOf(Bytes request);  // splits one RESP request

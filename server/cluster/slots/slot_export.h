@@ -66,8 +66,8 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void SendRequest(Request request,  // sends a request to the target, which will answer it
                    std::initializer_list<Bytes> words);
   void SendEstablish();                                    // sends CLUSTER SYNCSLOTS ESTABLISH
-  void HandleAnswer(Bytes line);                           // one line is one reply of the target
-  void HandlePositiveAnswer(Request request, Bytes line);  // `line` is without the '+'
+  void HandleAnswer(Bytes line);                           // handles a reply of the target, which is one line
+  void HandlePositiveAnswer(Request request, Bytes line);  // handles a reply "+…"; `line` is without the "+"
 
   void Fork();
   bool WriteSnapshot(ChildReporter& reporter,  // in the child: writes the keys as commands, then `eof`

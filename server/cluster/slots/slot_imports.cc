@@ -139,7 +139,7 @@ uint64_t SlotImports::TakeOver(Session& session) {
   return epoch;
 }
 
-// --- CLUSTER SYNCSLOTS HIDE and REVEAL, which come from the primary's replication stream or from a file (RDB or AOF).
+// --- CLUSTER SYNCSLOTS HIDE and REVEAL, which come from the primary's replication stream or from an append-only file.
 
 void SlotImports::Hide(const std::string& name, const SlotSet& slots) {
   Keyspace& keyspace = parts_.services.data.dataset.keyspace;

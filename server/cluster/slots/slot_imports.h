@@ -66,8 +66,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void EndChanges(Session& session);    // handles PAUSED: the source sends no more changes
   uint64_t TakeOver(Session& session);  // handles TAKEOVER: claims the slots, and returns the epoch of the claim
 
-  // --- CLUSTER SYNCSLOTS HIDE and REVEAL, which come from the primary's replication stream or from a file (RDB or
-  // AOF).
+  // --- CLUSTER SYNCSLOTS HIDE and REVEAL, which come from the primary's replication stream or from an append-only
+  // file.
 
   void Hide(const std::string& name, const SlotSet& slots);  // hides the keys of the slots from clients
   void Reveal(Bytes name);  // shows clients the keys of the slots that Hide has hidden under this name

@@ -29,7 +29,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
   bool CancelExports();  // cancels all exports, queued ones too; false: there was none
 
-  SlotImports& imports() { return imports_; }  // the slots that this node imports
+  SlotImports& imports() { return imports_; }  // the part that receives slots from other nodes
   // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come before
   // them.
   std::vector<SlotJob> Jobs() const;

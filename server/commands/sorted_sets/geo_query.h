@@ -35,7 +35,7 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   bool stores_distance = false;    // STOREDIST: the stored scores are distances, not geohashes
 
   // As in Redis, COUNT without ANY selects the nearest places, so the places must be sorted.
-  bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }  // by distance
+  bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }  // places are sorted by distance
 };
 
 std::optional<GeoPoint> CoordinatesOf(const SortedSet& places, Bytes member);  // a member's position; nullopt: absent

@@ -40,7 +40,9 @@ class MemberWriter {  // writes an array of members, with or without scores, as 
  public:
   MemberWriter(Reply& reply, Scores scores) : reply_(&reply), scores_(scores) {}
 
-  void Begin(size_t count) { reply_->Array(scores_ == Scores::kYes && !reply_->IsResp3() ? 2 * count : count); }
+  void Begin(size_t count) {  // begins the array; `count` is the number of members
+    reply_->Array(scores_ == Scores::kYes && !reply_->IsResp3() ? 2 * count : count);
+  }
   void operator()(Bytes member, double score) {
     if (scores_ == Scores::kNo) return reply_->Bulk(member);
     if (reply_->IsResp3()) reply_->Array(2);
