@@ -43,7 +43,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   void MarkAsPrimary(ClusterNode& node);  // records that the node is a primary
   void MarkAsReplica(ClusterNode& node,   // records that the node is a replica of `primary` (null: not known)
                      ClusterNode* primary);
-  // Returns the primary of a replica, if it is known. Returns any other node itself.
+  // Returns the primary of a replica, if the primary is known. Otherwise returns `node` itself.
   ClusterNode& PrimaryOf(ClusterNode& node) {  // the primary of a known replica; otherwise `node` itself
     return node.primary == nullptr ? node : *node.primary;
   }

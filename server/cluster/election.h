@@ -31,8 +31,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   };
   explicit Election(const Parts& parts) : parts_(parts) {}
 
-  // Takes the next step of an election, if one is needed. Called by the timer, and after each vote. On a primary, it
-  // costs only a few comparisons.
+  // Takes the next step of an election, if one is needed. Called by the timer, and after each vote.
   void Continue();  // takes the next step of an election, if one is needed
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts the vote of a primary
   // Replaces the primary without asking for votes. Logs a warning if this replica does not have all data.

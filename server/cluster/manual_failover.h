@@ -23,8 +23,8 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   };
   explicit ManualFailover(const Parts& parts) : parts_(parts) {}
 
-  // How a failover starts. kAsk: this replica waits until its primary has paused writes. kForce: it does not wait,
-  // because the primary may be down.
+  // How a failover starts. kAsk: this replica waits until its primary has paused writes. kForce: this replica does not
+  // wait, because the primary may be down.
   enum class Mode : uint8_t { kAsk, kForce };
   void Start(Mode mode);                                  // begins a manual failover on this replica
   void ReceivePauseRequest(const ClusterNode& replica);   // handles MFSTART: pauses writes for this node's replica

@@ -7,7 +7,7 @@ void MyRole::Follow(ClusterNode& primary) {
   ClusterNode& me = view.me();
   // The data here belongs to the new primary's history only if this node is a replica in the same shard. (A primary
   // that loses its slots may have diverged from the node that takes them.) The shard id alone does not suffice, because
-  // two primaries may have the same one: while the old primary works and has slots, the new primary may have other
+  // two primaries may have the same shard id: while the old primary works and has slots, the new primary may have other
   // keys.
   const ClusterNode* const old = me.primary;
   const bool old_has_gone = old == nullptr || old->IsReplica() || old->IsFailing() || old->slot_count == 0;
@@ -25,7 +25,7 @@ void MyRole::Follow(ClusterNode& primary) {
 }
 
 // Also leaves the former primary if the address of the new one is not known. Otherwise this node would keep receiving
-// data that is not the new primary's, and count as having all of its data.
+// data that is not the new primary's, and would count as a replica with all data of the new primary.
 void MyRole::ConnectToPrimary(History::Owner owner) {
   const ClusterNode& primary = *core_.view.me().primary;
   if (!primary.HasAddress()) return core_.host.Follow("", 0, owner);

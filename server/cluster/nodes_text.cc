@@ -183,7 +183,7 @@ bool TakeAddress(ClusterNode& node, Bytes text, PortChoice choice) {
   const auto port = ParsePort(ports.substr(0, at));
   if (!port) return false;
   (choice == PortChoice::kTls ? node.address.tls_port : node.address.tcp_port) = *port;
-  // Files of Redis before version 4 contain no bus port; it is the port + 10000.
+  // Files of Redis before version 4 contain no bus port. The bus port is then the client port + 10000.
   const auto bus =
       at == Bytes::npos ? static_cast<uint16_t>(*port + kBusPortDistance) : ParsePort(ports.substr(at + 1));
   if (bus) node.address.bus_port = *bus;
@@ -196,7 +196,8 @@ std::optional<int> ParseSlot(Bytes text) {
   return static_cast<int>(*slot);
 }
 
-// Returns the node with this id. If nodes.conf refers to the node but has no line for it, adds it without an address.
+// Returns the node with this id. If nodes.conf refers to the node but has no line for it, adds the node without an
+// address.
 ClusterNode& FindOrAdd(ClusterView& view, const NodeId& id, Random& random) {
   if (ClusterNode* node = view.Find(id)) return *node;
   ClusterNode& node = view.Add(id, kNodeNoAddress);

@@ -113,8 +113,8 @@ bool ServerClusterHost::IsLinked() const { return services_.replication.role().i
 
 bool ServerClusterHost::HasWholeData() const { return services_.data.dataset.history.IsWhole(); }
 
-// Makes this server a replica. If it already follows this primary with the same history, nothing changes, except that a
-// delayed attempt to connect is made immediately.
+// Makes this server a replica. If this server already follows this primary with the same history, nothing changes,
+// except that a delayed attempt to connect is made immediately.
 void ServerClusterHost::Follow(const std::string& ip, int port, History::Owner owner) {
   RunNowOrAfterLongTask([this, ip, port, owner] {
     const auto& now = services_.env.settings.replicaof;

@@ -59,8 +59,8 @@ void SlotClaims::AssignClaimedSlots(ClusterNode& claimant, uint64_t epoch, const
   });
   UpdateDisclaimedSlots(claimant, claimed);
   // If this node's primary (or this node, as a primary) has lost its last slot, this node becomes a replica of the
-  // claimant. Without cluster-allow-replica-migration, it does so only if the claimant has no other slots, because the
-  // claimant has then replaced the primary. In this way a failed primary returns to its shard as a replica.
+  // claimant. Without cluster-allow-replica-migration, this node does so only if the claimant has no other slots,
+  // because the claimant has then replaced the primary. In this way a failed primary returns to its shard as a replica.
   const bool may_move = parts_.core.settings.cluster_allow_replica_migration || lost == claimant.slot_count;
   if (lost != 0 && my_primary.slot_count == 0 && may_move) {
     parts_.core.log.Notice("Configuration change detected. Reconfiguring myself as a replica of " + claimant.LogName());

@@ -1,5 +1,6 @@
-// SlotClaims: decides who owns a slot when nodes disagree. Each primary claims its slots with its config epoch, and
-// the claim with the larger epoch wins. A node that claims slots it has lost gets an UPDATE, which names their owner.
+// SlotClaims: decides who owns a slot when nodes disagree. Each primary claims its slots with its config epoch, and the
+// claim with the larger epoch wins. A node that claims slots which it has lost gets an UPDATE packet, which names the
+// owner.
 #pragma once
 
 #include <cstdint>

@@ -100,7 +100,8 @@ void SlotStats::OnCall(const FinishedCall& call) {
       call.reply_bytes + queued.count * kQueued.size() + streamed * services_.replication.replicas().All().size();
 }
 
-// Ignores changes that the node makes by itself, such as removing expired keys: they belong to no call of a client.
+// Ignores changes that the node makes by itself, such as removing expired keys. Such changes belong to no call of a
+// client.
 void SlotStats::Append(const PropagatedGroup& group) {
   if (services_.clients.current_execution.command == nullptr) return;
   for (size_t i = 0; i < group.Count(); ++i) {

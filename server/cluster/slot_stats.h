@@ -1,4 +1,4 @@
-// SlotStats: the counters of CLUSTER SLOT-STATS. It observes calls and the replication stream only while
+// SlotStats: the counters of CLUSTER SLOT-STATS. SlotStats observes calls and the replication stream only while
 // cluster-slot-stats-enabled is on, and costs nothing otherwise. A call counts for the slot of its keys. A transaction
 // or script counts as one call with all commands that it ran. If the keys are in several slots, the call counts for no
 // slot.

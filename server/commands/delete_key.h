@@ -38,7 +38,7 @@ inline void FreeOverwritten(Call& call, KeyEdit& edit, EntryPtr replaced) {  // 
 }
 
 // Replaces the value of `key` by `built`, or deletes the key if `built` is null. As in Redis, replacing an existing key
-// is not a deletion, so it causes no event "new".
+// is not a deletion, so the new value causes no keyspace event "new".
 inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built,  // stores the value `built`; null: deletes the key
                           const KeyEvent& event, uint64_t changes = 1) {
   KeyEdit edit = call.db.Open(key);
@@ -52,8 +52,8 @@ inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built,  // stores the 
   edit.ReportChange(event, changes);
 }
 
-// Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH. If it is absent, the
-// directive lazyfree-lazy-user-flush decides. Throws `refusal` for any other or further argument.
+// Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH. If the argument is absent,
+// the directive lazyfree-lazy-user-flush decides. Throws `refusal` for any other or further argument.
 inline FreeMode TakeFlushMode(Call& call, const char* refusal) {  // takes the optional argument ASYNC or SYNC
   if (call.args.AtEnd()) return FreeLaterIf(call.services.env.settings.lazyfree_lazy_user_flush);
   const bool lazily = call.args.TakeToken("ASYNC");

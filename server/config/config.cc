@@ -57,8 +57,8 @@ std::string_view NameInTable(const Directive& directive, Bytes given) {
   return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
 }
 
-// Finds a directive by name, ignoring case. Returns null if there is none, or if the emulated version does not have it
-// under this name.
+// Finds a directive by name, ignoring case. Returns null if there is no such directive, or if the emulated version does
+// not have the directive under this name.
 const Directive* FindKnown(Bytes name, const Dialect& dialect) {
   const Directive* const directive = FindDirective(name);
   return directive != nullptr && directive->IsKnownAs(NameInTable(*directive, name), dialect) ? directive : nullptr;
@@ -183,8 +183,8 @@ void Config::SetDefaultSavePoints() {
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
 }
 
-// Returns whether the configuration names a place for data. If it does not, a test run starts empty and ignores files
-// of other programs in its folder.
+// Returns whether the configuration names a place for data. If not, a test run starts empty and ignores files of other
+// programs in its folder.
 bool Config::IsDataConfigured() const {
   return std::ranges::any_of(std::array{"dir", "dbfilename", "appendonly"},
                              [this](Bytes name) { return WasSet(name); });

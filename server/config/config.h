@@ -54,8 +54,8 @@ class Config {  // the values of all directives of a running server, and their c
                                                             std::istream& standard_input,
                                                             Folder& folder = ProcessFolder::Instance());
 
-  // Copies the settings and lines for another server of this process. The copy has no hooks. It has no file either, so
-  // CONFIG REWRITE is refused there. Requires: the folder outlives the copy.
+  // Copies the settings and lines for another server of this process. The copy has no hooks. The copy has no file
+  // either, so CONFIG REWRITE is refused there. Requires: the folder outlives the copy.
   std::unique_ptr<Config> CopyFor(Folder& folder) const;  // copies settings and lines for another server
 
   void Emulate(Emulated emulated);  // directives that were not set get this version's defaults

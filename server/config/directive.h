@@ -20,7 +20,7 @@ struct Dialect;
 
 using ConfigWords = std::span<const std::string>;
 
-// Why a value was refused, in Redis' words; nullopt if it was accepted.
+// Why a value was refused, in Redis' words; nullopt if the value was accepted.
 using Objection = std::optional<std::string>;
 
 // Where the value of a directive comes from. Only `save` treats the two differently. kStartup: a `save` line adds to
@@ -33,7 +33,7 @@ enum class SupportLevel : uint8_t {
   kMeaningless,  // checked, stored and reported, but without effect in this server
 };
 
-// Flags of a directive. They are bits, which may be combined.
+// Flags of a directive. Each flag is a bit, and flags may be combined.
 namespace directive_flags {
 inline constexpr uint32_t kNoFlags = 0;
 inline constexpr uint32_t kImmutable = 1U << 0;  // settable only at startup

@@ -17,7 +17,8 @@ uint64_t Fingerprint(std::string_view text) {
 
 }  // namespace
 
-// Returns the build ID. It depends only on versions, not on the time, so that builds are reproducible.
+// Returns the build ID. The ID depends only on versions (Respite, Redis, compiler), not on the time, so that builds are
+// reproducible.
 std::string BuildId() {
   constexpr std::string_view kDigits = "0123456789abcdef";
   uint64_t rest = Fingerprint(std::string(kRespiteVersion) + '/' + std::string(kRedisVersion) + '/' + __VERSION__);

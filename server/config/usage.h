@@ -10,7 +10,7 @@ namespace respite {
 
 constexpr std::string_view kRespiteVersion = "0.1.0";
 
-// Returns the line that --version prints. Programs that launch the server parse this line. They read its third word,
+// Returns the line that --version prints. Programs that launch the server parse this line: they read its third word,
 // its first number, the text after "v=" or "server v=", or all words that contain '='.
 std::string VersionLine();  // the line that --version prints, without its newline
 

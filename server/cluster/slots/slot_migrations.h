@@ -30,8 +30,7 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   bool CancelExports();  // cancels all exports, queued ones too; false: there was none
 
   SlotImports& imports() { return imports_; }  // the part that receives slots from other nodes
-  // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come before
-  // them.
+  // Returns the slot migrations of this node, the latest first. On a replica, the imports of its primary come first.
   std::vector<SlotJob> Jobs() const;
 
   // Continues imports, and starts or continues the first export. Called at the end of a turn, when the changes of the

@@ -142,7 +142,7 @@ void AnswerSource(Call& call, Bytes text) {
 }
 
 // Begins an import on the connection of the source node. A replication stream or an append-only file cannot begin an
-// import, because it contains only the changes that a migration makes to keys.
+// import, because such a stream or file contains only the changes that a migration makes to keys.
 void Establish(Call& call) {
   RequireCluster(call);
   if (call.unit.IsReplaying() && call.session.cluster_options.imports == nullptr) throw Refusal{kOnlySources};

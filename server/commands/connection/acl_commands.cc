@@ -387,8 +387,8 @@ void RefuseSelectors(std::span<const std::string> rules) {
   }
 }
 
-// The maximum number of rules in one ACL SETUSER. It limits the time of the command, because each rule may be compared
-// with all rules of the user.
+// The maximum number of rules in one ACL SETUSER. This limit bounds the time of the command, because each rule may be
+// compared with all rules of the user.
 constexpr size_t kMaxRules = 10'000;
 
 struct AclSetUser {

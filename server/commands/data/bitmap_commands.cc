@@ -36,8 +36,8 @@ constexpr char kFieldReadOnly[] = "ERR BITFIELD_RO only supports the GET subcomm
 
 namespace {
 
-// Returns an offset in bits that a client gave. Throws a Refusal if it is negative or beyond the longest possible
-// string.
+// Returns an offset in bits that a client gave. Throws a Refusal if the offset is negative or beyond the longest
+// possible string.
 uint64_t CheckedOffset(const Call& call, int64_t offset) {
   if (offset < 0 || static_cast<uint64_t>(offset) / 8 >= call.MaxStringBytes()) throw Refusal{refusals::kBitOffset};
   return static_cast<uint64_t>(offset);
@@ -255,8 +255,8 @@ struct BitOp {
     const BitOperation operation = TakeOperation(call.args);
     const Bytes target = call.args.Next();
     CheckSources(operation, call.args[1], call.args.Left());
-    // Finds all keys before it reads their texts. Looking up an expired key frees its entry and may move others, which
-    // would invalidate a view of a text.
+    // Finds all source keys before reading their texts. Looking up an expired key frees its entry and may move others,
+    // which would invalidate a view of a text.
     std::vector<const Entry*> entries;
     for (Bytes key : call.args.Rest()) entries.push_back(call.db.FindStringAndCountLookup(key));
     KeyEdit edit = call.db.Open(target);

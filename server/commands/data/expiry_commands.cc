@@ -101,7 +101,7 @@ void ReplyExpiry(Call& call, TimeUnit unit, TimeBase base) {
   if (entry == nullptr) return call.reply.Integer(kNoKey);
   if (entry->Deadline() == kNoDeadline) return call.reply.Integer(kNoDeadlineReply);
   // The remaining time can be negative, because the import source sees expired keys (import-mode). Replies with 0 for
-  // them.
+  // such keys.
   const int64_t ms = std::max<int64_t>(entry->Deadline() - (base == TimeBase::kNow ? call.now_ms : 0), 0);
   call.reply.Integer(unit == TimeUnit::kSeconds ? RoundedSeconds(ms) : ms);
 }

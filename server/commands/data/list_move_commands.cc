@@ -66,8 +66,8 @@ void PushBlock(List& list, ListEnd to, const std::vector<std::string>& elements)
   list.Push(to, pushed);
 }
 
-// Moves elements, and replies with them in the order of the target list. Returns how many it moved; 0: the source has
-// too few elements, and there is no reply.
+// Moves elements, and replies with them in the order of the target list. Returns the number of moved elements; 0: the
+// source has too few elements, and there is no reply.
 size_t MoveElements(Call& call, const MoveOptions& options) {
   Edit<List> source = call.db.Open<List>(options.source);
   if (!source || (options.is_exact && source->Size() < options.count)) return 0;

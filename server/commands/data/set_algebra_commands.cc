@@ -112,7 +112,7 @@ struct SInterCard {
 };
 
 // Computes an intersection. As in Redis, the result begins as an intset if the smallest set is one, otherwise as a
-// listpack. It becomes an intset if all its members are integers.
+// listpack. The result becomes an intset if all its members are integers.
 void IntersectInto(Set& result, std::span<const Set> sets) {
   const Set* smallest = SmallestOf(sets);
   if (smallest == nullptr) return;

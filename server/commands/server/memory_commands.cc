@@ -210,8 +210,8 @@ struct MemoryUsage {
     return static_cast<size_t>(samples);
   }
   // Returns the memory that a key needs in the index at the usual load: 64 bytes have seven slots, of which about four
-  // are used. A share of the actual table would be misleading: it would make a key of an almost empty database look
-  // huge.
+  // are used. A share of the actual table would be misleading, because it would make a key of an almost empty database
+  // look huge.
   static constexpr size_t kSlotBytes = 16;
   static size_t TableShare(const Entry& entry) { return entry.Deadline() == kNoDeadline ? kSlotBytes : 2 * kSlotBytes; }
 };

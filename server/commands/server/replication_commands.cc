@@ -49,7 +49,7 @@ int TakePort(Args& args) {
   return static_cast<int>(*number);
 }
 
-// Returns whether the client is a Sentinel of any version. Recognizes it by the name that Sentinels give their
+// Returns whether the client is a Sentinel of any version. Recognizes a Sentinel by the name that Sentinels give their
 // connections.
 bool IsSentinel(const Session& session) {
   return session.identity.name.starts_with("sentinel-") && session.identity.name.ends_with("-cmd");

@@ -33,8 +33,8 @@ void ReplyAckCount(Reply& reply, const Services& services, const Session& sessio
   reply.Integer(CountReplicas(services, session));
 }
 
-// Returns whether the writes of this client are on this server's disk. They are not durable while the append-only file
-// writes its first base file, and never if it is off.
+// Returns whether the writes of this client are on this server's disk. Writes are not durable while the first base file
+// of the append-only file is written, and never without an append-only file.
 bool IsOnDisk(const Services& services, const Session& session) {
   return services.storage.aof.state() == AppendOnlyFile::State::kOn &&
          services.storage.aof.writer().SyncedBytes() >= session.appended_aof_bytes;

@@ -219,7 +219,8 @@ void SubtractScored(std::vector<AlgebraSource>& sources, ScoredResult& result) {
     for (const AlgebraSource& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
     return;
   }
-  // Looks for each member in the largest of the other sources first, because that one most probably has the member.
+  // Looks for each member in the largest of the other sources first, because the largest source most probably has the
+  // member.
   std::stable_sort(others.begin(), others.end(),
                    [](const AlgebraSource& a, const AlgebraSource& b) { return a.Size() > b.Size(); });
   sources[0].ForEach([&](Bytes member, double score) {

@@ -243,8 +243,8 @@ XAddOptions TakeXAddOptions(Call& call) {
   return options;
 }
 
-// Returns the ID of the new entry: the one given by the client, or one made from the time. Throws a Refusal if it is
-// not above the last ID.
+// Returns the ID of the new entry: the one given by the client, or one made from the time. Throws a Refusal if the ID
+// is not above the last ID.
 StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_ms) {
   if (log.LastId() == StreamId::Max()) throw Refusal{refusals::kStreamExhausted};
   std::optional<StreamId> id;
@@ -328,8 +328,8 @@ struct XAdd {
     return true;
   }
 
-  // Adds the entry. IdToAdd throws if the ID is not above the last ID. It cannot throw for a new stream and leave it
-  // empty: the last ID is then 0-0, and the ID 0-0 was refused before.
+  // Adds the entry. IdToAdd throws if the ID is not above the last ID. IdToAdd cannot throw for a new stream, which
+  // would leave an empty stream: the last ID is then 0-0, and the ID 0-0 was refused before.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();
     PrepareIfNew(call, log);

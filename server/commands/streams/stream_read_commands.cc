@@ -210,7 +210,7 @@ uint64_t CountInBudget(StreamLog::Walk walk, uint64_t most, ReadBudget& budget) 
   return count;
 }
 
-// Begins the reply. As in Redis, it is a map under RESP3, and an array of pairs under RESP2.
+// Begins the reply. As in Redis, the reply is a map under RESP3, and an array of pairs under RESP2.
 void BeginStreams(Reply& reply, size_t count) { reply.IsResp3() ? reply.Map(count) : reply.Array(count); }
 void BeginStream(Reply& reply, Bytes key) {
   if (!reply.IsResp3()) reply.Array(2);

@@ -50,7 +50,7 @@ bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // w
 
 // Sets the limits of the directives stream-idmp-… if the command has just created the stream.
 void PrepareIfNew(const Call& call, StreamLog& log);  // applies the directives stream-idmp-… to a new stream
-// Returns the idempotent ID that IDMPAUTO gives an entry. It has 16 bytes, and does not depend on the order of the
+// Returns the idempotent ID that IDMPAUTO gives an entry. The ID has 16 bytes, and does not depend on the order of the
 // pairs.
 std::string IdempotentIdOf(std::span<const Bytes> fields_and_values);  // 16 bytes, for IDMPAUTO
 
@@ -67,7 +67,8 @@ inline constexpr int64_t kReleasedIdleMs = -1;  // shown as the idle time of an 
 
 ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
 
-// Finds a consumer, or creates and propagates it. Also sets its seen-time.
+// Finds a consumer of a group. If there is none of this name, creates the consumer and propagates the creation. Also
+// sets the seen-time.
 StreamConsumer& FindOrCreateConsumer(Call& call,  // finds a consumer, or creates and propagates it; sets its seen-time
                                      const GroupEdit& edit, Bytes name);
 // Propagates a pending entry of a group, as an XCLAIM command.

@@ -57,8 +57,8 @@ std::array<KnownError, 10> KnownErrors() {
            {"tryagain", refusals::kTryAgain}}};
 }
 
-// Takes the arguments of the errors MOVED and ASK: a slot and the address of a node. Returns the text of the error
-// after its first word.
+// Takes the arguments of the errors MOVED and ASK: a slot and the address of a node. Returns the whole text of the
+// error.
 std::string TakeRedirect(Args& args, Bytes word) {
   const int64_t slot = ParseNumberInRange(ValueOf(args, word), "slot", {0, kSlots - 1});
   const Bytes node = ValueOf(args, word);
