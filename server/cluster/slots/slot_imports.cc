@@ -263,8 +263,8 @@ bool SlotImports::ContinueWaitForOwners(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims the slots in `slots` that have no owner. Probably the takeover had succeeded and the source gave the slots up,
-// but the file or stream from which this node knows the slots ended before REVEAL. If the source lost the slots in
+// Claims the slots in `slots` that have no owner. Probably the takeover had succeeded, and the source gave the slots
+// up. But the file or stream from which this node knows the slots ended before REVEAL. If the source lost the slots in
 // another way, keeping the keys that are here is better than deleting them.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();

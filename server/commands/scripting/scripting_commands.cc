@@ -57,8 +57,8 @@ const Script& Compiled(Call& call, Bytes body, ScriptCache::Retention retention)
   return *script.value();
 }
 
-// Returns the script of an EVAL. A script from an append-only file or a primary is never evicted from the cache,
-// because the file or the primary may name the script by its SHA-1 later.
+// Returns the script of an EVAL. A script from an append-only file or a primary is never evicted from the cache. The
+// file or the primary may name the script by its SHA-1 later.
 const Script& CompiledToRun(Call& call, Bytes body) {
   using Retention = ScriptCache::Retention;
   const bool must_stay = call.unit.IsReplaying();
