@@ -1,4 +1,5 @@
-// ActiveExpiry: runs the rounds of Expiry in slices; clients are served between the slices.
+// ActiveExpiry: removes expired keys in the background (Expiry), in short slices. Clients are served between the
+// slices.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +23,14 @@ class ActiveExpiry {  // removes expired keys in the background, in short slices
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
   // Begins a round of active expiry, unless KeyRemovalPermission forbids the removal of keys now. Called at each timer
-  // tick.
-  void StartRound(int hz);               // begins a round of removals; called at each timer tick (`hz`)
+  // tick, `hz` times per second.
+  void StartRound(int hz);               // begins a round of removals; called `hz` times per second
   void Sleep() { is_asleep_ = true; }    // removes no keys until WakeUp, because the clock is stopped
   void WakeUp() { is_asleep_ = false; }  // ends Sleep
 
  private:
-  void Continue();            // runs the next slice of the round
-  void ContinueInNextTurn();  // runs the next slice after waiting clients were served
+  void Continue();            // removes expired keys for one slice, and schedules the next slice
+  void ContinueInNextTurn();  // schedules the next slice, after waiting clients are served
 
   Parts parts_;                   // the objects that the constructor got
   bool is_slice_posted_ = false;  // the next slice is scheduled for a later iteration of the event loop

@@ -1,7 +1,8 @@
 // Capture: the data of a Dataset at one moment, to be restored later.
 //
-// A Capture contains all databases, with every key, value, deadline and usage, and the function libraries. Capturing
-// and restoring are not propagated: after a Restore the append-only file must be rewritten and replicas resynchronised.
+// A Capture contains all databases and the function libraries. Each key has its value, its deadline, and its LRU or LFU
+// bits (usage). Capturing and restoring are not propagated. After a Restore, the append-only file must be rewritten and
+// replicas must be resynchronised.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,8 @@
 
 namespace respite {
 
-// Returns a deep copy of the entry with its key, deadline and usage; a large string is shared. Cost: O(size).
+// Returns a deep copy of the entry with its key, deadline and LRU or LFU bits. A large string is shared, not copied.
+// Cost: O(size).
 EntryPtr CopyOf(const Entry& original);     // a deep copy of one key with its value
 Database CopyOf(const Database& original);  // a deep copy of all keys
 
@@ -31,7 +33,7 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   // afterwards. Requires: an equal number of databases.
   Capture Restore(Dataset& data) &&;  // replaces the current data of `data`, and returns the old
   // Restores a copy of the captured data, so that the Capture can be restored again. Cost: O(data).
-  Capture Restore(Dataset& data) const&;  // restores a copy, and returns the old data
+  Capture Restore(Dataset& data) const&;  // restores a copy of the capture; returns the old data
 
   // TakeDatabases and TakeFunctions remove the databases or the functions from the Capture, and return them.
   std::vector<Database> TakeDatabases() { return std::exchange(databases_, {}); }  // moves the captured keys out

@@ -17,7 +17,7 @@ namespace respite {
 
 namespace {
 
-// Only the sizes of larger values are compared, so that tests stay fast.
+// Values with more elements or bytes are compared only by their size, so that tests stay fast.
 constexpr size_t kMaxElements = 64;
 constexpr size_t kMaxBytes = 32 * 1024;
 

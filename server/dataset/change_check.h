@@ -27,7 +27,7 @@ class ChangeCheck {  // asserts that a command reports its changes; empty withou
  public:
   ChangeCheck(Unit&, int, Bytes, const Entry*) {}
   void NoteCreated() {}      // does nothing; with assertions: notes that the edit created the key
-  void NoteChanged() {}      // does nothing; with assertions: notes that the edit set a value or a deadline
+  void NoteChanged() {}      // does nothing; with assertions: notes that the edit set or removed the value or deadline
   void NoteReported() {}     // does nothing; with assertions: notes that the command reported its change
   void LeaveUnreported() {}  // does nothing; with assertions: disables the check
   void Close() {}            // does nothing; with assertions: checks that changes were reported
@@ -57,9 +57,9 @@ class ChangeCheck {
   ChangeCheck(const ChangeCheck&) = delete;
   ChangeCheck& operator=(const ChangeCheck&) = delete;
 
-  // Notes that the edit has created the key and has already notified listeners of it.
+  // Notes that the edit has created the key and has already notified listeners of the new key.
   void NoteCreated() { has_created_key_ = true; }
-  // Notes that the edit gave the key a value or a deadline, which may be equal to the old one.
+  // Notes that the edit gave the key a value or a deadline, which may be equal to the old one, or removed the key.
   void NoteChanged() { has_changed_value_ = true; }
   void NoteReported() { has_reported_change_ = true; }
   // Suppresses the check for a change that is left unreported on purpose.
@@ -75,7 +75,7 @@ class ChangeCheck {
   const uint64_t changes_before_;     // Unit::ChangeCount before the edit
   const int exceptions_before_;       // std::uncaught_exceptions before the edit
   bool has_created_key_ = false;      // the edit created the key, and listeners were notified
-  bool has_changed_value_ = false;    // the edit gave the key a value or a deadline
+  bool has_changed_value_ = false;    // the edit gave the key a value or deadline, or removed the key
   bool has_reported_change_ = false;  // the command reported a change of the key
   bool is_closed_ = false;            // Close was called, or the check is suppressed
 };

@@ -1,4 +1,5 @@
-// DataSubsystem: the data of a Node, and what removes keys: expiry, eviction, and lazy free.
+// DataSubsystem: the data of a server (Node), and the objects that remove keys (expiry, eviction) and free memory (lazy
+// free).
 #pragma once
 
 #include "base/late_bound.h"
@@ -15,7 +16,7 @@
 
 namespace respite {
 
-struct DataSubsystem {  // the data of a node, and what removes keys: expiry, eviction, lazy free
+struct DataSubsystem {  // the data of a server, and what removes keys: expiry, eviction, lazy free
   // `random_seed` is for random choices that clients can see. `ids` makes IDs that clients must not be able to guess.
   DataSubsystem(const Env& env, const HashKey& hash_key, uint64_t random_seed, const IdSource& ids)
       : dataset(env.settings, hash_key, random_seed, ids),
@@ -37,7 +38,7 @@ struct DataSubsystem {  // the data of a node, and what removes keys: expiry, ev
   DataSubsystem(const DataSubsystem&) = delete;
   DataSubsystem& operator=(const DataSubsystem&) = delete;
 
-  // The rules for the removal of keys. ClientSubsystem attaches them.
+  // The rules for the removal of keys. ClientSubsystem attaches the rules.
   LateBound<const KeyRemovalPermission> expiry_rule;    // says whether expired keys may be removed now
   LateBound<const KeyRemovalPermission> eviction_rule;  // says whether keys may be evicted now
   Dataset dataset;                                      // the keys, and the state that command executions share

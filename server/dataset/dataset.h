@@ -35,17 +35,17 @@ struct Subkeys {                 // the fields of a hash that a change concerns
 class ChangeListener {  // interface: is told of key changes (WATCH, blocked clients, tracking, keyspace events)
  public:
   virtual ~ChangeListener() = default;
-  virtual void OnChange(int db, Bytes key) = 0;  // a key was created or removed, or its value changed
+  virtual void OnChange(int db, Bytes key) = 0;  // a key was created or removed, or its value or deadline changed
   virtual void OnEvent(int db, Bytes key, const KeyEvent& event) = 0;  // a keyspace event such as "set" has occurred
   virtual bool WantsSubkeys() const = 0;  // whether OnSubkeys does anything; if not, callers need not collect fields
   // The event concerned these fields of the hash. OnEvent has been called already.
   virtual void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) = 0;  // publishes the fields
-  virtual void OnWake(int db, Bytes key) = 0;          // clients blocked on this unchanged key must check it
+  virtual void OnWake(int db, Bytes key) = 0;          // clients blocked on this unchanged key must check again
   virtual void OnFlush(std::span<const int> dbs) = 0;  // these databases are about to lose all their keys
   virtual void OnSwap(int one, int other) = 0;         // SWAPDB has swapped these databases
 };
 
-class OldValueKeeper {  // interface: keeps data that is about to change, for TEST SNAPSHOT
+class OldValueKeeper {  // interface: keeps data that is about to change, so that TEST SNAPSHOT can restore the data
  public:
   virtual ~OldValueKeeper() = default;
   // Called before a command that may change, remove or create this key. `entry` is the key's current value, or null if
@@ -58,14 +58,14 @@ class OldValueKeeper {  // interface: keeps data that is about to change, for TE
   virtual void OnReplaced() = 0;                          // all data is about to be replaced by another data set
 };
 
-struct KeyspaceStats {                     // counters for INFO
+struct KeyspaceStats {                     // counters of look-ups, expiry and eviction, for INFO
   uint64_t hits = 0;                       // look-ups that found a key (keyspace_hits)
   uint64_t misses = 0;                     // look-ups that found no key (keyspace_misses)
   uint64_t expired_keys = 0;               // keys removed because their deadline passed
   uint64_t expired_fields = 0;             // fields of hashes removed because their deadline passed
   uint64_t expired_keys_active = 0;        // those of expired_keys that active expiry has found
   uint64_t expired_fields_active = 0;      // those of expired_fields that active expiry has found
-  double expired_stale_share = 0;          // moving average of the share of sampled keys that were expired
+  double expired_stale_share = 0;          // moving average (0 to 1) of the share of sampled keys that were expired
   uint64_t expire_cycles_out_of_time = 0;  // rounds of active expiry that used up their time
   uint64_t expire_cycle_us = 0;            // how long active expiry has run in total, in microseconds
   uint64_t dirty = 0;                      // changes since the last save (rdb_changes_since_last_save)
@@ -77,10 +77,10 @@ struct KeyspaceStats {                     // counters for INFO
 class Disposal {  // interface: frees values that were removed from the keyspace, now or on another thread
  public:
   virtual ~Disposal() = default;
-  virtual void FreeExpired(EntryPtr entry) = 0;                     // frees a key that has expired
-  virtual void FreeEvicted(EntryPtr entry) = 0;                     // frees an evicted key
-  virtual void FreeOverwritten(BlobRef value) = 0;                  // frees a replaced string
-  virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a replaced object
+  virtual void FreeExpired(EntryPtr entry) = 0;                     // frees an expired key with its value
+  virtual void FreeEvicted(EntryPtr entry) = 0;                     // frees an evicted key with its value
+  virtual void FreeOverwritten(BlobRef value) = 0;                  // frees a large string that was replaced
+  virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a collection that was replaced
 };
 
 // The functions of FCALL as an opaque part of the data. So code that captures, replaces or drops a Dataset can treat
@@ -124,7 +124,7 @@ struct Dataset {  // the keys of a server, and the state that command executions
   KeyUsage usage;                          // computes when or how often a key was used (LRU or LFU bits)
   const EncodingLimits& limits;            // sizes at which a value leaves its compact encoding
   ChangeListener* listener = nullptr;      // is told of changes; may be null
-  OldValueKeeper* keeper = nullptr;        // keeps values that change, for TEST SNAPSHOT; may be null
+  OldValueKeeper* keeper = nullptr;        // keeps old values for TEST SNAPSHOT; null: there is no snapshot
   Disposal* disposal = nullptr;            // frees removed values; null: they are freed immediately
   FunctionStore* functions = nullptr;      // the functions of FCALL; null: there are none
   IdSource ids;                            // makes IDs that clients cannot guess

@@ -19,8 +19,8 @@ class Edit;
 
 class DbView {  // the selected database as one command sees it: expired keys are absent
  public:
-  // `touches`: look-ups mark keys as used. `hashed_key` is a key of the request with its hash, which is the same in all
-  // databases.
+  // `index` is the number of the database. `touches` says whether look-ups mark keys as used (LRU, LFU). `hashed_key`
+  // is a key of the request with its hash, which is the same in all databases.
   DbView(Unit& unit, int index, bool touches, const HashedText& hashed_key = {})
       : unit_(&unit), index_(index), marks_keys_used_(touches), hashed_key_(hashed_key) {}
 
@@ -30,59 +30,64 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return DbView(*unit_, index, marks_keys_used_, hashed_key_);
   }
 
-  // Reads a value. Counts a hit or a miss, and marks the key as used, except under CLIENT NO-TOUCH.
+  // Returns the entry of a key whose value is read, or null if the key is absent. Counts a hit or a miss, and marks the
+  // key as used, except under CLIENT NO-TOUCH.
   const Entry* Read(Bytes key) {
     Entry* entry = FindAlive(key);
     CountLookup(key, entry);
     if (entry != nullptr && marks_keys_used_) MarkUsed(*entry);
     return entry;
   }
-  // Looks up a key without reading its value (TTL, TYPE, EXISTS). Counts a hit or a miss, but does not mark the key as
-  // used.
-  const Entry* LookUpNoTouch(Bytes key) {  // finds a key, counts a hit or a miss, but does not mark the key as used
+  // Returns the entry of a key whose value is not read (TTL, TYPE, EXISTS), or null if the key is absent. Counts a hit
+  // or a miss, but does not mark the key as used.
+  const Entry* LookUpNoTouch(Bytes key) {  // finds a key; counts a hit or a miss, but no use of the key; null: absent
     const Entry* entry = Peek(key);
     CountLookup(key, entry);
     return entry;
   }
-  // Looks up a key and counts a hit or a miss, but reports no "keymiss" event (OBJECT, and look-ups during iteration).
+  // Returns the entry of a key, or null, and counts a hit or a miss. Reports no "keymiss" event (OBJECT, and look-ups
+  // during iteration).
   const Entry* LookUpNoTouchNoEvent(Bytes key) {  // like LookUpNoTouch, without the event "keymiss" (OBJECT, SCAN)
     const Entry* entry = Peek(key);
     ++(entry != nullptr ? unit_->data().stats.hits : unit_->data().stats.misses);
     return entry;
   }
-  // Reads a value and marks the key as used even for a client with CLIENT NO-TOUCH (TOUCH).
+  // Returns the entry of a key, or null, for TOUCH. Counts a hit or a miss, and marks the key as used even for a client
+  // with CLIENT NO-TOUCH.
   const Entry* Use(Bytes key) {  // for TOUCH: always marks the key as used
     Entry* entry = FindAlive(key);
     CountLookup(key, entry);
     if (entry != nullptr) MarkUsed(*entry);
     return entry;
   }
-  // Finds a key without counting a hit or a miss, and without marking it as used. A key that has expired counts as
-  // absent, and is removed when the Unit closes (not on a replica).
+  // Returns the entry of a key, or null, without counting a hit or a miss and without marking the key as used. A key
+  // that has expired counts as absent, and is removed when the Unit closes (not on a replica).
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  bool IsAlive(const Entry& entry) {  // false: the key has expired, and will be removed after the command
+  bool IsAlive(const Entry& entry) {  // false: the key, or each field, has expired; removed after the command
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
     return false;
   }
-  // Finds a key in a command that changes keys. If the key has expired, removes it immediately.
+  // Returns the entry of a key in a command that changes keys, or null if the key is absent. Removes an expired key
+  // immediately, and marks the key as used.
   const Entry* Find(Bytes key) { return FindMutable(key); }
-  // Finds a key in a command that changes keys, like Find. Also counts a hit or a miss.
-  const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it; counts a hit or a miss
+  // Returns the same as Find, for a command that changes keys. Also counts a hit or a miss.
+  const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it; counts a hit or a miss; null: absent
     const Entry* entry = Find(key);
     CountLookup(key, entry);
     return entry;
   }
 
-  // ReadString and FindStringAndCountLookup work like Read and FindAndCountLookup, but throw an error if the value is
+  // ReadString and FindStringAndCountLookup work like Read and FindAndCountLookup, but throw WRONGTYPE if the value is
   // not a string.
-  const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }  // reads a string; throws WRONGTYPE
+  const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }  // reads a string, or throws WRONGTYPE
   const Entry* FindStringAndCountLookup(Bytes key) {  // finds a string to change it; counts a hit or a miss
     return CheckString(FindAndCountLookup(key));
   }
 
-  // Reads a collection (Hash, List, Set, SortedSet); an absent key reads as empty. Throws an error for another type.
+  // Returns a collection (Hash, List, Set, SortedSet), which is empty if the key is absent. Throws WRONGTYPE if the
+  // value has another type.
   template <class Type>
   const Type Read(Bytes key) {
     return Type(ContextOf(ValueSlot(CheckType(Read(key), Type::kType))));
@@ -93,21 +98,22 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return Type(ContextOf(ValueSlot(entry)));
   }
 
-  // Open, OpenString and OpenStringAndCountLookup find a key in order to change it. Open accepts any type; OpenString
-  // throws an error unless it is a string. OpenStringAndCountLookup also counts a hit or a miss, for commands that
-  // reply with the value before they change it.
+  // Open, OpenString and OpenStringAndCountLookup find a key in order to change the key. Open accepts any type;
+  // OpenString throws WRONGTYPE unless the value is a string. OpenStringAndCountLookup also counts a hit or a miss, for
+  // commands that reply with the value before they change the value.
   KeyEdit Open(Bytes key);
-  KeyEdit OpenString(Bytes key);                // finds a string to change it; throws WRONGTYPE
+  KeyEdit OpenString(Bytes key);                // finds a string to change it, or throws WRONGTYPE
   KeyEdit OpenStringAndCountLookup(Bytes key);  // like OpenString; also counts a hit or a miss
   KeyEdit OpenEvenIfExpired(Bytes key);         // opens a key to change it, even if it has expired (RESTORE)
-  // Open, OpenAndCountLookup and OpenOrCreate find a collection in order to change it. If the key does not exist,
-  // OpenOrCreate creates an empty collection with space for `capacity` bytes.
+  // Open, OpenAndCountLookup and OpenOrCreate find a collection in order to change the collection, and throw WRONGTYPE
+  // for another type. If the key does not exist, OpenOrCreate creates an empty collection with space for `capacity`
+  // bytes.
   template <class Type>
   Edit<Type> Open(Bytes key);
   template <class Type>
   Edit<Type> OpenAndCountLookup(Bytes key);  // finds a collection to change it; counts a hit or a miss
   template <class Type>
-  Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // opens a collection, or makes one with `capacity` bytes
+  Edit<Type> OpenOrCreate(Bytes key, size_t capacity = 0);  // opens a collection, or makes an empty one
 
   const EncodingLimits& Limits() const {  // sizes at which a value leaves its compact encoding
     return unit_->data().limits;
@@ -116,7 +122,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return unit_->data().usage.BitsForNewKey(unit_->now_ms());
   }
 
-  std::vector<Database> Flush(std::span<const int> dbs) const;  // empties databases; the caller frees their content
+  std::vector<Database> Flush(std::span<const int> dbs) const;  // empties databases; returns their content
   void SwapDatabases(int one, int other) {                      // swaps two databases, for SWAPDB
     unit_->data().keyspace.Swap(one, other);
     if (unit_->data().keeper != nullptr) unit_->data().keeper->OnSwap(one, other);
@@ -142,11 +148,11 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     Entry* entry = Data().Find(key, HashOf(key));
     return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
   }
-  Entry* FindMutable(Bytes key);  // finds a key to change it; purges an expired key first
+  Entry* FindMutable(Bytes key);  // finds a key to change; purges an expired key, marks others as used; null: absent
 
-  // The functions from here on implement KeyEdit. `entry` is what FindMutable returned for `key`.
-  Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);  // sets text and deadline
-  Entry* Assign(Entry* entry, Bytes key, StringContent&& content);                    // sets a text; keeps the deadline
+  // The functions from Put to Add implement KeyEdit. `entry` is the entry that FindMutable returned for `key`, or null.
+  Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);  // sets the string and deadline
+  Entry* Assign(Entry* entry, Bytes key, StringContent&& content);                    // sets the string only
   Entry* Add(Bytes key, StringContent&& content, int64_t deadline_ms);
   Entry* Add(EntryPtr entry) {
     Entry* added = MutableData().Add(std::move(entry));
@@ -169,7 +175,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   static EntryType* CheckString(EntryType* entry) {  // throws WRONGTYPE unless the entry is a string
     return CheckType(entry, ValueType::kString);
   }
-  // Creates an empty collection. A type without a packed form (Stream) begins as an object.
+  // Returns a new empty collection of type Type. A type without a packed form (Stream) begins as an object.
   template <class Type>
   static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // makes an empty collection
     if constexpr (requires { Type::MakeInitialObject(); }) {
@@ -178,8 +184,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
       return Entry::CreatePacked(key, Type::kType, Type::kInitialForm, Type::InitialPacked(), capacity, access);
     }
   }
-  bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires field deadlines
-  bool HasLivingFields(const Entry& entry);  // whether any field is alive; expired ones are removed after the command
+  bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires deadlines on fields
+  bool HasLivingFields(const Entry& entry);  // false: all fields have expired; they are removed after the command
   CollectionContext ContextOf(ValueSlot slot) const {  // what Hash, List … need besides the value: limits and time
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }
@@ -190,7 +196,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   HashedText hashed_key_;  // one key of the request, together with its hash
 };
 
-inline Entry* DbView::FindMutable(Bytes key) {  // finds a key to change it; purges an expired key first
+inline Entry* DbView::FindMutable(Bytes key) {  // finds a key to change it; purges an expired key; null: absent
   Entry* entry = Data().Find(key, HashOf(key));
   if (entry == nullptr) return nullptr;
   if (entry->IsExpired(unit_->expiry_now_ms())) {

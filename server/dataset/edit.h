@@ -30,13 +30,13 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
 
   Bytes Key() const { return key_; }
 
-  void ReportChange(const KeyEvent& event, uint64_t changes = 1) {  // reports a change that counts as `changes`
+  void ReportChange(const KeyEvent& event, uint64_t changes = 1) {  // reports a change and its event; counts `changes`
     NoteReport();
     OwningUnit().ReportChange(db_.index_, key_, event, changes);
   }
-  // Reports one more event of a change that was counted already. ReportChange must have been called before, for this
-  // key or for another key of the same change (RENAME).
-  void ReportChangeUncounted(const KeyEvent& event) {  // a further event of a change that was already counted
+  // Reports one more keyspace event of a change that was counted already. ReportChange must have been called before,
+  // for this key or for another key of the same change (RENAME).
+  void ReportChangeUncounted(const KeyEvent& event) {  // reports a further event of a change that was already counted
     NoteReport();
     OwningUnit().ReportChangeUncounted(db_.index_, key_, event);
   }
@@ -44,10 +44,10 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
     NoteReport();
     OwningUnit().ReportChangeWithoutEvent(db_.index_, key_);
   }
-  void CountChanges(uint64_t changes) {  // counts changes of data that is not part of the value (consumer groups)
+  void CountChanges(uint64_t changes) {  // counts changes of data outside the value (consumer groups) for INFO
     OwningUnit().CountChanges(changes);
   }
-  void ReportEvent(const KeyEvent& event) {  // reports only the keyspace event
+  void ReportEvent(const KeyEvent& event) {  // reports a keyspace event, without counting a change
     OwningUnit().ReportEvent(db_.index_, key_, event);
   }
   // Whether ReportSubkeys has an effect. If not, commands need not collect the fields.
@@ -65,7 +65,7 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
   }
 
  protected:
-  // `found` is the key's entry before the edit.
+  // `found` is the key's entry before the edit; null: the key does not exist.
   AnyEdit(DbView& db, Bytes key, const Entry* found) : db_(db), key_(key), check_(*db.unit_, db.index_, key, found) {
     db.unit_->WillChange(db.index_, key, found);
   }
@@ -91,12 +91,12 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
   const Entry* operator->() const { return entry_; }
   const Entry& operator*() const { return *entry_; }
 
-  // Stores a string with this deadline, regardless of the old value.
+  // Stores a string with this deadline (Unix time in ms), and replaces any old value.
   void Put(StringContent content, int64_t deadline_ms = kNoDeadline) {
     check_.NoteChanged();
     entry_ = db_.Put(entry_, key_, std::move(content), deadline_ms);
   }
-  void Assign(StringContent content) {  // sets the text and keeps the deadline
+  void Assign(StringContent content) {  // stores a string, and keeps the key's deadline
     check_.NoteChanged();
     entry_ = db_.Assign(entry_, key_, std::move(content));
   }
@@ -113,7 +113,7 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
   // Stores a value that was created elsewhere. Returns the old value, or null; the caller decides where it is freed. If
   // the key exists, listeners are not told of a new key, whereas Take followed by Add would tell them.
   EntryPtr Replace(EntryPtr value);  // stores this value; returns the old value, or null
-  // Sets the deadline. This function and all below it require that the key exists.
+  // SetDeadline, SetInteger, Grow and TryGrow require that the key exists.
   void SetDeadline(int64_t deadline_ms) {  // sets when the key expires (Unix time in ms)
     check_.NoteChanged();
     entry_ = db_.MutableData().SetDeadline(entry_, deadline_ms);
@@ -122,13 +122,13 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
     check_.NoteChanged();
     entry_->SetInteger(value);
   }
-  // Resizes a string to `size` bytes and returns its text for writing; see Database::Grow. The next change may move the
-  // text.
+  // Resizes a string to `size` bytes and returns its text for writing; see Database::Grow. The returned span is valid
+  // until the next change.
   std::span<char> Grow(size_t size) {
     entry_ = db_.MutableData().Grow(entry_, size);
     return Text();
   }
-  std::span<char> TryGrow(size_t size) {  // resizes a string in place, or does nothing and returns {}
+  std::span<char> TryGrow(size_t size) {  // like Grow, but in place; {}: not possible, nothing changed
     return entry_->TryGrow(size) ? Text() : std::span<char>();
   }
 
@@ -170,8 +170,8 @@ class Edit : public AnyEdit {
 
  private:
   friend class DbView;
-  // `found` is the entry that the key had before this edit, or null if there was none. In that case OpenOrCreate may
-  // have created an entry since.
+  // `found` is the entry that the key had before this edit, or null if the key did not exist. If `found` is null,
+  // OpenOrCreate may have created an entry since.
   Edit(DbView& db, Bytes key, const Entry* found, const CollectionContext& place)
       : AnyEdit(db, key, found), value_(place) {
     if (found == nullptr && value_.Exists()) check_.NoteCreated();
@@ -189,7 +189,7 @@ class Edit : public AnyEdit {
   bool is_closed_ = false;  // the key was taken or removed
 };
 
-inline EntryPtr KeyEdit::Replace(EntryPtr value) {  // stores a value; returns the old value, or null
+inline EntryPtr KeyEdit::Replace(EntryPtr value) {  // stores this value; returns the old one, or null
   if (entry_ == nullptr) return Add(std::move(value)), nullptr;
   EntryPtr replaced = Take();
   entry_ = db_.MutableData().Add(std::move(value));

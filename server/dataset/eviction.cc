@@ -24,8 +24,8 @@ namespace {
 
 constexpr int kKeysPerLook = 16;  // keys between two readings of the clock
 
-// Returns the time limit of one round of eviction. As in Redis, the limit is 50 µs per step up to
-// maxmemory-eviction-tenacity 10. Each further step adds 15 %. At 100 there is no limit.
+// Returns the time limit of one round of eviction in µs. As in Redis, the limit is 50 µs for each step of
+// maxmemory-eviction-tenacity up to 10. Each further step adds 15 %. At 100 there is no limit.
 int64_t RoundUs(int tenacity) {
   constexpr int kGentle = 10;
   constexpr int kMerciless = 100;
@@ -82,8 +82,8 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
   Unit unit(parts_.data, parts_.env.clock.WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
-  // Only the memory of removed values is counted. Messages about an evicted key use new memory, and counting this
-  // memory would cause more evictions.
+  // freed_bytes_ counts only the memory of removed values. Messages about an evicted key use new memory. If this memory
+  // were subtracted, more keys would be evicted.
   freed_bytes_ = 0;
   for (int keys = 1; freed_bytes_ < excess_bytes; ++keys) {
     const auto choice = pool_.Choose(unit.now_ms());

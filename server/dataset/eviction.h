@@ -1,14 +1,16 @@
 // Eviction: keeps memory within `maxmemory` by removing keys according to `maxmemory-policy`.
 //
-//   command ─► FreeMemoryBeforeCommand ─ below the limit: two loads and a comparison
+//   command ─► FreeMemoryBeforeCommand ─ below the limit: does almost nothing
 //                           └─ above the limit: frees spare blocks, then evicts keys for as long as
-//                              maxmemory-eviction-tenacity allows; continues in later Turns, a little in each
+//                              maxmemory-eviction-tenacity allows; continues in later Turns (iterations of the
+//                              event loop), a little in each
 //
-// The limit applies to the memory in use by the allocator. The buffer of the append-only file, script engines and
-// values that wait for the background thread are not counted. An evicted key is propagated as DEL or UNLINK, and causes
-// the keyspace event "evicted".
+// The limit applies to the memory in use by the allocator. Not counted are the buffer of the append-only file, output
+// for slow replicas, script engines, and values that wait for the background thread. An evicted key is propagated as
+// DEL or UNLINK, and causes the keyspace event "evicted".
 //
-// Keys are not evicted while a file is loaded, in the middle of a slow script, or while writes are paused.
+// Keys are not evicted while a file is loaded, in the middle of a slow script, while clients or writes are paused, or
+// while import-mode is on. A replica evicts no keys unless replica-ignore-maxmemory is `no`.
 #pragma once
 
 #include <cstddef>
@@ -33,22 +35,22 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     const Env& env;
     Dataset& data;
     const LateBound<const KeyRemovalPermission>& removal;  // says whether keys may be evicted now
-    const LazyFree& lazy_free;                             // counts the bytes that evictions freed
-    const LazyFreeThread& lazy_free_thread;                // frees large values in the background
+    const LazyFree& lazy_free;                             // tells how many bytes evictions have freed
+    const LazyFreeThread& lazy_free_thread;                // tells how many bytes wait to be freed in the background
     const MemoryGauge& memory;                             // measures used memory
     BlockPool& blocks;                                     // spare memory, freed before keys are evicted
   };
   explicit Eviction(const Parts& parts);
 
-  void FreeMemoryBeforeCommand();  // if more than maxmemory is used, tries to free memory
+  void FreeMemoryBeforeCommand();  // if more than maxmemory is used, evicts keys; called before each command
   void StartInNextTurn();          // frees memory in the next iterations of the event loop, a little in each
-  // Returns whether more than maxmemory was used before the running command, and eviction could not change this. If so,
+  // Returns whether more than maxmemory was used before the running command, and no key could be evicted. If so,
   // commands that use memory are refused.
-  bool LacksMemory() const;       // true: commands that use memory must be refused
-  size_t UncountedBytes() const;  // bytes of the used memory that maxmemory does not count
+  bool LacksMemory() const;       // true: maxmemory is exceeded, and no key can be evicted
+  size_t UncountedBytes() const;  // bytes in use that do not count for maxmemory: buffers, scripts …
   // Sets a function that returns the memory of script engines in bytes. As in Redis, `maxmemory` does not count that
   // memory, because uncollected garbage of scripts must not cause evictions.
-  void SetScriptBytes(std::function<size_t()> script_bytes) {  // sets how to get the memory of script engines
+  void SetScriptBytes(std::function<size_t()> script_bytes) {  // sets how to get the bytes of script engines
     script_bytes_ = std::move(script_bytes);
   }
 
@@ -65,12 +67,12 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   size_t ExcessBytes() const;                                     // bytes by which the counted memory exceeds maxmemory
   void NoteOutcome(Outcome outcome);                              // measures for INFO how long maxmemory is exceeded
 
-  std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // returns the memory of script engines
+  std::function<size_t()> script_bytes_ = [] { return size_t{0}; };  // memory of script engines in bytes
 
   const Parts parts_;             // the objects that the constructor got
   EvictionPool pool_;             // finds the keys to evict
   size_t freed_bytes_ = 0;        // bytes that the current round has freed
-  bool lacks_memory_ = false;     // FreeMemoryBeforeCommand could not free enough the last time
+  bool lacks_memory_ = false;     // maxmemory was exceeded, and FreeMemoryBeforeCommand found no key to evict
   bool is_round_posted_ = false;  // a round is scheduled for a later iteration of the event loop
 };
 

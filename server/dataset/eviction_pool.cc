@@ -7,14 +7,14 @@ namespace respite {
 namespace {
 
 constexpr uint64_t kDead = UINT64_MAX;
-// A sample visits no more than this number of buckets for each wanted key. If most keys of a table were deleted, many
-// buckets are empty, and a sample contains fewer keys.
+// A sample visits at most this number of hash table buckets for each wanted key. If most keys of a table were deleted,
+// many buckets are empty, and a sample contains fewer keys than wanted.
 constexpr size_t kBucketsPerSample = 4;
-// No choice samples more than this number of keys for each key of the databases, because such a sample has most likely
-// seen every key.
+// Maximum number of sampled keys, as a multiple of the number of keys in all databases. A sample of this size has most
+// likely seen every key.
 constexpr size_t kRoundsAtMost = 16;
-// Maximum number of samples for one choice while some keys must not be evicted, because their slots are being imported
-// (hidden slots).
+// Maximum number of samples that are taken to choose one key. The limit matters only while some keys must not be
+// evicted, because their slots are being imported (hidden slots).
 constexpr int kDrawsAtMost = 64;
 
 }  // namespace

@@ -25,7 +25,7 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
  public:
   struct Choice {  // the key to evict
     int db;
-    Entry* entry;  // the key to evict
+    Entry* entry;  // the key to evict, with its value
   };
 
   // All arguments must outlive the pool.
@@ -39,10 +39,11 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   std::optional<Choice> Choose(int64_t now_ms);  // the key to evict next; nullopt: none
 
  private:
-  static constexpr size_t kSize = 16;  // number of candidates that are kept
+  static constexpr size_t kSize = 16;  // maximum number of candidates that are remembered
 
-  // The entry of a candidate may have been freed before the candidate is scored again. In that case the table has no
-  // slot with this hash and entry. If a new entry has the same address and hash, the new entry is scored.
+  // A candidate for eviction. Its entry may have been freed before the candidate is scored again. In that case the hash
+  // table has no entry with this hash and address. If a new entry has the same address and hash, the new entry is
+  // scored.
   struct Candidate {  // a sampled key with its score
     uint64_t score;   // the key with the greatest score is evicted first
     uint64_t hash;
@@ -62,9 +63,9 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   // Returns a score: the greater the score, the earlier the key is evicted. Expired keys have the greatest score.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;  // the key with the greatest score is evicted first
   int PickRandomDatabase(size_t keys);                       // a random database; its chance is its share of all `keys`
-  size_t EvictableKeyCount() const;                 // number of keys in all databases that the policy may evict
-  std::optional<Choice> ChooseRandom(size_t keys);  // picks any key, for random policies; `keys`: how many there are
-  void Refill(size_t keys, int64_t now_ms);         // samples keys and keeps the best candidates
+  size_t EvictableKeyCount() const;                     // number of keys in all databases that the policy may evict
+  std::optional<Choice> ChooseRandom(size_t keys);      // a random key of the `keys` keys; nullopt: none may be evicted
+  void Refill(size_t keys, int64_t now_ms);             // samples some of the `keys` keys; keeps the best as candidates
   void Consider(int db, Entry* entry, int64_t now_ms);  // scores a sampled key and keeps it if it is good
   void Keep(const Candidate& candidate);                // adds a candidate if it is good enough
   bool Has(const Entry* entry) const;                   // true: the entry is a candidate

@@ -1,5 +1,5 @@
-// ExactExpiry: removes keys and fields exactly at their deadline, in order, while a test moves the clock. At other
-// times Expiry samples keys instead; clients cannot see the difference.
+// ExactExpiry: removes keys and fields exactly at their deadline, in order, while a test moves the clock (TEST CLOCK).
+// At other times, Expiry samples keys and removes the expired ones some time after their deadline.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace respite {
 
-class ExactExpiry final : public Timers::Source {  // removes keys exactly at their deadline when a test moves time
+class ExactExpiry final : public Timers::Source {  // removes keys exactly at their deadline when TEST CLOCK moves time
  public:
   ExactExpiry(Dataset& data, const Clock& clock, const LateBound<const KeyRemovalPermission>& removal)
       : data_(data), clock_(clock), removal_(removal) {}
@@ -43,11 +43,11 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   }
 
  private:
-  struct Deadline {   // when a key or the first fields of a hash expire
+  struct Deadline {   // when a key, or the next fields of a hash, expire
     int64_t wall_ms;  // the deadline, a Unix time
     int db;
-    uint32_t key_size;  // length of the key's name
-    size_t key_begin;   // position of the key's name in keys_
+    uint32_t key_size;  // length of the key's name in bytes
+    size_t key_begin;   // where the key's name begins in the text keys_
     uint64_t hash;      // hash of the key
   };
 
@@ -78,8 +78,8 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   Dataset& data_;
   const Clock& clock_;                                    // the clock that TEST CLOCK can move
   const LateBound<const KeyRemovalPermission>& removal_;  // says whether expired keys may be removed now
-  int64_t until_wall_ms_ = 0;  // limit given to Begin, a Unix time: later deadlines are ignored
-  // These deadlines are sorted only once, because for a million keys that is faster than a heap.
+  int64_t until_wall_ms_ = 0;  // limit given to Begin (Unix time): later deadlines are ignored
+  // The planned deadlines are sorted only once, because for a million keys sorting once is faster than a heap.
   std::vector<Deadline> planned_deadlines_;  // deadlines found by Begin, sorted; the next one last
   std::vector<Deadline> hashes_due_again_;   // later deadlines of hashes with several; a heap, the next one first
   std::string keys_;                         // the names of all keys in planned_deadlines_ and hashes_due_again_

@@ -8,9 +8,9 @@ namespace respite {
 
 namespace {
 
-// Values for active-expire-effort 1; each further step of effort adds or subtracts the constant named …PerEffort. The
-// sample is so large that a round rarely ends too early by chance. With samples of 20 keys, as in Redis, a round would
-// often do nothing until the share of expired keys is far above the accepted share.
+// These constants apply at active-expire-effort 1. Each further step of effort adds or subtracts the constant of the
+// same name with …PerEffort. A sample is so large that a round rarely ends too early by chance. With samples of 20
+// keys, as in Redis, a round would often do nothing until the share of expired keys is far above the accepted share.
 constexpr uint64_t kSampleSize = 400;
 constexpr uint64_t kSampleSizePerEffort = 100;
 constexpr int64_t kSharePercent = 25;  // of the timer's period
@@ -18,7 +18,7 @@ constexpr int64_t kSharePercentPerEffort = 2;
 constexpr uint64_t kAcceptedPermille = 50;  // half of the promised share, because more keys expire until the next round
 constexpr uint64_t kAcceptedPermillePerEffort = 5;
 
-// The longest remaining time that is counted (71 000 years), so that the sum of a sample cannot overflow.
+// A longer remaining time of a key counts as this time (71 000 years), so that the sum of a sample cannot overflow.
 constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
 constexpr size_t kFieldsPerPurge = 256;  // of one hash
 constexpr size_t kHashesPerSample = 16;  // hashes with expired fields between two readings of the clock

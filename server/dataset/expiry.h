@@ -36,18 +36,18 @@ class KeyRemovalPermission {  // interface: tells whether expired or evicted key
 
 class Expiry {  // removes expired keys that no command has found, a little at a time
  public:
-  static constexpr int64_t kSliceUs = 1000;  // how long a slice may run, in microseconds, before clients are served
+  static constexpr int64_t kSliceUs = 1000;  // how long a slice may run (µs) before clients are served
 
   enum class Outcome : uint8_t { kFinished, kMore };  // kMore: the round needs another slice
   struct Slice {                                      // what one call of RunSlice has done
     Outcome outcome;                                  // whether the round has finished
-    int64_t elapsed_us;                               // how long the slice took
+    int64_t elapsed_us;                               // how long RunSlice took
   };
 
   Expiry(Dataset& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
 
   // Begins a round, and ends an unfinished one. Called at each timer tick, `hz` times per second.
-  void StartRound(const Settings& settings, int hz);  // begins a round of removals, at each timer tick (`hz`)
+  void StartRound(const Settings& settings, int hz);  // begins a round; called `hz` times per second
   // Continues the round: removes expired keys for at most kSliceUs, plus the time to remove the last few values.
   Slice RunSlice();  // continues the round for at most kSliceUs
 
@@ -55,7 +55,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   void SetActive(bool active);  // switches active expiry on or off
   // Returns the mean remaining time in ms of the keys with a deadline in `db`, estimated from samples. Returns 0 if
   // this is unknown.
-  int64_t AverageTtlMs(int db) const;  // mean remaining time of keys, estimated from samples; 0: unknown
+  int64_t AverageTtlMs(int db) const;  // mean remaining time of keys with a deadline; 0: unknown
 
  private:
   struct Progress {              // how far the rounds have come in one database
@@ -72,15 +72,16 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   struct Round {                             // the limits and the progress of a round
     int databases_left = 0;                  // number of databases not yet cleaned in this round
     uint64_t sample_size = 0;                // number of keys in one sample
-    uint64_t accepted_expired_permille = 0;  // a database is clean if at most this share of keys is expired
-    int64_t budget_us = 0;                   // time left for this round
+    uint64_t accepted_expired_permille = 0;  // at most this share of sampled keys is expired: clean
+    int64_t budget_us = 0;                   // time left for this round, in µs
     uint64_t seen = 0;
-    uint64_t expired = 0;  // keys in the samples of this round that were expired
+    uint64_t expired = 0;  // sampled keys of this round that were expired
   };
   enum class Cleaning : uint8_t { kClean, kOutOfTime };
 
   // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
-  Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);  // cleans one database
+  // Stops when `deadline_us` has passed, and then returns kOutOfTime.
+  Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);  // removes expired keys and fields of one database
   Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);        // removes keys until few sampled ones are expired
   Cleaning PurgeExpiredFields(int db, int64_t deadline_us);      // removes expired fields until few hashes have any
   bool IsClean(const SampleResult& sampled) const;               // true: few enough of the sampled keys were expired
@@ -90,7 +91,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   SampleResult SampleAndPurgeKeys(int db, int64_t now_ms);        // samples keys and removes the expired ones
   SampleResult SampleAndPurgeFields(int db, int64_t now_ms);      // samples hashes and removes expired fields
   void NoteTtl(Progress& progress, const SampleResult& sampled);  // updates average_ttl_ms from a sample
-  void AdvanceToNextDatabase();  // continues with the next database, as this one is clean
+  void AdvanceToNextDatabase();  // moves to the next database; this one is done in this round
   void FinishRound();            // ends the round and updates the statistics
 
   Dataset& data_;

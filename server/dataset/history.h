@@ -32,13 +32,13 @@ struct History {                           // replication history of the data: i
     kDiverged,  // a command of the primary failed here, so its change is missing
     kOther,     // the state of this history at `offset`, but the new primary may have another history
   };
-  // Whether a new primary that was not contacted yet is known to have this history (kSame), or may have another one
+  // Whether a new primary that was not contacted yet is known to have this history (kSame), or may have another history
   // (kOther).
   enum class Owner : uint8_t { kSame, kOther };
   Data data = Data::kWhole;
 
-  bool IsWhole() const { return data == Data::kWhole; }  // no data is missing, so failover may promote
-  bool IsKnown() const {                                 // the data may be continued with a partial resynchronisation
+  bool IsWhole() const { return data == Data::kWhole; }  // no data is missing, so a failover may promote this server
+  bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
   bool CanContinue(const std::string& requested_id, int64_t from) const {  // the history allows a partial resync

@@ -24,7 +24,7 @@ struct JournalEntry {                                                           
 
 // The propagated commands of the open Units, as text for files and replicas. The text of each command is made once for
 // all of these receivers, in memory that is reused. Units nest; each Unit removes its own commands when it ends.
-class PropagatedCommands {  // what the running executions (Units) will propagate to replicas and the AOF
+class PropagatedCommands {  // commands that the open Units (executions) will propagate to replicas and the AOF
  public:
   void Add(int db, std::span<const Bytes> words, uint8_t targets = JournalEntry::kEverybody);
   void AddRequest(int db, Bytes resp_request, uint8_t targets);  // adds a command whose request is already RESP
@@ -36,15 +36,15 @@ class PropagatedCommands {  // what the running executions (Units) will propagat
   struct Item {  // one command
     int db;
     uint8_t targets;  // JournalEntry::Target bits: who gets the command
-    size_t begin;     // start of the request in text_
+    size_t begin;     // where the request begins in text_
   };
 
   std::string text_;         // the requests of all commands
   std::vector<Item> items_;  // one item for each command
 };
 
-// One or more commands of one Unit that must be replayed together. The group is valid only during the call that
-// receives it.
+// One or more commands of one Unit that must be replayed together. The group is valid only during the call of
+// Journal::Append.
 class PropagatedGroup {  // commands of one execution (Unit) that are replayed all or not at all
  public:
   PropagatedGroup(const PropagatedCommands& commands, size_t first)
@@ -66,7 +66,7 @@ class Journal {  // interface: receives propagated commands (append-only file, r
   // Receives the commands of one group. A journal must make sure that several commands are replayed all or not at all.
   // Append must not attach or detach a journal.
   virtual void Append(const PropagatedGroup& group) = 0;  // receives commands to be replayed together
-  virtual size_t BufferedBytes() const { return 0; }      // bytes not yet written or sent
+  virtual size_t BufferedBytes() const { return 0; }      // bytes that wait to be written or sent
 };
 
 // The journals that receive every propagated command, in the order in which they were attached. A journal must be
@@ -107,8 +107,8 @@ class Journals {  // all attached journals, which receive every propagated comma
 };
 
 // The commands that are propagated for the running command. By default, a command that changed data is propagated
-// unchanged. If a command could have a different result later, its handler replaces it by other commands.
-class Propagation {  // what replicas and the append-only file get for the running command
+// unchanged. If a command could have a different result later, its handler calls Replace with other commands.
+class Propagation {  // commands that replicas and the AOF get for the running command
  public:
   explicit Propagation(bool recorded) : is_recording_(recorded) {}
 
@@ -126,13 +126,14 @@ class Propagation {  // what replicas and the append-only file get for the runni
   void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
     if (is_recording_) AppendRequest(Begin(), words);
   }
-  // Suppresses the propagation of the running command. Only commands that Replace adds, before or after this call, are
-  // propagated. For EXEC and scripts, whose inner commands are propagated separately.
+  // Suppresses the propagation of the running command. Only commands that the other overloads of Replace add, before or
+  // after this call, are propagated. For EXEC and scripts, whose inner commands are propagated separately.
   void Replace() { is_replaced_ = true; }             // keeps the command itself from being propagated
   bool IsRecording() const { return is_recording_; }  // false: nothing is propagated, so Replace does nothing
   bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
-  // Count returns the number of commands. operator[] returns one of them as a RESP request (protocol/request_text.h).
-  size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // number of commands
+  // Count returns the number of commands that Replace has added. operator[] returns one of these commands as a RESP
+  // request (protocol/request_text.h).
+  size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // commands added by Replace
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_begins_[index - 1];
     const size_t end = index < later_begins_.size() ? later_begins_[index] : text_.size();
@@ -142,7 +143,7 @@ class Propagation {  // what replicas and the append-only file get for the runni
  private:
   static void Put(RequestWriter& writer, Bytes word) { writer.Word(word); }
   static void Put(RequestWriter& writer, int64_t word) { writer.Integer(word); }
-  std::string& Begin() {  // begins the text of the next command, which replaces the running one
+  std::string& Begin() {  // begins the text of the next propagated command
     is_replaced_ = true;
     if (!text_.empty()) later_begins_.push_back(text_.size());
     return text_;

@@ -30,7 +30,7 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   uint32_t BitsForNewKey(int64_t now_ms) const {  // LRU or LFU bits for a new key
     return IsLfu() ? Pack(now_ms, kInitialLfuCounter) : Seconds(now_ms);
   }
-  uint32_t BitsAfterUse(uint32_t old_bits, int64_t now_ms) const {  // LRU or LFU bits for a key that is used now
+  uint32_t BitsAfterUse(uint32_t old_bits, int64_t now_ms) const {  // new LRU or LFU bits of a key that is used now
     if (IsLrm()) return old_bits;                                   // only modifications count
     return IsLfu() ? LfuBitsAfterUse(old_bits, now_ms) : Seconds(now_ms);
   }
@@ -53,7 +53,7 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
   uint32_t Frequency(uint32_t bits, int64_t now_ms) const;  // the LFU counter, reduced by the decay that is due
 
  private:
-  static constexpr uint32_t kMask = 0xffffff;        // selects 24 bits
+  static constexpr uint32_t kMask = 0xffffff;        // selects the lower 24 bits
   static constexpr uint32_t kInitialLfuCounter = 5;  // Redis: LFU_INIT_VAL; a new key is not evicted immediately
 
   static uint32_t Seconds(int64_t now_ms) { return static_cast<uint32_t>(now_ms / 1000) & kMask; }     // the LRU clock

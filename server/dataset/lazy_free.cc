@@ -6,16 +6,17 @@ namespace respite {
 
 namespace {
 
-// Values with fewer bytes and fewer elements are freed faster than they can be handed to the background thread.
+// A value with fewer bytes than kFreeLaterFrom and fewer elements than kFreeLaterFromElements is freed immediately:
+// passing the value to the background thread would take longer.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
-// Values with at least this number of elements take milliseconds to free. They go to the background thread even if the
-// directives say otherwise; in that case the lazyfree counters do not count them.
+// Values with at least this number of elements take milliseconds to free. The background thread frees them even if the
+// lazyfree directives say otherwise. In that case the lazyfree counters do not count them.
 constexpr size_t kGiantElements = 50'000;
 constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
 constexpr size_t kSamples = 5;                    // elements measured to estimate the total size
 
-// The content of a database. Its destructor returns the memory to the operating system.
+// The content of a flushed database. The destructor frees the content and returns the memory to the operating system.
 class FlushedData {
  public:
   explicit FlushedData(Database content) : content_(std::move(content)) {}

@@ -37,15 +37,15 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   // Frees the databases of a Capture in the same way as Free frees a database. Also frees its functions.
   void Free(Capture capture, FreeMode mode);
 
-  void FreeExpired(EntryPtr entry) override;     // immediately or in the background (lazyfree-lazy-expire)
-  void FreeEvicted(EntryPtr entry) override;     // immediately or in the background (lazyfree-lazy-eviction)
+  void FreeExpired(EntryPtr entry) override;     // frees a key now, or later if lazyfree-lazy-expire says so
+  void FreeEvicted(EntryPtr entry) override;     // frees a key now, or later if lazyfree-lazy-eviction says so
   void FreeOverwritten(BlobRef value) override;  // now or later, as lazyfree-lazy-server-del says
-  void FreeOverwritten(std::unique_ptr<Object> value) override;  // now or later, as lazyfree-lazy-server-del says
+  void FreeOverwritten(std::unique_ptr<Object> value) override;  // now, or later if lazyfree-lazy-server-del says so
 
   uint64_t EvictedBytes() const { return evicted_bytes_; }  // how many bytes evictions have freed so far
 
  private:
-  size_t EstimateBytes(const Database& content) const;  // estimates how much of the used memory a database had
+  size_t EstimateBytes(const Database& content) const;  // estimates the memory of a database in bytes
 
   Parts parts_;                 // the objects that the constructor got
   uint64_t evicted_bytes_ = 0;  // total bytes that evictions have freed so far

@@ -25,22 +25,22 @@ class LazyFreeThread {  // a background thread that frees large values and whole
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));
   }
   // Sets a function that the background thread runs before anything else. Must be called before the first Free.
-  void SetThreadPrologue(std::function<void()> prologue) {  // a function that the new thread runs first
+  void SetThreadPrologue(std::function<void()> prologue) {  // the new thread calls this function first
     prologue_ = std::move(prologue);
   }
-  uint64_t PendingObjects() const {  // objects that wait to be freed
+  uint64_t PendingObjects() const {  // number of objects that wait to be freed
     return pending_objects_.load(std::memory_order_relaxed);
   }
-  size_t PendingBytes() const {  // estimated memory of the waiting objects
+  size_t PendingBytes() const {  // estimated memory in bytes of the waiting objects
     return pending_bytes_.load(std::memory_order_relaxed);
   }
-  uint64_t FreedObjects() const {  // objects freed since CONFIG RESETSTAT (lazyfreed_objects)
+  uint64_t FreedObjects() const {  // number of objects freed since CONFIG RESETSTAT (lazyfreed_objects)
     return freed_objects_.load(std::memory_order_relaxed);
   }
   void ResetFreedObjects() { freed_objects_.store(0, std::memory_order_relaxed); }  // for CONFIG RESETSTAT
   // Returns the bytes that the thread has allocated minus those that it has freed, for MemoryGauge::UsedBytes. The
   // result is usually negative, because the thread frees memory that other threads allocated.
-  int64_t HeldBytes() const {  // bytes that the thread has allocated minus freed: usually negative
+  int64_t HeldBytes() const {  // bytes allocated by the thread minus bytes freed by it: usually negative
     return is_memory_set_.load(std::memory_order_acquire) ? memory_.HeldBytes() : 0;
   }
 
@@ -48,11 +48,11 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   struct Garbage {  // a value or database that waits to be freed
     Garbage(size_t count, size_t size) : objects(count), bytes(size) {}
     virtual ~Garbage() = default;
-    size_t objects;  // by how much freeing this increases the lazyfree counters
+    size_t objects;  // how many objects this counts as in the lazyfree counters
     size_t bytes;    // estimated memory in bytes
   };
   template <class Content>
-  struct Holder final : Garbage {  // owns content of one type
+  struct Holder final : Garbage {  // garbage of the type `Content`
     Holder(Content&& held, size_t count, size_t size) : Garbage(count, size), content(std::move(held)) {}
     Content content;  // the value or database to free
   };

@@ -18,20 +18,20 @@ class MemoryGauge {  // measures how much memory the server uses (used_memory)
 
   // Returns the bytes that the calling thread and the lazyfree thread hold (used_memory). Cost: a few ns, no system
   // call.
-  size_t UsedBytes() const {  // memory that this thread and the lazyfree thread hold
+  size_t UsedBytes() const {  // bytes that this thread and the lazyfree thread hold
     const int64_t held = ThreadMemory::OfThisThread().HeldBytes() + lazy_free_thread_.HeldBytes();
     return static_cast<size_t>(std::max<int64_t>(held, 0));
   }
-  int64_t ReachableBytes() const {  // used memory without values that wait for the lazyfree thread
+  int64_t ReachableBytes() const {  // used bytes, without values that wait for the lazyfree thread
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }
-  // Records the memory in use now as the memory of an empty server (INFO used_memory_startup). Called by the host after
-  // it has allocated its buffers.
+  // Records the memory in use now as the memory of an empty server (INFO used_memory_startup). The host (which runs the
+  // event loop) calls MarkStartup after it has allocated its buffers.
   void MarkStartup() {  // records the memory of an empty server (used_memory_startup)
     stats_.startup_memory_bytes = UsedBytes();
     NotePeak();
   }
-  void NotePeak() {  // updates used_memory_peak
+  void NotePeak() {  // updates the peak (used_memory_peak) if more memory is used now
     stats_.peak_memory_bytes = std::max(stats_.peak_memory_bytes, UsedBytes());
   }
 

@@ -89,7 +89,7 @@ void Unit::PurgeLast() {
 }
 
 void Unit::PurgeIfExpired(int db, Bytes key) {
-  // The key may have a new value, if the command has stored one after it found the expired value.
+  // The key may have a new value that has not expired, if the command has stored one after it found the expired value.
   Entry* entry = data_.keyspace[db].Find(key);
   if (entry == nullptr) return;
   if (entry->IsExpired(expiry_now_ms_)) {

@@ -16,7 +16,7 @@
 
 namespace respite {
 
-// How a Unit treats expired keys and fields.
+// How a Unit (atomic execution) treats expired keys and fields.
 enum class ExpiryRule : uint8_t {
   kPurge,            // absent; removed and recorded when found
   kHide,             // absent, but not removed: on a replica, and during CLIENT PAUSE
@@ -29,7 +29,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   // come from another server that has already accepted them.
   enum class Origin : uint8_t { kClient, kReplayed };
   // How Close passes the propagated commands to the journals. kTogether: as one group. kApart: each separately, because
-  // they are independent of each other, such as removals of expired keys during iteration.
+  // the commands are independent of each other, such as removals of expired keys during iteration.
   enum class Grouping : uint8_t { kTogether, kApart };
 
   Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
@@ -51,23 +51,24 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   Dataset& data() { return data_; }
   // Returns whether the commands are replayed from a file or another server. Such commands were acknowledged, so they
   // must succeed again regardless of the current directives. Limits for clients do not apply to them.
-  bool IsReplaying() const {  // whether a file or another server is replayed, so limits do not apply
+  bool IsReplaying() const {  // commands come from a file or another server, so limits do not apply
     return origin_ == Origin::kReplayed;
   }
   bool IsRecording() const { return data_.journals.IsRecording(); }  // whether any journal receives commands
 
   // Tells the keeper of old values (OldValueKeeper) that a key is about to change. `entry` is the current value of the
   // key; null if the key does not exist.
-  void WillChange(int db, Bytes key, const Entry* entry) {  // tells OldValueKeeper that the key may change
+  void WillChange(int db, Bytes key, const Entry* entry) {  // tells the OldValueKeeper before a key changes
     if (data_.keeper != nullptr) data_.keeper->BeforeChange(db, key, entry);
   }
   // Reports that the running command changed a key. As in Redis, some commands count several changes to one key in
   // rdb_changes_since_last_save.
-  void ReportChange(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {  // a command changed the key
+  void ReportChange(int db, Bytes key, const KeyEvent& event,
+                    uint64_t changes = 1) {  // reports: a command changed a key
     CountChanges(changes);
     ReportChangeUncounted(db, key, event);
   }
-  void ReportChangeUncounted(int db, Bytes key, const KeyEvent& event) {  // a further event of a change already counted
+  void ReportChangeUncounted(int db, Bytes key, const KeyEvent& event) {  // one more event of a counted change
     if (data_.usage.IsLrm()) MarkModified(db, key);
     if (data_.listener == nullptr) return;
     data_.listener->OnChange(db, key);
@@ -80,12 +81,12 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
   // Reports that a command has replaced the whole value of a key, whose old value had the type `before`. ReportChange
   // must also be called.
-  void ReportOverwrite(int db, Bytes key, ValueType before, ValueType after) {  // sends the event "overwritten"
+  void ReportOverwrite(int db, Bytes key, ValueType before, ValueType after) {  // sends "overwritten", "type_changed"
     if (data_.listener == nullptr) return;
     data_.listener->OnEvent(db, key, "overwritten");
     if (before != after) data_.listener->OnEvent(db, key, "type_changed");
   }
-  void CountChanges(uint64_t changes) {  // counts changes of data that is not part of a key's value (consumer groups)
+  void CountChanges(uint64_t changes) {  // counts changes for INFO, without an event (consumer groups)
     changes_ += changes;
     data_.stats.dirty += changes;
   }
@@ -110,8 +111,8 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void ReportNewKey(int db, Bytes key) {  // sends the keyspace event "new"
     if (data_.listener != nullptr) data_.listener->OnEvent(db, key, "new");
   }
-  // Counts a miss, because a read found no key. If the key has expired, removes it now, so that its event "expired"
-  // precedes "keymiss". Because of this removal, ReportMiss must not be called during iteration.
+  // Counts a miss, because a read found no key. If the key has expired, removes the key now (under kPurge), so that its
+  // event "expired" precedes "keymiss". Because of this removal, ReportMiss must not be called during iteration.
   void ReportMiss(int db, Bytes key) {  // counts a read that found no key, and sends "keymiss"
     ++data_.stats.misses;
     if (data_.listener == nullptr) return;
@@ -121,7 +122,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
   // Reports that these databases are about to lose all their keys, `keys` in total. As in Redis, the flush adds `keys`
   // to rdb_changes_since_last_save, and is propagated even if there are no keys.
-  void ReportFlush(std::span<const int> dbs, size_t keys) {  // these databases are about to lose `keys` keys in total
+  void ReportFlush(std::span<const int> dbs, size_t keys) {  // called before a flush removes `keys` keys in total
     if (data_.listener != nullptr) data_.listener->OnFlush(dbs);
     ++changes_;
     data_.stats.dirty += keys;
@@ -130,10 +131,10 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
     if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
     CountChanges(1);
   }
-  uint64_t ChangeCount() const { return changes_; }  // changes so far; a command that adds none changed nothing
+  uint64_t ChangeCount() const { return changes_; }  // number of changes that were reported so far
 
   void Purge(int db, Entry* entry);     // removes an expired key now
-  void PurgeLater(int db, Bytes key) {  // has an expired key removed when this execution (Unit) closes
+  void PurgeLater(int db, Bytes key) {  // notes an expired key (or hash), which Close will remove
     keys_to_purge_.emplace_back(db, std::string(key));
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's
@@ -145,29 +146,29 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void Evict(int db, Entry* entry, Bytes verb);  // removes the key, and propagates `verb`: DEL or UNLINK
 
   // Adds a command that changed data, or the commands that replace it, to the commands that this Unit propagates.
-  void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // adds to what is propagated
+  void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // adds to the propagated commands
   // Propagates a command that changes no data to replicas only (PUBLISH).
   void RecordForReplicas(int db, std::span<const Bytes> arguments) {  // propagates a command to replicas only
     if (IsRecording()) data_.propagated_commands.Add(db, arguments, JournalEntry::kReplicas & targets_);
   }
   void SetPropagationTargets(uint8_t targets) { targets_ = targets; }  // for redis.set_repl: who gets later commands
-  void DropRecordedCommands() {  // discards what this execution would propagate, because the server stops
+  void DropRecordedCommands() {  // discards the commands to propagate, because the server stops
     data_.propagated_commands.Truncate(first_own_command_);
   }
-  // Purges the expired keys that reads found, and passes the recorded commands to the journals. With kTogether the
-  // commands form one group, which is replayed all or not at all; with kApart each is passed separately. Afterwards the
-  // Unit may be used again like a new one.
+  // Purges the expired keys that reads found (under kPurge), and passes the recorded commands to the journals. With
+  // kTogether the commands form one group, which is replayed all or not at all. With kApart each command is passed
+  // separately. Afterwards the Unit may be used again like a new one.
   void Close(Grouping grouping = Grouping::kTogether) {  // purges expired keys, and passes commands to the journals
     if (!keys_to_purge_.empty() || data_.propagated_commands.Count() != first_own_command_) PassToJournals(grouping);
   }
 
  private:
   void MarkModified(int db, Bytes key);    // sets the LRM bits of the key, if it exists
-  void PassToJournals(Grouping grouping);  // does the work of Close, which calls this only if there is any
+  void PassToJournals(Grouping grouping);  // purges and passes commands: the work of Close
   void PurgeLast();                        // purges the last item of keys_to_purge_
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired
-  // Removes a key that no command has deleted, because it has expired, or was evicted or migrated. Notifies listeners,
-  // and propagates the removal as the command `verb`.
+  // Removes and returns a key that no command has deleted, because the key has expired, or was evicted or migrated.
+  // Notifies listeners, and propagates the removal as the command `verb` (DEL or UNLINK).
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
   void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes an expired key and frees its value
   void ReportExpiredFields(int db, Bytes key, const std::vector<std::string>& fields);  // sends subkey events hexpired
