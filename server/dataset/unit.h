@@ -63,8 +63,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
   // Reports that the running command changed a key. As in Redis, some commands count several changes to one key in
   // rdb_changes_since_last_save.
-  void ReportChange(int db, Bytes key, const KeyEvent& event,
-                    uint64_t changes = 1) {  // reports: a command changed a key
+  void ReportChange(int db, Bytes key, const KeyEvent& event, uint64_t changes = 1) {  // a command changed the key
     CountChanges(changes);
     ReportChangeUncounted(db, key, event);
   }

@@ -42,8 +42,8 @@ class Args {  // a cursor over the arguments of one command
   int64_t NextInteger(const char* refusal = refusals::kNotInteger) {  // takes an integer, or throws `refusal`
     return Integer(Next(), refusal);
   }
-  // Takes an integer of at least `min`. As in Redis, throws the same error for a lower number and for an argument that
-  // is no integer. Requires: min >= 0.
+  // Takes the next argument as an integer of at least `min`. As in Redis, throws the same error for a lower number and
+  // for an argument that is no integer. Requires: min >= 0.
   size_t NextCount(int64_t min, const char* refusal) {  // takes an integer of at least `min`, or throws `refusal`
     const int64_t count = NextInteger(refusal);
     if (count < min) throw Refusal{refusal};
@@ -56,16 +56,17 @@ class Args {  // a cursor over the arguments of one command
   }
   double NextDouble() { return Double(Next()); }  // takes the next argument; throws if it is no number
 
-  bool IsToken(Bytes word, Bytes token) const {  // equal (ignoring case), and a token of the emulated version
+  bool IsToken(Bytes word, Bytes token) const {  // equal, ignoring case, and known to the emulated version
     return EqualsIgnoreCase(word, token) && (hidden_ == nullptr || !Hides(token));
   }
-  bool TakeToken(Bytes token) {  // skips the next argument if that is the token; returns whether it was
+  bool TakeToken(Bytes token) {  // true: the next argument was `token`, and is skipped
     if (AtEnd() || !IsToken(words_[next_], token)) return false;
     ++next_;
     return true;
   }
-  // Skips the next argument if it is this token and at least `values_after` arguments follow it.
-  bool TakeTokenWith(Bytes token, size_t values_after) {  // as TakeToken, if enough arguments follow the token
+  // Skips the next argument if it is `token` and at least `values_after` arguments follow the token. Returns whether an
+  // argument was skipped.
+  bool TakeTokenWith(Bytes token, size_t values_after) {  // TakeToken, if enough arguments follow
     return Left() > values_after && TakeToken(token);
   }
   void ExpectEnd() const {  // throws a syntax error if an argument is left

@@ -25,7 +25,7 @@ struct Call {                           // all that the handler of a running com
   Propagation effect;                   // what replicas and the AOF get instead of this command, if the handler sets it
   int64_t now_ms;                       // Unix time when this execution began
   Random& random;                       // random numbers for SPOP and the like
-  std::span<const BlobRef> blobs = {};  // the large arguments, as shared buffers
+  std::span<const BlobRef> blobs = {};  // the large arguments as shared buffers, which a key can store
   bool failed = false;                  // the reply contains an error, although the handler threw no Refusal
   bool continues_later = false;         // the handler has called ContinueInNextTurn
   bool is_resumed = false;              // the handler runs again, because it called ContinueInNextTurn before
@@ -35,15 +35,15 @@ struct Call {                           // all that the handler of a running com
   bool HasPassed(int64_t deadline_ms) const {  // whether a deadline (Unix time) has passed; false in a replay
     return deadline_ms <= unit.expiry_now_ms();
   }
-  StringContent Value(Bytes word) const {  // makes an argument a storable value; a large one is not copied
+  StringContent Value(Bytes word) const {  // converts an argument to a value to store; a large one is not copied
     if (word.size() <= StringContent::kInlineMax) return StringContent::Value(word);
     for (const BlobRef& blob : blobs)
       if (blob.View().data() == word.data()) return StringContent::FromBlob(blob);
     return StringContent::Text(word);
   }
-  // Blocks the client. The handler runs again when one of the keys changes, or the client gets the reply for a timeout.
-  // The handler must return after this call, and must not have changed data or written a reply before. In a transaction
-  // or a script, where no command may block, writes the reply for a timeout immediately.
+  // Blocks the client. When one of the awaited keys changes, the handler runs again. After a timeout, the client gets
+  // the timeout's reply instead. The handler must return after this call, and must not have changed data or written a
+  // reply before. In a transaction or a script, where no command may block, writes the timeout's reply immediately.
   void Wait(const BlockCondition& awaited);  // blocks the client; the handler will run again
   // Lets other clients be served: in the next Turn (iteration of the event loop), the handler runs again and continues
   // where it stopped. The reply so far is sent. Until the handler has finished, no other request of this client runs,

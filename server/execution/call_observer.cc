@@ -24,8 +24,8 @@ void CallObservers::Detach(CallObserver& observer) {
   Tidy();
 }
 
-// Removes detached listeners, and computes the lowest limits again. During ForEach, which needs stable positions,
-// removes none.
+// Removes detached observers from the list, and computes lowest_limits_ again. While ForEach runs, which needs stable
+// positions in the list, removes none.
 void CallObservers::Tidy() {
   if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
   lowest_limits_ = {};

@@ -48,8 +48,8 @@ struct RefusedCall {             // a command that was refused before it ran, as
   int depth = 0;                 // 0: sent by a client; greater: run by a transaction or script
 };
 
-// A command that blocks, or is queued in a transaction. Later, OnCall also reports a blocking command, when its wait
-// ends, and a queued command, when EXEC runs it. If the client disconnects before, OnCall does not report the command.
+// A command that blocks, or is queued in a transaction. Later OnCall also reports the command: a blocking command when
+// its wait ends, a queued command when EXEC runs the command. If the client disconnects before, OnCall is not called.
 struct WaitingCall {             // a command that blocks, or is queued in a transaction
   Session& session;              // session of the client
   const Command& command;        // the command that blocks or is queued
@@ -64,8 +64,8 @@ class CallObserver {  // is told of each command that ran, waits or was refused
   virtual ~CallObserver() = default;
   virtual void OnCall(const FinishedCall& call) = 0;      // the command ran
   virtual void OnRefusal(const RefusedCall& /*call*/) {}  // the command was refused, and did not run
-  virtual void OnWait(const WaitingCall& /*call*/) {}     // the command blocks its client
-  virtual void OnQueued(const WaitingCall& /*call*/) {}   // MULTI has queued the command
+  virtual void OnWait(const WaitingCall& /*call*/) {}     // the command has blocked its client
+  virtual void OnQueued(const WaitingCall& /*call*/) {}   // the command was queued after MULTI
 };
 
 struct CallLimits {  // minimums: an observer is told of the calls that reach at least one of them
@@ -76,8 +76,8 @@ struct CallLimits {  // minimums: an observer is told of the calls that reach at
   }
 
   int64_t min_duration_us = kNoMinDuration;  // minimum duration of the call, in microseconds
-  size_t min_request_bytes = kNoMinBytes;    // minimum length of the request in RESP
-  size_t min_reply_bytes = kNoMinBytes;      // minimum length of the reply
+  size_t min_request_bytes = kNoMinBytes;    // minimum length of the request in bytes of RESP
+  size_t min_reply_bytes = kNoMinBytes;      // minimum length of the reply in bytes
 
   // Returns whether the call reaches at least one limit. Cost: three comparisons, and O(arguments) if min_request_bytes
   // is set.
@@ -101,16 +101,16 @@ class CallObservers {  // list of attached observers; tells them of commands
  public:
   // Adds an observer, or changes the limits of an attached one. The observer is told of calls that reach the limits,
   // and of all refused, blocked and queued commands. The observer must live until Detach.
-  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // adds, or changes limits
+  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // adds, or sets new limits
   void Detach(CallObserver& observer);  // removes an observer, if it is attached
 
-  // Tells the observers whose limits the call reaches. Cost: one check of CallLimits if there are none.
+  // Tells the observers whose limits the call reaches. Cost: one check of CallLimits if the call reaches no limit.
   void OnCall(const FinishedCall& call) {  // tells the observers whose limits the call reaches
     if (lowest_limits_.IsReachedBy(call)) NotifyOfCall(call);
   }
-  void OnRefusal(const RefusedCall& call);  // tells all observers
-  void OnWait(const WaitingCall& call);     // tells all observers
-  void OnQueued(const WaitingCall& call);   // tells all observers
+  void OnRefusal(const RefusedCall& call);  // tells all observers of a refused command
+  void OnWait(const WaitingCall& call);     // tells all observers of a command that has blocked its client
+  void OnQueued(const WaitingCall& call);   // tells all observers of a command that was queued after MULTI
 
  private:
   struct Listener {          // an attached observer and its limits
@@ -128,7 +128,7 @@ class CallObservers {  // list of attached observers; tells them of commands
   int depth_ = 0;                    // how many calls of ForEach are running, since calls may nest
 };
 
-// Returns the arguments of a call, with "(redacted)" instead of those that Call::Redact hides.
+// Returns the arguments of a call, with "(redacted)" instead of the arguments that Call::Redact hides.
 std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session,  // replaces secrets by "(redacted)"
                                            std::span<const Bytes> arguments);
 

@@ -20,7 +20,7 @@ namespace respite {
 struct CurrentExecution;
 struct Settings;
 
-class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of COMMANDLOG
+class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of the logs of COMMANDLOG
  public:
   struct Parts {  // the objects that CommandLog uses; its constructor gets them
     const Env& env;
@@ -49,18 +49,18 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { ApplyConfiguredLimit(); }
 
   std::string_view Name() const { return subject_.name; }
-  void ApplyConfiguredLimit();        // begins or stops logging as the directive now says
+  void ApplyConfiguredLimit();        // begins or stops logging, as the threshold directive now says
   void Clear() { records_.clear(); }  // removes all entries (SLOWLOG RESET, COMMANDLOG RESET)
   const std::deque<Record>& Records() const { return records_; }  // all entries of the log, newest first
   int64_t NextId() const { return next_id_; }                     // id that the next entry gets
 
-  void OnCall(const FinishedCall& call) override;  // adds a record
+  void OnCall(const FinishedCall& call) override;  // adds a record of the command, unless it has the flag kSkipSlowlog
 
  private:
   // Removes the oldest records while there are more than `max_records`. As in Redis, a lower limit takes effect only
   // with the next record.
-  void Trim();                                                                // removes the oldest records
-  static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // drops and cuts arguments
+  void Trim();                                                                // enforces `max_records`
+  static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // arguments as a record shows them
 
   const Parts parts_;           // the objects that the constructor got
   const Subject& subject_;      // what this log records
@@ -79,7 +79,7 @@ struct CommandLogs {  // the three logs of slow and large commands: SLOWLOG and 
   CommandLog large_reply;    // logs requests whose replies have many bytes
 };
 
-// This observer is attached only while latency-monitor-threshold is set.
+// CommandLatency is attached as an observer only while latency-monitor-threshold is not 0.
 class CommandLatency final : public CallObserver {  // reports slow commands to the LATENCY monitor
  public:
   struct Parts {  // the objects that CommandLatency uses; its constructor gets them
@@ -88,7 +88,7 @@ class CommandLatency final : public CallObserver {  // reports slow commands to 
   };
   explicit CommandLatency(const Parts& parts) : parts_(parts) { ApplyConfiguredThreshold(); }
 
-  void ApplyConfiguredThreshold();  // starts or stops, as latency-monitor-threshold now says
+  void ApplyConfiguredThreshold();  // attaches or detaches, as latency-monitor-threshold now says
 
   void OnCall(const FinishedCall& call) override;  // adds the command to LATENCY if it was slow
 

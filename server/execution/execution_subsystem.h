@@ -29,7 +29,7 @@ struct ExecutionSubsystem {  // what runs requests and scripts, and what observe
   ExecutionSubsystem(const ExecutionSubsystem&) = delete;
   ExecutionSubsystem& operator=(const ExecutionSubsystem&) = delete;
 
-  LateBound<const SlotRouter> router;      // decides which cluster node serves a request; else unset
+  LateBound<const SlotRouter> router;      // decides which cluster node serves a request; unset outside a cluster
   LateBound<const Durability> durability;  // tells whether writes can be persisted; StorageSubsystem attaches it
   LateBound<ReplyEditor> reply_editor;     // changes replies on purpose while TEST SHUFFLE is on
   RequestFaultSources faults;              // sources of injected faults: TEST FAULT and TEST LINT
@@ -38,7 +38,7 @@ struct ExecutionSubsystem {  // what runs requests and scripts, and what observe
   Monitors monitors;                       // clients in MONITOR mode
   CommandLogs command_logs;                // SLOWLOG and COMMANDLOG
   CommandLatency command_latency;          // reports slow commands to LATENCY
-  HotKeys hot_keys;                        // the session of HOTKEYS
+  HotKeys hot_keys;                        // the current or latest session of HOTKEYS
   HttpGuard http_guard;                    // closes connections on which a browser sends HTTP
   Gates gates;                             // checks that may refuse commands before they run: ACL, maxmemory …
   Executor executor;                       // runs requests, from the arguments to the reply

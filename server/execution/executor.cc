@@ -38,7 +38,7 @@ namespace {
 constexpr char kUnblockedByRole[] =
     "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)";
 constexpr char kUnblocked[] = "UNBLOCKED client unblocked via CLIENT UNBLOCK";
-// The error of an EXEC that was itself refused.
+// Returns the error EXECABORT for an EXEC that was refused for `reason`.
 Refusal ExecAborted(Bytes reason) {
   if (reason.starts_with("ERR ")) reason.remove_prefix(4);
   return {"EXECABORT Transaction discarded because of: " + std::string(reason)};
@@ -90,16 +90,16 @@ const Command* Executor::Resolve(std::span<const Bytes> arguments) const {
   return parts_.env.commands.FindSubcommand(*command, arguments[1]);
 }
 
-// Returns whether another server has already accepted the session's requests. That server is the primary, or a cluster
-// node that sends slots to this node.
+// Returns whether another server has already accepted the requests of this session. The other server is the primary, or
+// a cluster node that sends slots to this node.
 inline bool SendsPropagatedCommands(const Session& session) {
   return session.kind == SessionKind::kPrimary || session.cluster_options.imports != nullptr;
 }
 
-// Finds the command of a propagated request, or returns null. The sender may have any version, and uses the original
-// names of commands. So this also finds commands that clients cannot call: those that the emulated version lacks or
-// that rename-command removed. A client could pose as a node that sends slots, because such a node connects like a
-// client. Therefore this finds only commands that streams may contain.
+// Returns the command of a propagated request, or null. The sender may have any version, and uses the original names of
+// commands. So the result may be a command that clients cannot call, because the emulated version lacks the command or
+// rename-command removed the name. A client could pose as a node that sends slots, because such a node connects like a
+// client. Therefore the result is null for commands that replication streams must not contain.
 const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments) const {
   const Command* const command = parts_.env.commands.FindForReplay(arguments);
   return command != nullptr && IsAllowedInStreams(*command) ? command : nullptr;
@@ -128,7 +128,8 @@ Executor::Outcome Executor::ExecuteForPrimary(Request& request) {
   return ExecuteAccepted(request);
 }
 
-// Checks limits and gates, and then runs the request. The compiler inlines all steps of a request into this function.
+// Enforces limits, checks the gates, and then runs the request. The compiler inlines all steps of a request into this
+// function.
 inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   if (request.command == nullptr) {
     if (!HttpGuard::IsHttp(request.words[0])) throw UnknownCommand(request.words);
@@ -159,9 +160,9 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   return Outcome::kDone;
 }
 
-// The primary, a node that sends slots, and an import source decide themselves which keys have expired. So their
-// commands see expired keys (kIgnoreDeadlines). On a replica and in import-mode, the commands of other clients do not
-// see expired keys, but do not delete them either (kHide).
+// Returns how commands of this session treat expired keys. The primary, a node that sends slots, and an import source
+// decide themselves which keys have expired. So their commands see expired keys (kIgnoreDeadlines). On a replica and in
+// import-mode, the commands of other clients neither see nor delete expired keys (kHide).
 inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   if (SendsPropagatedCommands(session)) return ExpiryRule::kIgnoreDeadlines;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
@@ -188,7 +189,7 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 [[gnu::always_inline]] inline bool Executor::IsPaused(const Request& request) const {
   // A pause because this node exports slots (kSlotMigration) does not stop requests that import slots into this node.
   const uint8_t ignored = request.session.cluster_options.imports != nullptr ? Pause::kSlotMigration : 0;
-  // A pause cannot end while a slow script runs. So no request is paused then, because it may have to kill the script.
+  // A pause cannot end while a slow script runs. So no request is paused then: the request may have to kill the script.
   if (!parts_.pause.PausesCommand(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
   // TEST is never paused: if a test has stopped the clock, only TEST can move the clock and so end the pause.
   return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
@@ -238,8 +239,9 @@ Executor::Outcome Executor::PauseForMigration(const Request& request) {
   current_execution_.command = nullptr;
 }
 
-// Without this limit, one command or transaction could use any amount of memory before its client is closed. The test
-// spares ordinary clients the function call, because by default they have no hard limit.
+// Limits the reply of the next command by client-output-buffer-limit. Otherwise one command or transaction could use
+// any amount of memory before its client is closed. By default ordinary clients have no hard limit, so for them the
+// function returns early.
 [[gnu::always_inline]] inline void Executor::LimitReply(Session& session) {
   const auto& limits = parts_.env.settings.client_output_buffer_limit;
   if (session.kind == SessionKind::kNormal && limits[kOutputNormal].hard_bytes == 0) [[likely]]
@@ -247,7 +249,8 @@ Executor::Outcome Executor::PauseForMigration(const Request& request) {
   session.out.SetLimit(parts_.limits.MaxHeldOutputBytes(session));
 }
 
-// Requires: the reply was removed if CLIENT REPLY says so, because an unsent reply may have any size.
+// Closes the client if its reply has exceeded client-output-buffer-limit. Requires: a reply that CLIENT REPLY turns off
+// was removed before, because such a reply may have any size.
 [[gnu::always_inline]] inline void Executor::CloseIfReplyOverflowed(Session& session) {
   if (session.out.HasOverflowed()) [[unlikely]]
     parts_.limits.EnforceOutputLimit(session, current_execution_.NowMs());
@@ -397,7 +400,7 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
   }
 }
 
-// Records the command for replicas and the append-only file. Uses the name that it had before rename-command.
+// Records the command for replicas and the append-only file, under the name that the command had before rename-command.
 void Executor::Record(Call& call, const Request& request) {
   if (!parts_.env.commands.HasRenamedCommands()) return call.unit.Record(call.db.Index(), call.effect, request.words);
   const Command& named = call.command.parent == nullptr ? call.command : *call.command.parent;

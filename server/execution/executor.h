@@ -94,8 +94,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Appends the command's reply to session.out. If the handler refuses the command, the reply is an error.
   void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC or a script
                      std::span<const Bytes> arguments);
-  // Called after each command of EXEC. Marks the output so far as kept: it is sent even if a later command turns
-  // replies off. If replies are off already, removes the output since `reply_start` instead.
+  // Called after each command of EXEC. Marks the output so far as kept: the output is sent even if a later command
+  // turns replies off. If replies are off already, removes the output since `reply_start` instead.
   void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
   // this, because they reply with messages, which Redis sends even if replies are off.
@@ -109,11 +109,11 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                       const Command& command, std::span<const Bytes> arguments);
   // Tells the observers that a command of the running transaction or script was refused. The caller writes the error
   // reply. `command` is null if there is no such command.
-  void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers of a refusal
+  void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers of a nested refusal
                            std::span<const Bytes> arguments, Bytes error);
   // Applies a fault of TEST FAULT to a command that EXEC is about to run. Returns true if the fault has written the
   // command's reply, so that the command must not run. A fault of the connection applies to the whole reply of EXEC.
-  bool ApplyFaultInTransaction(Session& session, const Command& command,  // TEST FAULT; true: command must not run
+  bool ApplyFaultInTransaction(Session& session, const Command& command,  // applies TEST FAULT; true: do not run it
                                std::span<const Bytes> arguments);
   // Applies a fault of TEST FAULT to a command that the script of the client `caller` calls in database `db`. Throws a
   // fault of kind kError as a Refusal.
@@ -145,7 +145,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. CLIENT PAUSE
   // also delays such a request.
   Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
-  Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that has passed all checks
+  Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that was not refused
   Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked
 
   void EnforceLimits(Session& session);                     // enforces maxmemory, maxmemory-clients and the like
@@ -165,18 +165,18 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void SetCurrentTime(int64_t pace_us);                       // sets the cached clock time from this real time in µs
   std::optional<Outcome> ApplyFault(const Request& request);  // injects a fault, if any; nullopt: the request must run
   void AnswerInstead(const Request& request, Bytes reply);    // sends `reply` (RESP) instead of running the request
-  // Completes the reply: removes it if CLIENT REPLY turned replies off, and applies a fault of TEST FAULT to it. Never
-  // removes the first `kept_bytes` of the session's output.
+  // Completes the reply: removes the reply if CLIENT REPLY has turned replies off, and applies a fault of TEST FAULT to
+  // the reply. Never removes the first `kept_bytes` bytes of the session's output.
   void FinishReply(Session& session, size_t reply_start, size_t kept_bytes = 0);  // applies CLIENT REPLY and faults
-  void LimitReply(Session& session);              // bounds the memory of the reply by client-output-buffer-limit
-  void CloseIfReplyOverflowed(Session& session);  // closes a client whose reply exceeded that limit
-  void EndFaultyReply(Session& session, size_t reply_start);    // applies a fault to a complete reply
+  void LimitReply(Session& session);              // limits the size of the reply by client-output-buffer-limit
+  void CloseIfReplyOverflowed(Session& session);  // closes a client whose reply exceeded client-output-buffer-limit
+  void EndFaultyReply(Session& session, size_t reply_start);    // applies a fault of TEST FAULT to a complete reply
   void PauseFaultyReply(Session& session, size_t reply_start);  // holds back the start of a reply that a fault will hit
   // Stores the request in the session, so that it runs (again) in a later Turn.
   void PauseRequest(Session& session,  // stores the request, so that it runs (again) in a later loop iteration
                     std::span<const Bytes> arguments, Progress progress);
   void Reject(const Request& request, const Refusal& refusal);                   // replies with the refusal
-  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // command of a stream; null: forbidden
+  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // the propagated command; null: none
   Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error "unknown command …"
   void RunHandler(Request& request);  // runs the handler in a new execution (Unit)
   // Returns the error for a blocked session whose wait ends because this server has become a replica. The session
@@ -197,8 +197,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // the reply would corrupt the replication stream. `error` is the text of an error reply, or empty.
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error,  // closes a replica with a reply
                                 size_t reply_start);
-  void Tell(const FinishedCall& call);  // tells the observers
-  void Tell(const RefusedCall& call);   // tells the observers
+  void Tell(const FinishedCall& call);  // tells the observers of a finished command
+  void Tell(const RefusedCall& call);   // tells the observers of a refused command
   // Drops the output since `reply_start` if CLIENT REPLY OFF or SKIP says so. Requires: the mode is not ON.
   void ApplyReplyMode(Session& session, size_t reply_start);  // drops a reply if CLIENT REPLY says so
 

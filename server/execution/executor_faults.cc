@@ -1,4 +1,4 @@
-// Executor: faults that TEST FAULT injects into requests.
+// The functions of Executor for faults that TEST FAULT injects into requests.
 #include <utility>
 
 #include "server/clients/client_faults.h"
@@ -59,7 +59,7 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
       AnswerInstead(request, fault->text);
       return Outcome::kDone;
     case Kind::kDelay:
-      // No delay ends while a slow script runs. So a request is not delayed then, because it may have to kill the
+      // No delay ends while a slow script runs. So a request is not delayed then: the request may have to kill the
       // script.
       if (parts_.env.phase.HasBusyScript()) break;
       PauseRequest(session, request.words, {.has_met_faults = true});
@@ -78,8 +78,8 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
   return std::nullopt;
 }
 
-// Sends `reply` instead of running the request. If the request is EXEC, also ends the transaction, as a refused EXEC
-// does.
+// Sends `reply` (RESP) instead of running the request. If the request is EXEC, also ends the transaction, as a refused
+// EXEC does.
 void Executor::AnswerInstead(const Request& request, Bytes reply) {
   Session& session = request.session;
   if (request.command->Spec().transaction == TransactionRole::kExecutes) EndTransaction(parts_.watched_keys, session);

@@ -1,4 +1,4 @@
-// Executor: runs the commands of transactions, of scripts and of files that are being loaded.
+// The functions of Executor that run the commands of transactions, of scripts and of files that are being loaded.
 #include <algorithm>
 #include <utility>
 

@@ -15,7 +15,7 @@ class FunctionLibraryStore final : public FunctionStore {  // lets Dataset copy 
   explicit FunctionLibraryStore(FunctionLibraries& libraries) : libraries_(libraries) {}
 
   std::unique_ptr<Content> Copy() const override;                                // copies all libraries
-  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // replaces all; returns the old ones
+  std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) override;  // stores new, returns old libraries
 
  private:
   FunctionLibraries& libraries_;  // the libraries of FUNCTION LOAD

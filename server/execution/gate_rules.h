@@ -33,8 +33,9 @@ enum class Gate : uint8_t {
 };
 inline constexpr size_t kGates = 18;  // number of gates (checks before a command runs)
 
-// How a command reaches its handler. kClient also covers clients without a connection: Sentinels, replayed recordings
-// and tests in the same process. The queued commands of EXEC and the commands of a script have their own paths.
+// The way on which a command reaches its handler. kClient also covers clients without a connection: Sentinels, replayed
+// recordings and tests in the same process. The queued commands of EXEC and the commands of a script have their own
+// paths.
 enum class RequestPath : uint8_t {
   kClient,          // a request from a connection
   kImport,          // a request from a node that sends slots
@@ -110,7 +111,7 @@ inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kFollower, {{kAsk, kAsk, kNoneSuch, kNoneSuch, kNoneSuch, kQueuedOnce, kCallerAsked, kCallerAsked}}},
 }};
 
-constexpr bool IsDecided(const GateRule& rule) {  // true: the check is made, or skipped for a stated reason
+constexpr bool IsDecided(const GateRule& rule) {  // true: kTable says whether the check is made; if skipped, why
   return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
 }
 constexpr bool IsComplete() {  // whether each gate in kTable has a rule for each path
@@ -127,7 +128,7 @@ static_assert(static_cast<size_t>(RequestPath::kReplayedScript) + 1 == kRequestP
 
 }  // namespace gate_rules
 
-constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // looks up the rule in kTable
+constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // whether this gate is checked on this path
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
 // Returns whether the gate is checked on this path, by Gates::Pass or by the path itself.

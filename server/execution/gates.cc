@@ -65,8 +65,8 @@ Refusal SnapshotFailed(const DialectTraits& traits) {
 
 namespace {
 
-// Returns whether the request has this flag, which lets it pass a gate. An EXEC has the flag only if all its queued
-// commands have it, too.
+// Returns whether the request has this flag, which lets a request pass a gate. An EXEC has the flag only if all its
+// queued commands also have the flag.
 bool AllHave(const Request& request, CommandFlag flag) {
   if ((request.flags & flag) == 0) return false;
   bool all = true;
@@ -76,7 +76,8 @@ bool AllHave(const Request& request, CommandFlag flag) {
   return all;
 }
 
-// How a protected command is guarded: the directive that allows it, and the error if the directive does not.
+// How a protected command is guarded: the directive that may allow the command, and the error if the directive does
+// not.
 struct Guard {
   Permission Settings::*permission;
   const char* refusal;

@@ -40,8 +40,8 @@ class ServerPhase;
 struct Services;
 class Users;
 
-// Returns the CommandFlag bits of the request: those of its command, or what the hook `flags_of` of the command
-// returns, if it has one.
+// Returns the CommandFlag bits of the request: the result of the command's hook `flags_of` if there is one, otherwise
+// the flags of the command.
 inline uint32_t EffectiveFlags(const Services& services, const Session& session,  // CommandFlag bits of a request
                                const Command& command, std::span<const Bytes> arguments) {
   const FlagsHook hook = command.Spec().flags_of;
@@ -62,14 +62,14 @@ class Gates {  // the checks that may refuse a command before it runs
     Permissions& permissions;                       // ACL checks
     const LateBound<const Durability>& durability;  // says whether writes can be persisted
     const Role& role;
-    const LateBound<const SlotRouter>& router;  // decides which cluster node serves a request; else unset
+    const LateBound<const SlotRouter>& router;  // decides which cluster node serves a request; unset: no cluster
   };
   explicit Gates(const Parts& parts) : parts_(parts) {}
 
   // Checks all gates of a client's request, and throws the first refusal. Cost: a few comparisons if no gate refuses.
-  void Pass(const Request& request) const;  // throws the refusal
+  void Pass(const Request& request) const;  // throws the first refusal, for a client's request
   // Checks the gates that gate_rules.h lists for `path`, and throws the first refusal.
-  void Pass(RequestPath path, const Request& request) const;  // throws the refusal
+  void Pass(RequestPath path, const Request& request) const;  // throws the first refusal
 
   enum class DiskUser : uint8_t { kCommand, kScript };
   // Returns the error MISCONF for a write or a script if changes cannot be persisted at present, or nullopt if they
@@ -80,7 +80,8 @@ class Gates {  // the checks that may refuse a command before it runs
   // Returns the error REDIRECT, which sends a client of this replica to the primary. Returns nullopt if the client does
   // not follow redirections, if this server is no replica, or in a cluster, where nodes redirect by slot.
   std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // error REDIRECT; nullopt: none is needed
-  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }   // a replica with unusable old data
+  // Returns true on a replica that has no link to its primary, while replica-serve-stale-data is `no`.
+  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }  // true: must not serve its old data
 
  private:
   using GateMember = void (Gates::*)(const Request& request) const;
@@ -90,7 +91,7 @@ class Gates {  // the checks that may refuse a command before it runs
   void PassOn(const Request& request) const;                 // makes the checks for requests of kPath, in order
   void CheckContent(const Request& request) const;           // throws unless streams and files may contain the command
   void CheckArity(const Request& request) const;             // throws if the number of arguments does not fit
-  void CheckArityInStream(const Request& request) const;     // as CheckArity; the newest version's arity fits, too
+  void CheckArityInStream(const Request& request) const;     // like CheckArity; the newest version's arity is also fine
   void CheckProtectedCommand(const Request& request) const;  // throws unless enable-debug-command or the like allows it
   void CheckAuthentication(const Request& request) const;    // throws NOAUTH if the client must log in first
   void CheckTransactions(const Request& request) const;      // throws if the command is not allowed after MULTI
@@ -108,7 +109,7 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or MONITOR client accesses keys
 
   const DialectTraits& Traits() const;    // properties of the emulated version
-  DialectTraits TraitsForErrors() const;  // like Traits, with the product name that errors use
+  DialectTraits TraitsForErrors() const;  // like Traits, but with the product name that error texts use
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -1,9 +1,10 @@
 // HotKeys: finds the keys on which commands spend the most time, or which cause the most traffic (HOTKEYS).
 //
 // A session of HotKeys begins with Start and ends with Stop or after its duration. Its results stay until Reset or the
-// next Start. Only commands with keys count; the time and bytes of a command are divided equally among its keys.
-// A session remembers at most kMaxKeys keys for each metric, so that its memory is limited. When it has no room, a new
-// key replaces the key with the smallest sum and inherits that sum (the algorithm Space-Saving).
+// next Start. Only commands with keys count, but not the commands that a script calls. The time and bytes of a command
+// are divided equally among its keys. A session remembers at most kMaxKeys keys for each metric, so that its memory is
+// limited. When it has no room, a new key replaces the key with the smallest sum and inherits that sum (the algorithm
+// Space-Saving).
 #pragma once
 
 #include <sys/resource.h>
@@ -30,7 +31,7 @@ class HotKeySums {  // sums by key, for the keys with the largest sums
 
   void Add(Bytes key, uint64_t amount);           // adds to the sum of a key. Cost: O(1), and O(kMaxKeys) without room
   std::vector<Item> Largest(size_t count) const;  // the keys with the largest sums, largest first
-  uint64_t Total() const { return total_; }       // all amounts that were added
+  uint64_t Total() const { return total_; }       // sum of all amounts that were added
 
  private:
   static constexpr size_t kMaxKeys = 1000;  // number of remembered keys
@@ -41,7 +42,7 @@ class HotKeySums {  // sums by key, for the keys with the largest sums
   };
 
   std::unordered_map<std::string, uint64_t, BytesHash, std::equal_to<>> sums_;  // sum by key
-  uint64_t total_ = 0;                                                          // all amounts that were added
+  uint64_t total_ = 0;                                                          // sum of all added amounts
 };
 
 class HotKeys final : public CallObserver {  // the current or latest session of HOTKEYS
@@ -50,8 +51,8 @@ class HotKeys final : public CallObserver {  // the current or latest session of
     bool by_cpu_time = false;     // CPU: sums the time of commands
     bool by_net_bytes = false;    // NET: sums the bytes of requests and replies
     size_t count = 10;            // number of keys that HOTKEYS GET shows
-    int64_t duration_ms = 0;      // the session ends after this time; 0: with Stop
-    int64_t sample_ratio = 1;     // one of so many commands counts
+    int64_t duration_ms = 0;      // the session ends after this time; 0: not before Stop
+    int64_t sample_ratio = 1;     // on average one of `sample_ratio` commands counts
     std::vector<int> slots = {};  // only keys of these slots count, in ascending order; empty: all keys
   };
   struct Sums {                     // time and bytes of some commands
@@ -76,7 +77,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   };
   struct Parts {               // the objects that HotKeys uses; its constructor gets them
     const Env& env;            // clocks
-    CallObservers& observers;  // are told of commands
+    CallObservers& observers;  // report the commands to HotKeys
     Random& random;            // chooses the commands of a sample
   };
   explicit HotKeys(const Parts& parts) : parts_(parts) {}
@@ -88,16 +89,16 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   bool HasResults() const { return exists_; }  // there was a session since the last Reset
   const Results& results();                    // requires HasResults()
 
-  void OnCall(const FinishedCall& call) override;  // counts the command
+  void OnCall(const FinishedCall& call) override;  // adds the time and bytes of the command to the results
 
  private:
-  bool IsSelected(Bytes key) const;  // the key is in one of the slots
-  void NoteTimes();                  // updates the times of the results
+  bool IsSelected(Bytes key) const;  // the key is in one of the slots of HOTKEYS START, or all slots count
+  void NoteTimes();                  // updates duration and CPU times of results_
 
   const Parts parts_;           // the objects that the constructor got
   bool exists_ = false;         // there are results
   bool active_ = false;         // commands are counted
-  int64_t started_ms_ = 0;      // monotonic time of the start
+  int64_t started_ms_ = 0;      // clock time (monotonic) of the start
   rusage usage_at_start_ = {};  // CPU time of the process at the start
   Results results_;             // valid if exists_
 };

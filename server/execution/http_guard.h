@@ -1,5 +1,5 @@
-// HttpGuard: closes a connection that sends the HTTP words POST or Host: as a command. A malicious web page may have
-// made a browser connect, and the lines after these words could contain commands.
+// HttpGuard: closes a connection that sends the HTTP words "POST" or "Host:" as a command. A malicious web page may
+// have made a browser connect, and the lines after these words could contain commands.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ class HttpGuard {  // closes connections on which a browser sends HTTP
   };
   explicit HttpGuard(const Parts& parts) : parts_(parts) {}
 
-  static bool IsHttp(Bytes word) {  // whether a command name is an HTTP word: POST or Host:
+  static bool IsHttp(Bytes word) {  // whether a command name is "POST" or "Host:"
     return EqualsIgnoreCase(word, "post") || EqualsIgnoreCase(word, "host:");
   }
   // Closes the session, and logs a possible attack at most once a minute.
   void Abort(Session& session);  // closes the session, and logs a possible attack
 
  private:
-  static constexpr int64_t kMinLogIntervalMs = 60'000;  // least time between log lines, as an attacker may cause many
+  static constexpr int64_t kMinLogIntervalMs = 60'000;  // at least this time passes between two log lines
   static constexpr int64_t kNever = -1;                 // value of logged_ms_ before the first log line
 
   const Parts parts_;           // the objects that the constructor got

@@ -22,19 +22,20 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
     const Env& env;
     const CurrentExecution& current_execution;  // the command that runs now
     Clients& clients;                           // all sessions
-    ClientLimits& limits;                       // closes clients that exceed limits
+    ClientLimits& limits;                       // closes clients that exceed client-output-buffer-limit
     CallObservers& observers;                   // attached observers, told of each command
   };
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 
   bool IsEmpty() const { return sessions_.empty(); }  // no client is in MONITOR mode
   void Add(Session& session);                         // the session starts MONITOR
-  // Ends MONITOR for a session. Every session that closes calls this, so it does nothing if the session is not a
-  // monitor.
-  void Remove(Session& session);  // ends MONITOR for this session, if it is a monitor
+  // Ends MONITOR for a session. Does nothing if the session is not in MONITOR mode: Remove is called for each session
+  // that closes.
+  void Remove(Session& session);  // ends MONITOR for this session, if it is in MONITOR mode
 
-  // Shows a script before it runs, so that it appears before the commands that it calls. Requires: the script's command
-  // has the flag kSkipMonitor, so that it is not shown again.
+  // Shows the request that runs a script (EVAL, FCALL) before the script runs, so that the request appears before the
+  // commands of the script. Requires: the request's command has the flag kSkipMonitor, so that OnCall does not show the
+  // request again.
   void ShowRunningScript(const Session& session,  // shows an EVAL or FCALL before the commands of the script
                          std::span<const Bytes> arguments) {
     if (!IsEmpty()) Show(session, arguments);

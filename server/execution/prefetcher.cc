@@ -17,8 +17,8 @@ size_t MemberWord(const Command& command, size_t key, size_t words) {
   return command.Is(kDenyOom) ? words - 1 : key + 1;
 }
 
-// Returns the end of the list that the command probably uses: names such as "rpush" and "rpop" mean the tail. BRPOP and
-// LMOVE may use the tail too; for them the prefetch is wasted.
+// Returns the end of the list that the command probably uses: a name that begins with "r" (RPUSH, RPOP) means the tail.
+// BRPOP and LMOVE may use the tail, too. Then the prefetch of the head is wasted.
 ListEnd EndOf(const Command& command) { return command.name[0] == 'r' ? ListEnd::kTail : ListEnd::kHead; }
 
 }  // namespace

@@ -68,9 +68,9 @@ void Pump::BeginPipelineTime() {
   pipelines_us_ = 0;
 }
 
-// Queues the replies of a session for sending. If the session publishes messages faster than the server can send them,
-// its replies are queued after the messages. Until the replies are sent, the session's input is not read. So messages
-// do not pile up.
+// Queues the replies of a session for sending. If the session publishes messages faster than the server can send the
+// messages, its replies are queued after the messages. Until the replies are sent, the session's input is not read. So
+// messages do not pile up.
 void Pump::QueueReplies(Session& session, bool caused_messages) {
   Clients& clients = parts_.clients;
   if (caused_messages && clients.HasUnsentMessages()) {
@@ -144,7 +144,7 @@ RequestParser::Status Pump::ParseGroup(Session& session) {
 }
 
 // Counts the large arguments of the batch as memory of the client (maxmemory-clients). A large argument may arrive in
-// one read, so the client's memory was perhaps not measured since then.
+// one read. In that case the client's memory was not measured since the argument arrived.
 void Pump::MeasureLargeArguments(Session& session) {
   size_t bytes = 0;
   for (const BlobRef& blob : batch_.blobs) bytes += blob.Capacity();

@@ -1,6 +1,6 @@
 // Pump: runs the requests that a session has sent.
 //
-// It parses waiting requests in groups, and prefetches their data into the cache before it executes them.
+// Pump parses waiting requests in groups, and prefetches their data into the CPU cache before the requests run.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,14 @@ class Pump {  // runs the requests that a session has sent
 
   // Runs the requests in session.in. The parser copies the input that was not processed, so the caller need not keep
   // the input.
-  Outcome Run(Session& session);  // runs the requests in session.in
+  Outcome Run(Session& session);  // runs the requests in the session's input
 
  private:
   struct Parts {  // the objects that Pump uses; its constructor gets them
     const Env& env;
     const Keyspace& keyspace;                   // all databases
     Clients& clients;                           // all sessions
-    ClientLimits& limits;                       // closes clients that exceed limits
+    ClientLimits& limits;                       // closes clients that exceed client-output-buffer-limit
     ClientMemory& client_memory;                // enforces maxmemory-clients
     Users& users;                               // all ACL users
     Executor& executor;                         // runs requests
@@ -68,7 +68,7 @@ class Pump {  // runs the requests that a session has sent
   void NoteApplied(Session& session, size_t next);  // replica: requests of batch_ before `next` are applied
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
-  void BeginPipelineTime();                                      // begins to measure this pipeline's time
+  void BeginPipelineTime();                                      // begins to measure the time of a session's pipeline
   void EndPipelineTime() { pipelines_us_ += ThisPipelineUs(); }  // adds the time of this pipeline to pipelines_us_
   int64_t ThisPipelineUs() const {                               // how many µs ago the pipeline's first request ended
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
@@ -79,7 +79,7 @@ class Pump {  // runs the requests that a session has sent
   void CloseAfterProtocolError(Session& session);  // replies with the error, and closes the session
 
   const Parts parts_;                           // the objects that the constructor got
-  static constexpr int64_t kNoRequestYet = -1;  // pipeline_began_us_ until the pipeline's first request has ended
+  static constexpr int64_t kNoRequestYet = -1;  // value of pipeline_began_us_ until the first request has ended
   uint64_t turn_ = UINT64_MAX;                  // number of the loop iteration (Turn) that pipelines_us_ belongs to
   int64_t pipelines_us_ = 0;                    // how long the finished pipelines of this loop iteration took (µs)
   int64_t pipeline_began_us_ = kNoRequestYet;   // when the pipeline's first request ended (real time)

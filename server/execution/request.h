@@ -1,5 +1,5 @@
-// Request: one request, from its arguments to the end of its reply. Mostly Pump creates it. The Executor sets the last
-// members.
+// Request: one request, from its arguments to the end of its reply. Usually Pump creates a Request. The Executor sets
+// the last members.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct Request {                        // one request, from its arguments to it
   std::span<const Bytes> words;         // arguments, with the command's name
   uint32_t flags = 0;                   // CommandFlag bits, set before the gates (checks) are passed
   Progress progress = {};               // how much was done before the request was paused or blocked
-  std::span<const BlobRef> blobs = {};  // the large arguments, as shared buffers
+  std::span<const BlobRef> blobs = {};  // the large arguments as shared buffers, which a key can store
   HashedText key = {};                  // the first key, if its hash is known
 
   // The Executor sets the following members while it runs the request.

@@ -1,5 +1,5 @@
-// RequestFaults: faults that are injected into requests (TEST FAULT). server/lab/ implements this interface; a server
-// without fault rules has no RequestFaults.
+// RequestFaults: an interface for sources of faults that are injected into requests: TEST FAULT, and strict rules of
+// TEST LINT. server/lab/ implements this interface. A server without such rules has no RequestFaults.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace respite {
 
-struct RequestFault {  // what TEST FAULT does to one request
+struct RequestFault {  // what TEST FAULT or TEST LINT does to one request
   enum class Kind : uint8_t {
     kError,       // the reply is the error `text`
     kReply,       // the reply is `text`, unescaped RESP
@@ -31,10 +31,10 @@ struct RequestFault {  // what TEST FAULT does to one request
   uint64_t rule_id = 0;  // id of the fault rule, for ClientFaults::Release; 0: not set yet
 };
 
-class RequestFaults {  // interface: a source of faults for requests (TEST FAULT)
+class RequestFaults {  // interface: a source of faults for requests (TEST FAULT, TEST LINT)
  public:
-  // Where a fault may hit a request. kSent: a client has sent the request. kQueued: a transaction will queue it.
-  // kInTransaction: EXEC is about to run it. kInScript: a script calls it.
+  // Where a fault may hit a request. kSent: a client has sent the request. kQueued: a transaction will queue the
+  // request. kInTransaction: EXEC is about to run the request. kInScript: a script calls the request's command.
   enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
   struct Attempt {                 // a request that is about to run, and may get a fault
     const Session& client;         // the client that sent the request
@@ -42,7 +42,7 @@ class RequestFaults {  // interface: a source of faults for requests (TEST FAULT
     const Command& command;        // the command of the request
     std::span<const Bytes> words;  // arguments, with the command's name
     Place place;                   // sent by a client, being queued, run by EXEC, or called by a script
-    bool is_in_transaction;        // EXEC runs the request, or the script that called it
+    bool is_in_transaction;        // a transaction queues or runs the request, or its script
   };
   virtual ~RequestFaults() = default;
 
@@ -58,7 +58,7 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
   void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // removes a source, if it is attached
 
   explicit operator bool() const { return !all_.empty(); }
-  const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // the fault, or null
+  const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // the first source's fault, or null
     for (RequestFaults* faults : all_) {
       if (const RequestFault* fault = faults->FindFault(request)) return fault;
     }
@@ -66,11 +66,11 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
   }
 
  private:
-  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // unless attached
+  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // no-op if attached
     if (std::ranges::find(all_, &faults) == all_.end()) all_.insert(before, &faults);
   }
 
-  std::vector<RequestFaults*> all_;  // in the order in which they are checked
+  std::vector<RequestFaults*> all_;  // in the order in which they are asked for a fault
 };
 
 }  // namespace respite

@@ -80,10 +80,10 @@ RequestPath PathOfCommands(const Unit& unit) {
   return unit.IsReplaying() ? RequestPath::kReplayedScript : RequestPath::kScript;
 }
 
-// Returns the maximum size of the reply of a command to a script. The script gets a copy of the reply in its own
-// memory. So a reply that is larger than the rest of that memory is useless, and is dropped while the command writes
-// it. jemalloc needs 20 KB for each block of 16 KB. Short replies are always kept, because Lua may free garbage for
-// them.
+// Returns the maximum size in bytes of the reply of a command that a script calls. The script gets a copy of the reply
+// in its own memory. So a reply that is larger than the rest of this memory is useless, and is dropped while the
+// command writes the reply. Only 4/5 of the rest counts, because jemalloc needs 20 KB for each block of 16 KB. Replies
+// up to kAlwaysKept are always kept, because Lua may free garbage for them.
 size_t MaxReplyBytes(const ScriptEngine& engine) {
   constexpr size_t kAlwaysKept = size_t{64} << 20;
   return std::max(engine.UnusedBytes() / 5 * 4, kAlwaysKept);
@@ -149,7 +149,7 @@ void ScriptRunner::Run(Call& call, const Request& request) {
   if (failure) throw Refusal{std::move(failure->text), failure->is_counted};
 }
 
-// Replaces the session that runs the commands of scripts. So changes that a script's commands made to the session do
+// Replaces the session in which the commands of scripts run. So changes that a script's commands made to the session do
 // not affect the next script.
 void ScriptRunner::ReplaceScriptSession() {
   parts_.clients.Close(*session_);
@@ -157,8 +157,8 @@ void ScriptRunner::ReplaceScriptSession() {
   session_->reply_form = ReplyForm::kBinary;
 }
 
-// Checks the flags that a script or function declares, before it runs. Throws a Refusal if the flags do not allow it to
-// run now. For example, a script without the flag no-writes does not run on a read-only replica.
+// Checks the flags that a script or function declares, before the script or function runs. Throws a Refusal if the
+// flags forbid to run now. For example, a script without the flag no-writes does not run on a read-only replica.
 void ScriptRunner::CheckDeclaredFlags(const Request& request) const {
   if ((request.flags & kScriptNoCluster) != 0 && parts_.router) throw Refusal{refusals::kScriptNotInCluster};
   const bool writes = (request.flags & kScriptNoWrites) == 0;
@@ -220,8 +220,8 @@ void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> a
   parts_.executor.ApplyFaultInScript(current_->call->session, session_->db, *command, arguments);
 }
 
-// Refuses commands that scripts may not call (kNoScript). DEBUG SET-DISABLE-DENY-SCRIPTS allows all of them except the
-// scripting commands and TEST, which may replace the running code.
+// Refuses commands that scripts may not call (kNoScript). DEBUG SET-DISABLE-DENY-SCRIPTS allows such commands, except
+// the scripting commands and TEST, which may replace the running code.
 void ScriptRunner::CheckMayBeCalled(const Command& command) const {
   if (!command.Is(kNoScript)) return;
   const bool is_of_scripts = (command.categories & kAclScripting) != 0;

@@ -2,7 +2,7 @@
 // same Unit (atomic execution) as the EVAL or FCALL, and with the permissions of its client.
 //
 // No other client is served until busy-reply-threshold has passed. After that, other clients may send commands with the
-// flag kAllowBusy: SCRIPT KILL, SHUTDOWN NOSAVE, and commands that are needed to log in and send these.
+// flag kAllowBusy: SCRIPT KILL, SHUTDOWN NOSAVE, and commands that a client needs to log in.
 #pragma once
 
 #include <cstdint>
@@ -49,11 +49,11 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     const CurrentExecution& current_execution;  // the command that runs now
     Eviction& eviction;                         // frees memory above maxmemory
     Clients& clients;                           // all sessions
-    ClientLimits& limits;                       // closes clients that exceed limits
+    ClientLimits& limits;                       // closes clients that exceed client-output-buffer-limit
     Tracking& tracking;                         // client-side caching
     Executor& executor;                         // runs requests
-    const Gates& gates;                         // refuse commands before they run
-    const LateBound<const SlotRouter>& router;  // decides which cluster node serves a request; else unset
+    const Gates& gates;                         // checks that may refuse commands before they run
+    const LateBound<const SlotRouter>& router;  // decides which cluster node serves a request; unset: no cluster
     Permissions& permissions;                   // ACL checks
   };
   explicit ScriptRunner(const Parts& parts);
@@ -66,9 +66,9 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   template <class Compile>
   auto RunCompiler(Call& call, Compile compile);           // runs compile(), which can be killed like a script
   bool IsRunning() const { return current_.has_value(); }  // a script is running, or being compiled
-  // Throws a Refusal while a script runs. The commands call this that would free the running code, or data that the
-  // script needs.
-  void ThrowIfScriptRuns() const;                                          // throws if a script runs
+  // Throws a Refusal while a script runs. Called by commands that would free the running code, or data that the script
+  // needs.
+  void ThrowIfScriptRuns() const;                                          // throws if a script runs now
   Kind RunningKind() const { return current_->kind; }                      // kind of the running script
   std::string RunningName() const { return std::string(current_->name); }  // name of the running script
   std::span<const Bytes> RunningArguments() const;                         // arguments of the running EVAL or FCALL
@@ -76,8 +76,9 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
 
   bool Busy() const { return parts_.env.phase.HasBusyScript(); }  // the script is slow, so others are served
   Refusal BusyRefusal() const;  // the error BUSY for other clients while the script is slow
-  // Stops the running script. Throws a Refusal if no script runs, or if the script cannot be killed.
-  void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL
+  // Asks the running script to end, which it does soon. Throws a Refusal if no script runs, or if the script cannot be
+  // killed.
+  void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL: asks the script to end
 
   Bytes RunCommand(std::span<const Bytes> arguments) noexcept override;  // does redis.call; returns the reply
   void SetResp(RespVersion version) noexcept override { session_->resp = version; }  // does redis.setresp
@@ -85,7 +86,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void SetReplication(uint8_t targets) noexcept override;                            // does redis.set_repl
   std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;  // redis.acl_check_cmd; null: unknown
   void Log(LogLevel level, Bytes text) noexcept override;                          // does redis.log
-  bool PollStopRequest() noexcept override;         // serves other clients; returns true if the script must stop
+  bool PollStopRequest() noexcept override;         // if slow, serves other clients; true: the script must stop
   bool IsReplyUnwanted() noexcept override;         // true: the client has gone, or its output exceeds the limit
   int64_t MonotonicMs() const noexcept override;    // real time, for time limits
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
@@ -101,7 +102,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     int64_t started_ms;                   // when the script began (real time)
     bool is_over_memory;                  // maxmemory was exceeded when the script began
     bool has_written = false;             // the script has written, so it cannot be killed
-    bool is_killed = false;               // SCRIPT KILL or a shutdown has asked the script to end
+    bool is_killed = false;               // SCRIPT KILL, FUNCTION KILL or a shutdown has asked the script to end
     uint8_t replication = kReplicateAll;  // who gets later commands (redis.set_repl): kReplicate… bits
     std::optional<int> slot{};            // slot of the keys used so far, in a cluster
   };
@@ -109,7 +110,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins
   void End();
   void ReplaceScriptSession();  // makes a new session_, because a script may have changed the old one
-  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // whether to make a check
+  bool Applies(Gate gate) const { return respite::Applies(gate, current_->path); }  // whether to check `gate`
   void CheckDeclaredFlags(const Request& request) const;  // throws if the script's flags (#!lua) forbid running it now
   void CheckCommand(const Command* command, std::span<const Bytes> arguments);  // throws if not allowed in this script
   void CheckMayBeCalled(const Command& command) const;  // throws if scripts may not call `command`

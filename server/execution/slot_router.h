@@ -15,9 +15,10 @@ class SlotRouter {  // interface: decides which cluster node serves a request
   virtual ~SlotRouter() = default;
 
   // Throws a redirection (MOVED, ASK) if another node serves the request, or an error if no node does.
-  virtual void Check(const Request& request) const = 0;  // throws MOVED or the like if another node must serve
-  // Like Check, for a command that a script calls. Also returns the slot of its keys.
-  virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // like Check; returns the slot
+  virtual void Check(const Request& request) const = 0;  // throws MOVED, ASK or an error
+  // For a command that a script calls. Throws an error, but no redirection, unless this node serves the command.
+  // Returns the slot of the command's keys, or nullopt if the command has no keys.
+  virtual std::optional<int> CheckInScript(const Request& request) const = 0;  // throws, or returns the slot
   virtual std::optional<int> SlotOf(const Command& command,  // the slot of the command's keys; nullopt: no keys
                                     std::span<const Bytes> arguments) const = 0;
 };

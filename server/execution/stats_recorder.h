@@ -19,7 +19,7 @@ class StatsRecorder final : public CallObserver {  // counts commands for INFO s
 
   void OnCall(const FinishedCall& call) override;    // counts the command, its duration and its error
   void OnRefusal(const RefusedCall& call) override;  // counts the refusal and its error
-  void CountError(Bytes text);                       // counts an error reply
+  void CountError(Bytes text);                       // counts an error reply by its first word, for INFO errorstats
 
  private:
   const Parts parts_;  // the objects that the constructor got
