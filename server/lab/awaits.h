@@ -22,8 +22,8 @@ class Pace;
 struct Session;
 class BlockedClients;
 
-// Counts the requests of all clients. Does not count TEST commands, nor requests from other servers (replication,
-// cluster nodes, Sentinels).
+// Counts the requests of all clients. A request that blocks its client counts twice: when the wait begins and when the
+// wait ends. TEST commands and requests from other servers (replication, cluster nodes, Sentinels) do not count.
 class RequestCounter final : public CallObserver {  // counts the requests of all clients, for TEST AWAIT
  public:
   explicit RequestCounter(CallObservers& observers) : observers_(observers) { observers_.Attach(*this); }
@@ -31,9 +31,9 @@ class RequestCounter final : public CallObserver {  // counts the requests of al
   RequestCounter(const RequestCounter&) = delete;
   RequestCounter& operator=(const RequestCounter&) = delete;
 
-  uint64_t Count() const { return count_; }  // number of requests since this counter was created
+  uint64_t Count() const { return count_; }  // number of counted requests since this counter was created
 
-  void OnCall(const FinishedCall& call) override;    // counts a command that has run
+  void OnCall(const FinishedCall& call) override;    // counts a request that has run (no command of EXEC or a script)
   void OnRefusal(const RefusedCall& call) override;  // counts a request that was refused without running
   void OnWait(const WaitingCall& call) override { Note(call.session, &call.command); }    // counts a blocked request
   void OnQueued(const WaitingCall& call) override { Note(call.session, &call.command); }  // counts a queued request
@@ -41,7 +41,7 @@ class RequestCounter final : public CallObserver {  // counts the requests of al
  private:
   void Note(const Session& client, const Command* command);
 
-  CallObservers& observers_;  // reports the requests to this counter
+  CallObservers& observers_;  // calls OnCall, OnRefusal, OnWait and OnQueued for each command
   uint64_t count_ = 0;        // number of requests so far
 };
 
@@ -55,10 +55,10 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   };
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // a point in time that never comes
 
-  struct ConditionState {             // result of checking the condition of a TEST AWAIT
+  struct ConditionState {             // result of one check of the condition of a TEST AWAIT
     bool is_met;                      // the condition holds, so the wait can end
     std::string state_text = {};      // text about the current state, for the error if the wait times out
-    int64_t check_again_us = kNever;  // when to check again even without an event (real time)
+    int64_t check_again_us = kNever;  // when to check again at the latest (real time)
   };
   using Condition = std::function<ConditionState()>;
 
@@ -82,7 +82,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
     std::optional<ConditionState> end = {};  // result of the wait; nullopt: the client still waits
   };
 
-  void RequestTurn(int64_t pace_us);  // makes the event loop run at this real time, to check again
+  void RequestTurn(int64_t pace_us);  // makes a turn of the event loop run at this real time (µs)
 
   const Parts parts_;                 // other parts of the server that this class uses
   std::map<uint64_t, Await> awaits_;  // the waits of blocked clients, by client ID

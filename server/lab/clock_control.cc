@@ -16,7 +16,7 @@ std::optional<ClockControl::Due> ClockControl::Next() const {
   std::optional<Due> next;
   if (const auto deadline = parts_.deadlines.FindEarliest()) {
     const std::string name = StrCat(Quoted(deadline->key), " of database ", deadline->db);
-    // A key may still exist after its deadline. Then its expiry is due now.
+    // A key may still exist after its deadline. In that case its expiry is due now.
     const int64_t due_ms = std::max(deadline->wall_ms, wall_ms);
     next = Due{due_ms, due_ms - wall_ms, (deadline->is_field ? "a field of key " : "key ") + name + " expires"};
   }
@@ -72,8 +72,8 @@ ClockControl::State ClockControl::Save() const {
           .is_auto = is_auto_};
 }
 
-// Restores the saved state of a clock. If the clock was frozen, it shows the saved time again. If it was running, it
-// again differs from the machine's clock by the saved offset.
+// Restores the saved state of the clock. A frozen clock shows the saved time again. A running clock differs again from
+// the machine's clock by the saved offset.
 void ClockControl::Restore(const State& state) {
   MovableClock& clock = *parts_.clock;
   const bool is_frozen = state.mode == MovableClock::Mode::kFrozen;

@@ -30,11 +30,12 @@ struct ClockMove {  // the arguments of TEST CLOCK or TEST CLUSTER CLOCK
   bool is_auto = false;            // for kAuto: whether AUTO is turned on
 };
 
-class TimeKeeper {  // interface: runs timers and deadlines that become due when TEST CLOCK moves time
+class TimeKeeper {  // interface: lets time pass, and runs the timers and deadlines that become due
  public:
   virtual ~TimeKeeper() = default;
-  // Moves the clock forward by `elapsed_ms`, in steps from one event to the next. Serves each event when the clock
-  // shows its time. For each step, calls `advance`, which moves the clock by a number of ms. Requires: no command runs.
+  // Moves the clock forward by `elapsed_ms`, in steps from one event (timeout, deadline) to the next. Serves each event
+  // when the clock shows its time. For each step, calls `advance`, which moves the clock by a number of ms. Requires:
+  // no command runs.
   virtual void PassTime(int64_t elapsed_ms,  // moves the clock forward, and serves the events that become due
                         const std::function<void(int64_t)>& advance) = 0;
   enum class Motion : uint8_t { kRuns, kStands };  // whether the clock runs or is frozen
@@ -56,11 +57,11 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     const ExactExpiry& deadlines;  // finds the next key or field that expires
     Clients& clients;              // all sessions
     Executor& executor;            // runs requests, and caches the time
-    TimeKeeper& keeper;            // runs what becomes due
+    TimeKeeper& keeper;            // moves the clock and runs what becomes due
   };
   explicit ClockControl(const Parts& parts) : parts_(parts) {}
 
-  // Returns whether the clock can be moved. Otherwise no other function except EndTurn may be called.
+  // Returns whether the clock can be moved. If not, no other function except EndTurn may be called.
   bool HasMovableClock() const { return parts_.clock != nullptr; }  // whether the clock can be moved
 
   struct Due {         // an event that will happen at some time
@@ -68,27 +69,27 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
     int64_t in_ms;     // time until the event; for the result of a jump, from before the jump
     std::string what;  // text about the event: "BLPOP of client 5 times out"
   };
-  // Returns the next event that will become due, even if it is after kMaxWallMs. Cost: O(n) for n keys and fields with
+  // Returns the next event that will become due, even after kMaxWallMs. Cost: O(n) for n keys and fields with
   // deadlines.
   std::optional<Due> Next() const;  // the next event that will become due; nullopt: none
 
   const MovableClock& clock() const { return *parts_.clock; }  // the clock that data and clients see
   bool is_auto() const { return is_auto_; }                    // the setting of TEST CLOCK AUTO
 
-  void Freeze();  // stops the clock at a whole millisecond
+  void Freeze();  // stops the clock, at the next whole millisecond
   // Requires: MovableClock::kMinRate <= rate <= kMaxRate.
   void RunAt(double rate);                // lets the clock run `rate` times as fast as real time
   void FollowMachine();                   // makes the clock show the machine's time again, and turns AUTO off
   void SetWallTimeBack(int64_t wall_ms);  // sets the clock to an earlier Unix time; nothing becomes due
-  // Turns TEST CLOCK AUTO on or off. If it is on, the clock jumps to the next due event whenever there are clients and
-  // all of them wait, for example for messages or keys.
-  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: TEST CLOCK AUTO: jumps when all clients wait
+  // Turns TEST CLOCK AUTO on or off. While AUTO is on, the clock jumps to the next due event whenever there are clients
+  // and all of them wait, for example for messages or keys.
+  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: on: the clock jumps when all clients wait
 
   struct State {              // the state of the clock that a snapshot stores
     MovableClock::Mode mode;  // frozen, real or scaled
     double rate;              // seconds of the clock per second of real time
     int64_t wall_us;          // Unix time that the clock shows
-    int64_t offset_us;        // how far the clock is ahead of the machine's clock
+    int64_t offset_us;        // how many µs the clock is ahead of the machine's clock
     bool is_auto;             // the setting of TEST CLOCK AUTO
   };
   State Save() const;                // the state, for a snapshot
@@ -96,18 +97,18 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   // --- Jumps forward.
 
-  // The following three functions request a jump in the next turn, for the client with ID `client`. A jump never
-  // exceeds the clock's limits. Requires: there is a host (which runs the event loop).
+  // PostJump, PostJumpTo and PostJumpToNextEvent request a jump in the next turn of the event loop, for the client with
+  // ID `client`. A jump never exceeds the clock's limits. Requires: there is a host (which runs the event loop).
   void PostJump(uint64_t client, int64_t elapsed_ms);  // jumps forward by this duration, in the next loop iteration
   void PostJumpTo(uint64_t client, int64_t wall_ms);  // jumps (or goes back) to a Unix time, in the next loop iteration
   void PostJumpToNextEvent(uint64_t client);          // jumps to the next due event, if any, in the next loop iteration
   struct JumpResult {                                 // how a jump of the clock has ended
-    bool is_too_far = false;                          // the jump was refused, because the clock has limits
+    bool is_too_far = false;                          // the jump was refused, because it exceeds the limits
     std::optional<Due> met = {};                      // the event that PostJumpToNextEvent jumped to
   };
   bool MayJump(int64_t elapsed_ms) const;  // whether a jump keeps within kMaxWallMs and kMaxMonotonicMs
-  // JumpNow and JumpNowTo jump immediately. They require that no command runs, and that this server runs its events in
-  // this turn.
+  // JumpNow and JumpNowTo jump immediately. They require that no command runs, and that they are called in a turn of
+  // the event loop of this server.
   JumpResult JumpNow(int64_t elapsed_ms);     // advances the clock by this duration, serving all events on the way
   JumpResult JumpNowTo(int64_t wall_ms);      // advances the clock to this Unix time, or sets it back
   bool IsJumpPosted(uint64_t client) const {  // true from PostJump… until TakeJumpResult
@@ -127,10 +128,10 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
 
   // Lets time pass, and serves each event that becomes due. Requires: MayJump(elapsed_ms).
   void Pass(int64_t elapsed_ms);
-  std::optional<Due> NextReachableEvent() const;  // the next due event; nullopt: none that the clock can reach
+  std::optional<Due> NextReachableEvent() const;  // the next due event; nullopt: none within the limits
   std::optional<Due> JumpToNextEvent();           // jumps to the next due event, and returns the event
   void Post(uint64_t client, std::function<JumpResult()> jump);
-  bool EveryClientWaits() const;  // clients exist, and each is blocked, subscribed, delayed by a fault, or a replica
+  bool EveryClientWaits() const;  // clients exist; each is blocked, subscribed, held by a fault, closing, or a replica
   void NotifyClockChanged();      // tells other parts that the clock shows another time or has another speed
 
   const Parts parts_;                            // other parts of the server that this class uses

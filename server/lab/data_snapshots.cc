@@ -16,11 +16,11 @@ namespace respite {
 
 namespace {
 
-// An old value of a key. Several snapshots may share it.
+// An old value of a key. Several snapshots may share the value.
 using OldValue = std::shared_ptr<EntryPtr>;  // null: the key was absent
 using Delta = std::map<std::string, OldValue, std::less<>>;
 
-// Returns the value: moves it if no other snapshot stores it, otherwise copies it.
+// Returns an old value: moved out of the snapshot if no other snapshot stores the value, otherwise copied.
 EntryPtr TakeValue(OldValue old_value) {
   return old_value.use_count() == 1 ? std::move(*old_value) : CopyOf(**old_value);
 }
@@ -33,8 +33,8 @@ std::string ValueDigest(const Entry& entry) {
 
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
-  // Compares digests if they cover the whole values, and DUMP payloads otherwise. A digest does not cover the consumer
-  // groups of a stream or the deadlines of fields.
+  // Compares digests if the digests cover the whole values, and DUMP payloads otherwise. A digest does not cover the
+  // consumer groups of a stream or the deadlines of fields.
   const bool has_digest = one.Type() != ValueType::kStream && !one.HasFieldDeadlines() && !other.HasFieldDeadlines();
   if (has_digest) return ValueDigest(one) == ValueDigest(other);
   return DumpPayload(one, RdbCompression::kOff) == DumpPayload(other, RdbCompression::kOff);

@@ -3,7 +3,8 @@
 //
 // A new snapshot is empty. Before a key changes for the first time after a snapshot, its old value is copied once. All
 // snapshots that need this value share the copy. A flushed database moves into the snapshots as a whole. So making a
-// snapshot copies no data, and restoring a snapshot costs only O(changes since).
+// snapshot copies no data, and restoring a snapshot costs only O(changes since the snapshot), unless a database was
+// flushed.
 #pragma once
 
 #include <memory>
@@ -39,7 +40,7 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
 
   // Copies the keys of the snapshot to `target`. Skips databases that `target` does not have. Cost: O(keys of the
   // snapshot).
-  void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the snapshot's keys to an empty Dataset
+  void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies all keys of the snapshot to an empty Dataset
 
   static bool IsLost(const Snapshot& snapshot);              // true: a full sync or a loaded file has replaced all data
   static size_t StoredValueCount(const Snapshot& snapshot);  // number of old values that the snapshot stores

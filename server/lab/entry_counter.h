@@ -1,5 +1,5 @@
 // EntryCounter: counts the journal entries that match a filter, for queries that are repeated (TEST AWAIT COMMAND).
-// Checks each entry only once, or again if its request was still blocked.
+// Each entry is checked only once, or again if its request was still blocked.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter, each only once
+class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter
  public:
   // `journal` must outlive this object.
   EntryCounter(const RequestJournal& journal, JournalFilter filter)

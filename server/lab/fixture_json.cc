@@ -19,7 +19,7 @@ using Words = std::vector<std::string>;
 
 constexpr int kDeepest = 200;  // the JSON writer recurses once per level
 
-// The reason why a fixture is refused. An exception that is thrown and caught only in this file.
+// An exception with the reason why a fixture is refused, which is thrown and caught only in this file.
 struct Problem {
   std::string text;
 };
@@ -52,8 +52,8 @@ class Reader {
   static const std::array<Kind, 7> kKinds;
 
   [[noreturn]] void Refuse(const std::string& reason) const { throw Problem{place_ + ": " + reason}; }
-  // Returns `value` if it has this type and is not empty. Otherwise throws a Problem whose text is `shape`, or says
-  // that the value is empty.
+  // Returns `value` if it has this type and is not empty. Throws a Problem with the text `shape` for another type, and
+  // a Problem with another text for an empty value.
   const Json& Elements(const Json& value, Json::value_t type, const char* shape) const;
   std::string Text(const Json& value) const;
   std::string JoinedKinds() const;

@@ -16,11 +16,11 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
   bool IsPossible() const { return is_possible_; }  // false: the move would exceed a clock's limits
-  // For kNext, returns the first event that becomes due on any of the servers. Returns nullopt for other moves, and if
-  // there is no event that all clocks can reach.
+  // For a move of kind kNext, returns the first event that becomes due on any of the servers. Returns nullopt for other
+  // moves, and if the clocks cannot reach this event or there is none.
   const std::optional<ClockControl::Due>& met() const { return met_; }
-  // Moves one of the clocks that the constructor got. The caller calls this for each of them. Requires: IsPossible, and
-  // the requirements of ClockControl::JumpNow.
+  // Moves one of the clocks that the constructor got. The caller calls Do for each of these clocks. Requires:
+  // IsPossible, and the requirements of ClockControl::JumpNow.
   void Do(ClockControl& clock) const;  // moves one of the clocks
 
  private:

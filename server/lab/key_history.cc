@@ -30,7 +30,7 @@ bool SetsDeadline(Bytes command) {
   return command == "pexpire" || command == "expire" || command == "pexpireat" || command == "expireat";
 }
 
-// Returns how a keyspace event ends a lock if it happens to the lock's key. Returns kHeld if the lock continues.
+// Returns how a lock ends when this keyspace event happens to the lock's key. Returns kHeld if the lock continues.
 HeldLock::End EndBy(Bytes event) {
   using End = HeldLock::End;
   if (event == "expired") return End::kExpired;

@@ -7,8 +7,8 @@
 //   HINCRBY or HSET of a field, and PEXPIRE or EXPIRE   in one script, as the Java library Redisson does
 //
 // The client holds the lock until the key is removed or overwritten. Locks that were acquired before the journal began
-// are not known. The memory is bounded: records that are older than the entries of the journal are dropped, and the
-// oldest records are dropped when all need more than kMaxHistoryBytes.
+// are not known. The memory is bounded: records that ended before the oldest entry of the journal are dropped, and the
+// oldest records are dropped when all records need more than kMaxHistoryBytes.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct FinishedCall;
 struct RequestOwner;
 
 struct JournalMoment {    // a position between two entries of the journal, and its time
-  uint64_t next_seq = 0;  // sequence number of the entry after this position
+  uint64_t next_seq = 0;  // sequence number of the journal entry after this position
   int64_t wall_us = 0;    // Unix time in µs of this position
 };
 
@@ -46,7 +46,7 @@ struct HeldLock {  // a lock, held or ended: a key that a client created by SET 
   std::string key;
   std::string token;                           // value of the lock's key, or the field of the hash
   std::shared_ptr<const RequestOwner> holder;  // client that created the key
-  uint64_t created_by_entry = 0;               // sequence number of the journal entry that created the key
+  uint64_t created_by_entry = 0;               // sequence number of the journal entry of the call that created the key
   int64_t acquired_us = 0;                     // when the client acquired the lock (Unix time in µs)
   uint32_t prolonged = 0;                      // how often the key got a new deadline while the lock was held
   End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
@@ -74,11 +74,11 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
   void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled: the restart may have lost their keys
 
-  void DropBefore(uint64_t first_seq);  // drops the records that ended before this journal entry
+  void DropBefore(uint64_t first_seq);  // drops the records of keys and locks that ended before this journal entry
   void DropEnded();                     // drops all records except the locks that are held
   void Clear();                         // drops all records of keys and locks
 
-  const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }  // oldest first
+  const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }  // keys that expired, oldest first
   const std::deque<HeldLock>& locks() const { return locks_; }                  // held and ended locks, oldest first
 
  private:
@@ -95,10 +95,10 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   struct KeyOrder;  // order of keys, which also finds a Key by a KeyView
 
   // Returns about how many bytes of memory the record uses. The key counts twice, because held_locks_ has a copy.
-  static size_t BytesOf(const HeldLock& lock) {  // about how much memory the record uses
+  static size_t BytesOf(const HeldLock& lock) {  // about how many bytes the record uses
     return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100;
   }
-  static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // memory size
+  static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // size in bytes
   bool HasMade(int db, std::span<const Bytes> words) const;  // whether the running call created the key words[1]
   Step DetectAcquiredLock(const FinishedCall& call,          // records a lock if the call has acquired one
                           const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
@@ -127,7 +127,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   Key created_key_;                               // last key that the running call has created
   bool has_created_key_ = false;                  // the running call has created a key
   HeldLock possible_lock_;                        // a hash that the running script has created, which may be a lock
-  bool has_possible_lock_ = false;                // the running script has created such a hash
+  bool has_possible_lock_ = false;                // possible_lock_ is valid: the running script has created such a hash
 };
 
 }  // namespace respite

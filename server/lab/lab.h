@@ -1,4 +1,4 @@
-// Lab: the objects that implement the command TEST, with which a test controls its server. They are off and cost
+// Lab: the objects that implement the command TEST, with which a test controls its server. The objects are off and cost
 // nothing unless the directive test-commands allows TEST.
 #pragma once
 
@@ -18,10 +18,10 @@
 namespace respite {
 
 struct Lab {              // the objects behind the TEST command
-  struct Parts {          // what the Lab needs and the server creates first
+  struct Parts {          // objects that the Lab uses, and that the server creates before
     MovableClock* clock;  // the clock that TEST CLOCK moves; null: it cannot be moved
     DiskFaults& disk;
-    TimeKeeper& keeper;  // runs what becomes due when TEST CLOCK moves time
+    TimeKeeper& keeper;  // moves the clock for TEST CLOCK, and runs what becomes due
     uint64_t seed;       // seed for faults with a probability and for TEST SHUFFLE
   };
   Lab(const Services& services, const Parts& parts);
@@ -35,7 +35,7 @@ struct Lab {              // the objects behind the TEST command
   FaultRules faults;             // TEST FAULT: rules that make requests, connections or disk operations fail
   Lint lint;                     // TEST LINT: finds requests that would cause trouble in production
   MissingFeatures missing;       // TEST MISSING: features that clients used and this server lacks
-  Shuffle shuffle;               // TEST SHUFFLE: shuffles replies without specified order
+  Shuffle shuffle;               // TEST SHUFFLE: shuffles the elements of replies that have no specified order
   Worlds* worlds = nullptr;      // TEST WORLD: isolated servers in this process; null: not available
   Restarts* restarts = nullptr;  // TEST CRASH: kills and restarts servers; null: not available
   NodeGroup* group = nullptr;    // TEST CLUSTER: the nodes of a cluster in this process; null: not available

@@ -29,8 +29,8 @@ bool HasToken(const CommandSyntax& syntax, Bytes word) {
   });
 }
 
-// Returns how many plain arguments the syntax begins with: always present, single, and without token. SET has 2: the
-// key and the value.
+// Returns with how many plain arguments the syntax of a command begins. A plain argument is always present, single, and
+// without token. SET has 2: the key and the value.
 size_t PlainArguments(const CommandSyntax& syntax) {
   const auto arguments = syntax.Arguments();
   const auto end = std::ranges::find_if(arguments, [](const SyntaxArgument& argument) {

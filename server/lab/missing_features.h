@@ -16,21 +16,21 @@ namespace respite {
 
 struct CurrentExecution;
 
-struct MissingFeature {  // a feature that clients have tried to use and that this server does not have
+struct MissingFeature {  // a feature that this server lacks and that clients of one kind have tried to use
   enum class Kind : uint8_t { kCommand, kSubcommand, kOption, kDirective };
 
   Kind kind;
   std::string name;                            // "FT.SEARCH", "CLIENT NO-SUCH", "SET NOSUCH", "no-such-directive"
   std::string request;                         // the first request that used the feature
-  std::shared_ptr<const RequestOwner> client;  // the first client that used the feature
-  uint64_t count = 0;                          // how often clients used the feature
+  std::shared_ptr<const RequestOwner> client;  // the first client; the others have the same name, library and user
+  uint64_t count = 0;                          // how often these clients used the feature
   int64_t first_ms = 0;                        // when the feature was used first (Unix time)
   int64_t last_ms = 0;                         // when the feature was used last (Unix time)
 };
 
 class MissingFeatures final : public CallObserver {  // TEST MISSING: records what clients used and this server lacks
  public:
-  static constexpr size_t kMaxFeatures = 1000;  // maximum number of features that are recorded
+  static constexpr size_t kMaxFeatures = 1000;  // maximum number of records; further features are not recorded
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -45,7 +45,8 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void Start() { parts_.observers.Attach(*this); }  // begins to record missing features
   void Clear();                                     // removes the records; recording continues
   void Continue(MissingFeatures& before);           // takes over the records of a server that this one replaces
-  // Returns all recorded features, in the order of their first use.
+  // Returns all records, in the order of the first use. A feature has one record for each kind of client: the clients
+  // with the same name, library and user.
   const std::vector<const MissingFeature*>& All() const { return features_in_order_; }
 
   void OnCall(const FinishedCall& call) override;    // may record an option or a directive
@@ -64,7 +65,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void Note(MissingFeature::Kind kind, std::string name, const Request& request);
 
   const Parts parts_;                                     // other parts of the server that this class uses
-  std::map<std::string, MissingFeature> features_;        // the recorded features, by kind and name
+  std::map<std::string, MissingFeature> features_;        // the records, by feature and kind of client
   std::vector<const MissingFeature*> features_in_order_;  // the features in the order of their first use
 };
 

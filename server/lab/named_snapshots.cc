@@ -20,8 +20,8 @@ namespace {
 
 constexpr char kSnapshotPath[] = "snapshot";
 
-// Appends the length of a text, and then the text. The directives of a snapshot are packed into one string to save
-// memory, because each world (an isolated server) keeps hundreds of such texts.
+// Appends to `packed` the length of a text, and then the text. The directives of a snapshot are packed into one string
+// to save memory, because each world (an isolated server) keeps hundreds of such texts.
 void Append(std::string& packed, Bytes text) {
   const auto size = static_cast<uint32_t>(text.size());
   packed.append(reinterpret_cast<const char*>(&size), sizeof size);

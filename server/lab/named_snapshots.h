@@ -1,6 +1,6 @@
 // NamedSnapshots: TEST SNAPSHOT. A snapshot is the state of a server at one moment: data, functions, scripts, users,
 // directives and clock. Connections do not belong to a snapshot. Restoring a snapshot notifies clients of changed keys.
-// If the users differ, it disconnects the clients that ACL LOAD would disconnect; otherwise it disconnects none.
+// If the users differ, the clients that ACL LOAD would disconnect are disconnected, otherwise none.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     std::string name;
     int64_t saved_wall_ms;  // Unix time when the snapshot was saved
     size_t keys;            // number of keys
-    size_t kept;            // number of values that the snapshot stores, because they have changed since
+    size_t kept;            // number of old values that the snapshot stores, because the keys have changed since
   };
   // Returns all snapshots, ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
@@ -60,7 +60,8 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // lost. Directives are restored first, so nothing has changed if a directive is refused. `running` is the session of
   // the caller. Requires: there is such a snapshot.
   void Restore(Bytes name, Unit& unit, const Session* running);  // restores a snapshot; throws a Refusal on failure
-  // Returns the differences from the snapshot `before` to the snapshot `after`. Requires: the snapshots exist.
+  // Returns the differences from the snapshot `before` to the snapshot `after`. Throws a Refusal if one of them is
+  // lost, because all data was replaced since. Requires: the snapshots exist.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present data
 
   // Copies the data and the functions of a snapshot to an empty server. Returns an error if that server cannot load the
@@ -68,7 +69,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies a snapshot to an empty server; or an error
                                     FunctionLibraries& functions) const;
 
-  // For callers that need a snapshot of the data only, without a name.
+  // Returns the store of snapshots for callers that need a snapshot of the data only, without a name.
   DataSnapshots& data() { return data_; }  // snapshots of the data only
   struct Programs {                        // all scripts and functions of a server
     std::vector<std::string> scripts;      // texts of the cached scripts, sorted

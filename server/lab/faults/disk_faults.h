@@ -20,7 +20,7 @@ struct DiskFault {  // what a rule of TEST FAULT does to a write or sync: an err
   static constexpr int64_t kMaxSlowMs = 60'000;  // longest delay in ms, because the server is blocked meanwhile
 
   Kind kind;
-  int64_t slow_ms = 0;  // delay for kSlow
+  int64_t slow_ms = 0;  // for kSlow: the delay of each write or sync
 };
 
 class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
@@ -34,18 +34,18 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
 
   // Adds a rule. Returns false if there are already kMaxDiskRules rules, or if there is no memory. Requires: `serial`
   // is larger than 0, and larger than the serial of any previous rule.
-  bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& schedule);  // adds a rule; false: too many
+  bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& schedule);  // false: no room
   void Remove(uint64_t serial);                      // removes the rule with this serial number
   void Seed(uint64_t serial, uint64_t seed);         // sets the seed for the rule's choices of PERCENT
-  const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of a rule; null: no such rule
+  const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of a disk rule; null: no such rule
 
   enum class Operation : uint8_t { kWrite, kSync };
   struct DiskEffect {          // what the first rule that hits does to one write or sync
     IoError error = kNoError;  // the error that the operation gets
     int64_t slow_ms = 0;       // how long the operation is delayed
   };
-  // Counts this operation for the rules that match it. Returns the delay and the error that the operation gets.
-  // Thread-safe.
+  // Counts this operation as a match of each rule for this kind of operation, up to the first rule that acts. Returns
+  // the delay or the error that the operation gets from this rule. Thread-safe.
   DiskEffect TakeEffect(Operation operation);  // counts an operation; returns the delay or error for it
 
  private:

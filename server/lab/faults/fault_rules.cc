@@ -19,7 +19,7 @@ namespace {
 
 constexpr char kNoSockets[] = "ERR this server has no sockets on which it listens";
 
-// Returns whether rules never affect the command. This holds for TEST, so that no rule can make TEST unusable, and for
+// Returns whether fault rules never affect the command. This is so for TEST, which no rule may make unusable, and for
 // the commands by which a replica gets its data (PSYNC, REPLCONF, SYNC).
 bool IsExempt(const Command& command) {
   constexpr std::array<std::string_view, 3> kOfReplicas = {"psync", "replconf", "sync"};
@@ -104,8 +104,8 @@ void FaultRules::Stop(Rule& rule) {
   parts_.disk.Remove(rule.serial);
 }
 
-// Updates what is derived from the rules, after a rule was added, removed or ended: the version, the connection rules,
-// the attachment to requests, and whether the sockets listen.
+// Updates what is derived from the rules, after a rule was added, removed or ended: version_, connection_rules_,
+// whether requests are passed to FindFault, and whether the sockets listen.
 void FaultRules::RecomputeAfterRuleChange() {
   ++version_;
   connection_rules_.clear();

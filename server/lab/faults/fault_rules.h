@@ -2,8 +2,8 @@
 // HitSchedule (TIMES, AFTER, PERCENT). Only one rule acts on a request, a connection or a disk operation: the first
 // rule that matches and whose schedule allows a hit.
 //
-// Each command has a list of the rules that may match it, which is made when the command is first used. So rules for
-// other commands do not slow down this command.
+// Each command has a list of the rules that may match the command. The list is made when the command is first used
+// after a change of the rules. So rules for other commands do not slow down the command.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct FaultDefinition {  // a rule to add: the arguments of TEST FAULT ADD
 
   std::string name;
   std::vector<std::string> words;  // arguments of TEST FAULT ADD after the name, for TEST FAULT LIST
-  RequestFilter filter;            // the requests on which the rule acts
+  RequestFilter filter;            // the requests or connections on which the rule may act
   Action action;                   // what the rule does: an error, a delay, a closed connection …
   HitSchedule schedule;           // on which matching requests the rule acts (TIMES, AFTER, PERCENT); Add sets the seed
   std::optional<int64_t> for_ms;  // FOR: how long the rule lasts; nullopt: without end
@@ -61,9 +61,9 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   size_t Count() const { return rules_.size(); }  // number of rules
   bool Has(Bytes name) const { return names_.contains(name); }
-  // Adds a rule. Throws a Refusal if this server cannot have such a rule. Requires: no rule has this name, and Count()
-  // < kMaxRules.
-  void Add(FaultDefinition order);  // adds a rule; may throw a Refusal
+  // Adds a rule. Throws a Refusal if this server cannot have such a rule: no sockets, or too many disk rules. Requires:
+  // no rule has this name, and Count() < kMaxRules.
+  void Add(FaultDefinition order);  // adds a rule, or throws a Refusal
   // Removes a rule. Requests that the rule delays continue.
   bool Delete(Bytes name);  // deletes the rule `name`; false: no rule has this name
   void Clear();             // removes all rules, and releases the clients that rules delay
@@ -74,7 +74,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     enum class State : uint8_t { kActive, kSpent, kOver };
     const FaultDefinition& order;    // the arguments of TEST FAULT ADD
     uint64_t matches;                // requests, connections or disk operations that the rule matched
-    uint64_t hits;                   // number of matched requests on which the rule acted
+    uint64_t hits;                   // number of the matches on which the rule acted
     State state;                     // kSpent: TIMES is used up; kOver: the duration FOR has passed
     std::optional<int64_t> left_ms;  // how long the rule still lasts; nullopt: without FOR
   };
@@ -83,8 +83,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // there is no such rule.
   std::optional<uint64_t> Hits(Bytes name) const;  // how often the rule has acted; nullopt: no such rule
 
-  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the sockets that rules may shut
-  bool RefusesConnection(Bytes address);  // true: a rule refuses this connection, and has counted a hit
+  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the sockets that rules may close
+  bool RefusesConnection(Bytes address);  // true: a rule refuses a connection from this address, and counts a hit
 
   const RequestFault* FindFault(const Attempt& request) override;  // fault of the rule that acts on a request, or null
 
@@ -103,14 +103,14 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
     TextStart key;  // start of the rule's condition KEY; empty without one
   };
   struct Candidates {              // the active rules that may act on one command; outdated if `version` is old
-    uint64_t version = 0;          // value of version_ when the list was made; if that has changed, the list is old
+    uint64_t version = 0;          // value of version_ when the list was made; outdated if version_ has changed
     bool needs_keys = false;       // a rule of the list has the condition KEY
     std::vector<Candidate> rules;  // the rules, in the order in which they were added
   };
 
   const Candidates& CandidatesFor(const Command& command);  // active rules that may act on a command, cached
   static Candidate CandidateOf(Rule& rule);                 // makes the list entry for a rule
-  // Ends the effect of a rule. The rule stays in rules_.
+  // Ends the effect of a rule, because the rule is over or will be deleted. The rule stays in rules_.
   void Stop(Rule& rule);
   void RecomputeAfterRuleChange();     // updates what depends on the rules: connection_rules_, sockets and the like
   uint64_t SeedFor(Bytes name) const;  // seed for the PERCENT choices of this rule
@@ -125,7 +125,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   std::vector<Candidates> candidates_;                          // rules that may act on a command, by Command::id
   std::vector<Rule*> connection_rules_;                         // active rules that refuse new connections
   std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;  // active rules with FOR, by end time and serial number
-  ListeningSockets* sockets_ = nullptr;  // sockets that rules may shut; null: this server listens on none
+  ListeningSockets* sockets_ = nullptr;  // sockets that rules may close; null: this server listens on none
 };
 
 }  // namespace respite

@@ -14,7 +14,7 @@ class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, n
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
-  void NoteFailedRequest(const Session& client) override;  // a request of this client has failed or was refused
+  void NoteFailedRequest(const Session& client) override;  // forgets the client's WATCH if the failed request ended it
   void ReportGoneClients(LintRemarks& remarks) override;   // adds remarks about clients that have disconnected
 
  private:
@@ -26,13 +26,13 @@ class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, n
 
   void CheckNoTtl(const LintRequest& request, LintRemarks& remarks);  // checks the rule no-ttl: keys without deadline
   void CheckVersions(const LintRequest& request, LintRemarks& remarks) const;  // checks the rules deprecated and newer
-  void CheckVersionMarks(const std::string& what, const VersionMark& since,    // for the rules newer and deprecated
+  void CheckVersionMarks(const std::string& what, const VersionMark& since,    // rules newer and deprecated for `what`
                          const VersionMark& deprecated_since, Bytes replaced_by, LintRemarks& remarks) const;
   void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // checks the rule watch-without-exec
   void NoteWatch(const LintRequest& request);  // remembers the first WATCH of a client, until the WATCH ends
 
   const Parts parts_;  // other parts of the server that the checks use
-  KeySet written_;     // keys that the running transaction or script has written
+  KeySet written_;     // keys that the running transaction or script may have written
   std::unordered_map<uint64_t, WatchingClient> watching_clients_;  // clients that watch keys, by client ID
 };
 

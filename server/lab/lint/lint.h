@@ -1,8 +1,8 @@
 // Lint: TEST LINT. Finds requests of clients that work in a test but cause trouble in production.
 //
-// Lint passes each request to its checks before the request runs (as RequestFaults), so that a strict rule can refuse
-// it. Lint then passes the keyspace events of the request (as KeyEventListener), and the request again if it succeeded
-// (as CallObserver). Lint that is off costs nothing.
+// Lint is called before each request (as RequestFaults), for the keyspace events of the request (as KeyEventListener),
+// and after the request (as CallObserver). Lint passes all this to its checks. A strict rule can refuse the request
+// before the request runs. Lint that is off costs nothing.
 #pragma once
 
 #include <array>
@@ -26,15 +26,16 @@ namespace respite {
 
 struct CurrentExecution;
 
-// The mode of a rule. In the mode kStrict, a request that violates the rule is refused.
+// The mode of a rule of TEST LINT. kOn: a violation is recorded as a finding. kStrict: in addition, a request that
+// violates the rule is refused.
 enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
-struct LintFinding {  // a violation that TEST LINT has found; repetitions only increase `count`
+struct LintFinding {  // a violation that TEST LINT found; equal ones only increase `count`
   LintRule rule;
-  LintClient client;    // the first client that violated the rule
+  LintClient client;    // the first client; the others have the same name, library and user
   std::string command;  // the command, such as "set"; empty for a remark about a client that has left
   std::string request;  // the first request that violated the rule, as a user would type it
-  std::string key;      // the first key
+  std::string key;      // key of the first violation; empty: no key
   std::string why;
   uint64_t count = 0;    // how often the violation was found
   int64_t first_ms = 0;  // when the violation was found first (Unix time)
@@ -68,19 +69,19 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void Stop();
   void Clear();                                 // removes the findings; the rules stay on
   void Forget();                                // turns all rules off, removes the findings and resets the limits
-  bool HasBegun() const { return has_begun_; }  // a rule was turned on since Forget
+  bool HasBegun() const { return has_begun_; }  // SetMode was called since Forget
   void Continue(Lint& before);                  // takes over rules and findings of a server that this one replaces
 
   std::vector<const LintFinding*> Report();  // all findings, including those about disconnected clients
 
   const RequestFault* FindFault(const Attempt& request) override;  // runs the checks; returns an error, or null
-  void OnCall(const FinishedCall& call) override;                  // runs the checks after a request
-  void OnRefusal(const RefusedCall& call) override;                // tells the checks that a request has failed
+  void OnCall(const FinishedCall& call) override;    // runs the checks after a request, or reports its failure
+  void OnRefusal(const RefusedCall& call) override;  // tells the checks that a request has failed
 
  private:
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;  // tells the checks which key has changed
-  void OnFlush(std::span<const int> dbs) override;  // tells the checks that all keys of these databases are gone
-  void OnSwap(int one, int other) override;         // SWAPDB: the checks forget the keys of both databases
+  void OnFlush(std::span<const int> dbs) override;                     // the checks forget the keys of these databases
+  void OnSwap(int one, int other) override;  // SWAPDB: the checks forget the keys of both databases
 
   struct Sender {           // a client that has sent requests
     LintClient owner;       // the client, with its name and address
@@ -99,15 +100,15 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 
-  const Parts parts_;                                    // other parts of the server that this class uses
-  std::array<LintMode, kLintRuleCount> modes_{};         // modes of the rules, by LintRule
-  LintLimits limits_;                                    // the numbers and patterns that rules use
-  bool has_begun_ = false;                               // a rule was turned on since Forget
-  std::map<size_t, std::unique_ptr<LintCheck>> checks_;  // the checks that have an active rule, by kind of check
-  std::unordered_map<uint64_t, Sender> senders_;         // clients that have sent requests, by client ID
-  std::map<std::string, LintFinding> findings_;          // findings by rule, command, client and shape of the key
-  std::vector<const LintFinding*> findings_in_order_;    // the findings in the order of their discovery
-  bool is_test_or_server_traffic_ = false;               // the last request is a TEST, or comes from another server
+  const Parts parts_;                                         // other parts of the server that this class uses
+  std::array<LintMode, kLintRuleCount> modes_{};              // modes of the rules, by LintRule
+  LintLimits limits_;                                         // the numbers and patterns that rules use
+  bool has_begun_ = false;                                    // SetMode was called since Forget
+  std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // the checks that have an active rule, by kind of check
+  std::unordered_map<uint64_t, Sender> senders_;              // clients that have sent requests, by client ID
+  std::map<std::string, LintFinding> findings_;               // by rule, command, kind of client and shape of the key
+  std::vector<const LintFinding*> findings_in_order_;         // the findings in the order of their discovery
+  bool is_test_or_server_traffic_ = false;                    // the latest request is a TEST, or from another server
   RequestFault refusal_{.kind = RequestFault::Kind::kError};  // the error that a request gets from a strict rule
 };
 

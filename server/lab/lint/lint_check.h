@@ -1,9 +1,9 @@
 // LintCheck: an interface for checks of TEST LINT. Each check finds violations of a few related rules in the requests
 // of a server.
 //
-// A check receives each request before the request runs, when it can still be refused, and again after it has
-// succeeded. In between, the check receives the keyspace events that the request causes. The check adds each violation
-// as a remark to a list. The caller drops the remarks of rules that are off.
+// A check receives each request before the request runs, when the request can still be refused, and again after the
+// request has succeeded. In between, the check receives the keyspace events that the request causes. The check adds
+// each violation as a remark to a list. The caller drops the remarks of rules that are off.
 #pragma once
 
 #include <cstdint>
@@ -66,10 +66,10 @@ struct LintRequest {  // a request, in the form that the checks of TEST LINT get
   KeyList keys;                  // keys of the request, without keys longer than kMaxKeyBytes
   Place place;                   // whether the request was sent, queued, or run by EXEC or a script
   uint64_t number;               // number of this request among the client's requests
-  size_t reply_bytes = 0;        // size of the reply; 0 before the call, and unless place is kSent
+  size_t reply_bytes = 0;        // size of the reply in bytes; 0 before the call, and in a script
 
   bool Is(Bytes full_name) const { return Bytes(command.full_name) == full_name; }
-  bool IsOneOf(std::span<const Bytes> full_names) const;            // the command has one of these names
+  bool IsOneOf(std::span<const Bytes> full_names) const;            // the command's full name is one of these
   bool RunsScript() const { return command.Is(kNoMandatoryKeys); }  // EVAL, FCALL and their variants
   KeyView View(const KeyRef& key) const { return {db, words[key.index]}; }
   KeyName Key(const KeyRef& key) const { return KeyName(View(key)); }
@@ -95,22 +95,23 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
   };
 
   static constexpr size_t kMaxClients = 10'000;  // maximum number of clients that a check remembers
-  // Some checks have a table with a row for each client. Before adding a row, they remove the rows of disconnected
-  // clients if the table has at least kMaxGoneClients + 2 * (number of connected clients) rows.
+  // Some checks have a table with a row for each client. Before such a check adds a row, it removes the rows of
+  // disconnected clients if the table has at least kMaxGoneClients + 2 * (number of connected clients) rows.
   static constexpr size_t kMaxGoneClients = 1000;  // about how many disconnected clients a check may keep
 
   virtual ~LintCheck() = default;
   virtual void CheckBeforeCall(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // before the request runs
   virtual void CheckAfterSuccess(const LintRequest& /*request*/, LintRemarks& /*remarks*/) {}  // after the request
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
-  // Called when the running request changes a key. Also called when a key expires, perhaps between two requests.
+  // Called when the running request changes a key. Also called when a key expires or is evicted, perhaps between two
+  // requests.
   virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
-  virtual void Forget(const KeyView& /*key*/) {}  // called when TEST itself has replaced this key
-  virtual void ForgetAll(int /*db*/) {}           // called when TEST itself has replaced all keys of this database
+  virtual void Forget(const KeyView& /*key*/) {}  // called when TEST or another server has changed this key
+  virtual void ForgetAll(int /*db*/) {}           // called when all keys of the database change: FLUSHALL, SWAPDB …
   virtual void ReportGoneClients(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
 };
 
-std::string Shown(const LintClient& client);  // "client worker-1", or "client id=7" if the client has no name
+std::string Shown(const LintClient& client);  // for remarks: "client worker-1", or "client id=7" if unnamed
 
 std::string QuotedForRemark(Bytes word);  // quotes an argument for the text of a remark, and shortens a long one
 

@@ -39,7 +39,7 @@ struct LintRuleInfo {  // name and texts of a rule of TEST LINT
   // Some rules take a value after `=`, as in "big-value=100kb".
   Bytes value = {};               // what the rule's value is, such as "size"; empty: the rule takes none
   Bytes example = {};             // example of a value, such as "100kb"
-  bool has_default_value = true;  // the value may be omitted, because there is a default
+  bool has_default_value = true;  // the value may be omitted; LintLimits has the default
 
   bool NeedsValue() const { return !has_default_value; }  // the rule cannot be turned on without a value
 };
@@ -47,7 +47,7 @@ struct LintRuleInfo {  // name and texts of a rule of TEST LINT
 const LintRuleInfo& GetLintRuleInfo(LintRule rule);            // texts about the rule
 std::span<const LintRuleInfo, kLintRuleCount> AllLintRules();  // texts about all rules, in the order of LintRule
 // Finds a rule by its name, in upper or lower case.
-std::optional<LintRule> FindLintRule(Bytes name);  // finds the rule "cross-slot"; nullopt: there is no such rule
+std::optional<LintRule> FindLintRule(Bytes name);  // `name`: such as "cross-slot"; nullopt: no such rule
 
 inline constexpr int kAnyVersionPart = 999;  // stands for a part that a version limit omits: 7.2 includes 7.2.9
 // Returns a version limit of a rule as text, such as "7.2". Omits the parts that are kAnyVersionPart.
@@ -56,16 +56,16 @@ std::string VersionLimitText(const Version& version);  // such as "7.2": omits t
 struct LintLimits {                          // the numbers and patterns with which rules of TEST LINT can be adjusted
   uint64_t calls_in_sequence = 20;           // largest number of similar requests in a row, for the rule chatty
   uint64_t value_bytes = uint64_t{1} << 20;  // maximum size of an argument or a reply, for the rule big-value
-  uint64_t percent_of_accesses = 50;         // largest percentage of accesses to one key, for the rule hot-key
+  uint64_t percent_of_accesses = 50;         // largest percentage of accesses for one key, for the rule hot-key
   std::string timed_keys = "*";              // pattern of keys that must have a deadline, for the rule no-ttl
   Version deprecated_in = {7, 2, kAnyVersionPart};  // the rule `deprecated` reports what is deprecated in this version
   Version newest = {7, 2, kAnyVersionPart};         // the rule `newer` reports what came after this version
 };
 
-// Parses the value of a rule, and stores it in `limits`. Returns false if the value is not valid. Requires: the rule
-// takes a value.
+// Parses the value of a rule, and stores the value in `limits`. Returns false if the value is not valid. Requires: the
+// rule takes a value.
 bool SetLintLimit(LintRule rule, Bytes value, LintLimits& limits);  // sets the rule's limit; false: `value` is invalid
-// Returns the present value of a rule as text. Requires: the rule takes a value.
-std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the rule's present value, as text
+// Returns the present limit of a rule (the value after `=`) as text. Requires: the rule takes a value.
+std::string LintLimitText(LintRule rule, const LintLimits& limits);  // the rule's present limit, as text
 
 }  // namespace respite

@@ -216,8 +216,8 @@ bool LockCheck::IsFinished(const KeyName& key, const Lock& lock) const {
 }
 
 // Makes room if there are kMaxLocks locks. First removes the locks that no client holds any longer. If at least half of
-// kMaxLocks are left, removes all. A program may have very many locks if it sets a key for each job to prevent double
-// execution.
+// kMaxLocks are left, removes all locks. A program may have very many locks if the program sets a key for each job to
+// prevent double execution.
 void LockCheck::MakeRoom() {
   if (locks_.size() < kMaxLocks) return;
   std::erase_if(locks_, [this](const auto& row) {
@@ -305,8 +305,8 @@ void LockCheck::NoteWatches(const LintRequest& request) {
   for (const KeyRef& key : request.keys) AddKey(watches_[request.client.id], request.View(key));
 }
 
-// Forgets the WATCH of a client if the client no longer watches keys. This is checked also after failed requests,
-// because a failed EXEC or RESET ends a WATCH, too.
+// Forgets the WATCH of a client if the client no longer watches keys. Called also after failed requests, because a
+// failed EXEC ends a WATCH, too.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !HasWatchedKeys(client)) watches_.erase(client.id);
 }

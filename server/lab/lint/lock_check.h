@@ -1,10 +1,10 @@
-// LockCheck: the rules lock-without-ttl, foreign-unlock and expired-lock-work.
+// LockCheck: the rules lock-without-ttl, foreign-unlock and expired-lock-work of TEST LINT.
 //
 // A lock is a key that a client has set with NX. This client holds the lock until the key is deleted or overwritten. If
 // another client sets the key with NX again, the lock of the first client has expired, and the first client may not
-// have noticed this. Later writes of the first client are reported if it used the same key under its lock, or if the
-// new holder uses the key. Commands that only add to a value (INCR, SADD) are reported only if the client has also read
-// the value under the lock. Otherwise the client probably uses the lock only to prevent double execution.
+// have noticed this. Later writes of the first client are reported if this client used the same key under its lock, or
+// if the new holder uses the key. Commands that only add to a value (INCR, SADD) are reported only if the client has
+// also read the value under the lock. Otherwise the client probably uses the lock only to prevent double execution.
 #pragma once
 
 #include <deque>
@@ -21,7 +21,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
 
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
-  void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }  // ends WATCH of this client
+  void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }  // forgets a WATCH that has ended
   void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends a lock: key deleted, overwritten
   void Forget(const KeyView& key) override;                             // forgets the lock of this key
   void ForgetAll(int db) override;                                      // forgets all locks in this database
@@ -37,12 +37,12 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   };
   struct Lock {
     std::optional<Holder> holder;  // the client that holds the lock; nullopt: none
-    std::deque<Holder> former;     // clients whose lock expired while they may still work
+    std::deque<Holder> former;     // clients whose lock has expired, and that may still work
   };
   using Locks = KeyMap<Lock>;
   struct Work {      // what a request does with a key: reads, adds or overwrites
     bool writes;     // the command changes the key
-    bool only_adds;  // the command only adds to the value, as INCR and SADD do
+    bool only_adds;  // the command need not know the old value: INCR, SADD
   };
 
   void NoteScript(const LintRequest& request);  // notes which keys the running script has read
@@ -57,7 +57,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   bool HasCompared(const LintRequest& request,  // the script has read the key, or the client watches the key
                    const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
-  void MakeRoom();                                         // removes finished locks if very many locks are known
+  void MakeRoom();                                         // removes finished locks, or all, if there are kMaxLocks
   void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many
   bool IsFinished(const KeyName& key,  // the lock has expired, and no client has taken the lock since
                   const Lock& lock) const;

@@ -28,7 +28,7 @@ class MessageCheck final : public LintCheck {  // the rule lost-message of TEST 
   uint64_t PendingEntryCount(const Consumer& consumer) const;  // entries that the consumer has not acknowledged
 
   const Parts parts_;                       // other parts of the server that this class uses
-  std::map<Consumer, LintClient> readers_;  // client that last read or claimed entries for the consumer
+  std::map<Consumer, LintClient> readers_;  // the client that last read or claimed entries, by consumer
 };
 
 }  // namespace respite

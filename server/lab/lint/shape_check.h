@@ -1,4 +1,5 @@
-// ShapeCheck: the rules slow-shape, big-value, chatty and hot-key. Reports requests that cost more than necessary.
+// ShapeCheck: the rules slow-shape, big-value, chatty and hot-key of TEST LINT. Reports requests that cost more than
+// necessary.
 #pragma once
 
 #include <unordered_map>
@@ -11,23 +12,23 @@ class ShapeCheck final : public LintCheck {  // TEST LINT: slow-shape, big-value
  public:
   explicit ShapeCheck(const Parts& parts) : parts_(parts) {}
 
-  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // checks the arguments
+  void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // runs all checks before the call
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // rule big-value for the reply
 
  private:
-  // Consecutive requests of one client with the same command and number of arguments. The client has waited for each
-  // reply before it sent the next request.
+  // Consecutive requests of one client with the same command and number of arguments, each in another turn of the event
+  // loop: the client has probably waited for each reply.
   struct Sequence {                    // similar requests of one client in a row, for the rule chatty
     const Command* command = nullptr;  // the command of these requests
-    size_t words = 0;                  // number of arguments of each request
+    size_t words = 0;                  // number of arguments of each request, with the command's name
     uint64_t turn = 0;                 // turn of the event loop with the last request
     uint64_t length = 0;               // number of requests in the sequence
   };
 
   void CheckSlowShape(const LintRequest& request, LintRemarks& remarks) const;  // rule slow-shape: visits many elements
   void CheckBigValue(const LintRequest& request, LintRemarks& remarks) const;   // rule big-value, for the arguments
-  void CheckChatty(const LintRequest& request, LintRemarks& remarks);      // rule chatty: many round trips of one kind
-  void CheckHotKey(const LintRequest& request, LintRemarks& remarks);      // rule hot-key: one key has most accesses
+  void CheckChatty(const LintRequest& request, LintRemarks& remarks);  // rule chatty: many round trips of one kind
+  void CheckHotKey(const LintRequest& request, LintRemarks& remarks);  // rule hot-key: one key has very many accesses
   size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;  // number of elements of the key's value
 
   const Parts parts_;                                 // other parts of the server that this class uses

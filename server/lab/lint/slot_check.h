@@ -1,4 +1,5 @@
-// SlotCheck: the rules cross-slot, undeclared-key and select-in-cluster. Reports requests that a cluster would refuse.
+// SlotCheck: the rules cross-slot, undeclared-key and select-in-cluster of TEST LINT. Reports requests that a cluster
+// would refuse.
 #pragma once
 
 #include <set>
@@ -16,11 +17,11 @@ class SlotCheck final : public LintCheck {  // TEST LINT: cross-slot, undeclared
  private:
   struct Slots {                       // what cross-slot knows of a request, and of the commands that the request runs
     std::optional<std::string> first;  // the first key, whose slot all other keys must have
-    bool has_remark = false;           // a remark on this request was made
+    bool has_remark = false;           // a remark of the rule cross-slot was already made
   };
 
   void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // rule cross-slot, before EXEC runs
-  void CheckCrossSlot(Bytes key, LintRemarks& remarks);  // compares the slot of `key` with the slot of slots_.first
+  void CheckCrossSlot(Bytes key, LintRemarks& remarks);  // remarks if `key` and slots_.first are in different slots
   void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);  // rule undeclared-key, for scripts
 
   Slots slots_;  // keys of the running request and of the commands that the request runs

@@ -1,5 +1,5 @@
 // UpdateCheck: the rule lost-update of TEST LINT. A client reads a value, another client writes the key, and then the
-// first client writes a value that it has derived from the old one. So the update of the other client is lost.
+// first client writes a value that is derived from the old value. So the update of the other client is lost.
 //
 // The check remembers the last reads of each client, and later writes to the same keys by other clients. A read no
 // longer counts after the client has written the key, or has sent many other requests. Writes are detected by keyspace
@@ -26,30 +26,30 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   void ForgetAll(int db) override;                                      // forgets the reads of this database
 
  private:
-  struct Extent {                              // part of a value: fields of a hash, or the whole value
+  struct Extent {                              // the part of a value that a request uses: fields of a hash, or all
     static constexpr size_t kMaxFields = 128;  // an Extent with more fields is not remembered
 
     bool is_all = false;                // whether this is the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
-    bool Overlaps(const Extent& other) const;  // true: a common field, or one of the two is the whole value
+    bool Overlaps(const Extent& other) const;  // true: they have a common field, or one is the whole value
     bool IsLong() const { return fields.size() > kMaxFields; }  // has too many fields to be remembered
-    Extent SharedWith(const Extent& other) const;               // the part that is in both. Requires: Overlaps(other)
+    Extent SharedWith(const Extent& other) const;               // the common part. Requires: Overlaps(other)
     void Add(const Extent& other);
   };
   struct Read {
     KeyName key;
     Extent extent;            // the part of the value that was read
-    uint64_t number;          // which request of the client has read the key
+    uint64_t number;          // number of the reading request among the client's requests
     bool was_absent;          // the key did not exist when the client read it
     Extent overwritten = {};  // the parts that other clients wrote after this read
     LintClient writer = {};   // the last other client that wrote the key after this read
   };
 
-  static bool ReadsToChange(const LintRequest& request);  // whether the client may change the value and write it back
-  static bool ReplacesUnconditionally(const LintRequest& request);  // whether any old value is overwritten
+  static bool ReadsToChange(const LintRequest& request);            // true: reads a value outside EXEC and scripts
+  static bool ReplacesUnconditionally(const LintRequest& request);  // true: also overwrites what other clients wrote
   static Extent ExtentOf(const LintRequest& request);  // the part of the value that the request reads or writes
-  void CheckLostUpdate(const LintRequest& request, const KeyView& key,  // remarks if the write loses an update
+  void CheckLostUpdate(const LintRequest& request, const KeyView& key,  // adds a remark if the write loses an update
                        const Extent& written, LintRemarks& remarks);
   // Returns whether the client probably fills a cache: `read` had found no key, and the request writes the key with a
   // deadline, or with the value that the key has now.
@@ -59,12 +59,12 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers a read of one key
   void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // makes earlier reads stale
   static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // marks `read` as stale
-  void DropOldest(uint64_t client, std::deque<Read>& reads);  // forgets the oldest read of a client
+  void DropOldest(uint64_t client, std::deque<Read>& reads);  // forgets the client's oldest read
   void MakeRoom();  // forgets disconnected clients, or everything, if there are too many reads
 
   const Parts parts_;                                     // other parts of the server that this class uses
   std::unordered_map<uint64_t, std::deque<Read>> reads_;  // remembered reads by client ID, oldest first
-  KeyMap<std::set<uint64_t>> readers_;                    // IDs of the clients that have read the key
+  KeyMap<std::set<uint64_t>> readers_;                    // by key: IDs of the clients that have a remembered read
   KeySet changed_keys_;  // keys with remembered reads that the running request has changed
 };
 

@@ -11,7 +11,7 @@ namespace respite {
 
 struct UsedArgument {                   // an argument of a command's syntax that a request uses
   const SyntaxArgument* argument;       // the argument in the command's syntax
-  const SyntaxArgument* introduced_by;  // the argument or its group, whichever has a version (`since`); null: neither
+  const SyntaxArgument* introduced_by;  // the argument or an enclosing group, with the version (`since`); or null
 };
 
 // Returns the options and optional values that the request uses, in the order of the request. Stops at the first word
