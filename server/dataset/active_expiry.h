@@ -25,8 +25,8 @@ class ActiveExpiry {  // removes expired keys in the background, in short slices
   // Begins a round of active expiry, unless KeyRemovalPermission forbids the removal of keys now. Called at each timer
   // tick, `hz` times per second.
   void StartRound(int hz);               // begins a round of removals; called `hz` times per second
-  void Sleep() { is_asleep_ = true; }    // removes no keys until WakeUp, because the clock is stopped
-  void WakeUp() { is_asleep_ = false; }  // ends Sleep
+  void Sleep() { is_asleep_ = true; }    // removes no keys until WakeUp: TEST CLOCK has stopped the clock
+  void WakeUp() { is_asleep_ = false; }  // after Sleep: removes expired keys again
 
  private:
   void Continue();            // removes expired keys for one slice, and schedules the next slice

@@ -82,7 +82,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // ReadString and FindStringAndCountLookup work like Read and FindAndCountLookup, but throw WRONGTYPE if the value is
   // not a string.
   const Entry* ReadString(Bytes key) { return CheckString(Read(key)); }  // reads a string, or throws WRONGTYPE
-  const Entry* FindStringAndCountLookup(Bytes key) {  // finds a string to change it; counts a hit or a miss
+  const Entry* FindStringAndCountLookup(Bytes key) {  // finds a string to change it, or throws; counts a hit or a miss
     return CheckString(FindAndCountLookup(key));
   }
 
@@ -140,8 +140,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   template <class Type>
   friend class Edit;
 
-  Database& MutableData() const { return unit_->data().keyspace[index_]; }  // the database, for changes
-  uint64_t HashOf(Bytes key) const {                                        // hash of the key, as in the table
+  Database& MutableData() const { return unit_->data().keyspace[index_]; }  // the selected database, to change
+  uint64_t HashOf(Bytes key) const {  // hash of the key, by which the table finds the key
     return hashed_key_.Is(key) ? hashed_key_.Hash() : Data().Hash(key);
   }
   Entry* FindAlive(Bytes key) {  // finds a key; null: absent or expired
@@ -167,17 +167,17 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     entry.SetAccess(unit_->data().usage.BitsAfterUse(entry.Access(), unit_->now_ms()));
   }
   template <class EntryType>
-  static EntryType* CheckType(EntryType* entry, ValueType type) {  // throws WRONGTYPE for another type
+  static EntryType* CheckType(EntryType* entry, ValueType type) {  // returns `entry` (may be null), or throws WRONGTYPE
     if (entry != nullptr && entry->Type() != type) throw Refusal{refusals::kWrongType};
     return entry;
   }
   template <class EntryType>
-  static EntryType* CheckString(EntryType* entry) {  // throws WRONGTYPE unless the entry is a string
+  static EntryType* CheckString(EntryType* entry) {  // throws WRONGTYPE unless `entry` is a string or null; returns it
     return CheckType(entry, ValueType::kString);
   }
   // Returns a new empty collection of type Type. A type without a packed form (Stream) begins as an object.
   template <class Type>
-  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // makes an empty collection
+  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // a new empty collection (`access`: LRU bits)
     if constexpr (requires { Type::MakeInitialObject(); }) {
       return Entry::CreateWithObject(key, Type::kType, Type::MakeInitialObject(), access);
     } else {

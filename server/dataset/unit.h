@@ -67,7 +67,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
     CountChanges(changes);
     ReportChangeUncounted(db, key, event);
   }
-  void ReportChangeUncounted(int db, Bytes key, const KeyEvent& event) {  // one more event of a counted change
+  void ReportChangeUncounted(int db, Bytes key, const KeyEvent& event) {  // one more event of a change already counted
     if (data_.usage.IsLrm()) MarkModified(db, key);
     if (data_.listener == nullptr) return;
     data_.listener->OnChange(db, key);

@@ -186,7 +186,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of this execution (Unit)
   void Record(Call& call, const Request& request);          // records the command for replicas and the append-only file
   void TrackReads(const Request& request);       // client-side caching: notes the keys that the client has read
-  void SendDeferredPushes(Session& session);     // sends the pushes that waited for the end of the reply
+  void SendDeferredPushes(Session& session);     // sends the push messages that waited for the end of the reply
   Bytes ErrorOf(const Request& request) const {  // the error of a refusal; empty: success, or an error inside the reply
     return request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }

@@ -76,7 +76,7 @@ class Gates {  // the checks that may refuse a command before it runs
   // can. Cost: one or two comparisons.
   std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error MISCONF for writes; nullopt: writes are safe
   bool LacksReplicas() const;                                   // true: fewer good replicas than min-replicas-to-write
-  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // a replica that refuses writes
+  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // true: replica that refuses writes
   // Returns the error REDIRECT, which sends a client of this replica to the primary. Returns nullopt if the client does
   // not follow redirections, if this server is no replica, or in a cluster, where nodes redirect by slot.
   std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // error REDIRECT; nullopt: none is needed

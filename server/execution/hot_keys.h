@@ -25,7 +25,7 @@ namespace respite {
 
 class Random;
 
-class HotKeySums {  // sums by key, for the keys with the largest sums
+class HotKeySums {  // sums of times or of bytes by key, for the keys with the largest sums
  public:
   using Item = std::pair<std::string, uint64_t>;  // a key and its sum
 
@@ -34,7 +34,7 @@ class HotKeySums {  // sums by key, for the keys with the largest sums
   uint64_t Total() const { return total_; }       // sum of all amounts that were added
 
  private:
-  static constexpr size_t kMaxKeys = 1000;  // number of remembered keys
+  static constexpr size_t kMaxKeys = 1000;  // maximum number of remembered keys
 
   struct BytesHash {  // hashes a key without a copy
     using is_transparent = void;
@@ -72,13 +72,13 @@ class HotKeys final : public CallObserver {  // the current or latest session of
     Sums all;                     // all commands with keys
     Sums selected;                // the commands with keys in `slots`
     Sums sampled;                 // those of `selected` that counted for the sums by key
-    HotKeySums cpu_us;            // microseconds by key
-    HotKeySums net_bytes;         // bytes by key
+    HotKeySums cpu_us;            // run time of commands in µs, by key
+    HotKeySums net_bytes;         // bytes of requests and replies, by key
   };
   struct Parts {               // the objects that HotKeys uses; its constructor gets them
     const Env& env;            // clocks
     CallObservers& observers;  // report the commands to HotKeys
-    Random& random;            // chooses the commands of a sample
+    Random& random;            // chooses the commands that count (SAMPLE)
   };
   explicit HotKeys(const Parts& parts) : parts_(parts) {}
 
@@ -96,11 +96,11 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   void NoteTimes();                  // updates duration and CPU times of results_
 
   const Parts parts_;           // the objects that the constructor got
-  bool exists_ = false;         // there are results
-  bool active_ = false;         // commands are counted
+  bool exists_ = false;         // there was a session since the last Reset, so results_ is valid
+  bool active_ = false;         // a session is active: commands are counted
   int64_t started_ms_ = 0;      // clock time (monotonic) of the start
   rusage usage_at_start_ = {};  // CPU time of the process at the start
-  Results results_;             // valid if exists_
+  Results results_;             // results of the current or latest session; valid if exists_
 };
 
 }  // namespace respite

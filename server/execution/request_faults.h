@@ -58,7 +58,7 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
   void Detach(RequestFaults& faults) { std::erase(all_, &faults); }          // removes a source, if it is attached
 
   explicit operator bool() const { return !all_.empty(); }
-  const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // the first source's fault, or null
+  const RequestFault* FindFault(const RequestFaults::Attempt& request) const {  // first fault of any source, or null
     for (RequestFaults* faults : all_) {
       if (const RequestFault* fault = faults->FindFault(request)) return fault;
     }
@@ -66,7 +66,7 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
   }
 
  private:
-  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // no-op if attached
+  void Attach(RequestFaults& faults, std::vector<RequestFaults*>::iterator before) {  // inserts, unless attached
     if (std::ranges::find(all_, &faults) == all_.end()) all_.insert(before, &faults);
   }
 

@@ -29,11 +29,11 @@ class EntryCounter {  // counts the entries of TEST JOURNAL that match a filter
 
   bool CheckAgain(BlockedEntry& entry);  // counts an entry anew; true: its request is no longer blocked
 
-  const RequestJournal& journal_;              // the journal whose entries are counted
-  const JournalFilter filter_;                 // which entries are counted
-  uint64_t epoch_;                             // RequestJournal::Epoch when the journal was last read
-  uint64_t next_;                              // number of the next journal entry to check
-  uint64_t count_ = 0;                         // number of matching entries so far
+  const RequestJournal& journal_;  // the journal whose entries are counted
+  const JournalFilter filter_;     // which entries are counted
+  uint64_t epoch_;                 // RequestJournal::Epoch at the last Count; changes when the journal is cleared
+  uint64_t next_;                  // number of the next journal entry to check
+  uint64_t count_ = 0;             // number of matching entries so far
   std::vector<BlockedEntry> blocked_entries_;  // entries of blocked requests, which must be checked again
 };
 

@@ -16,7 +16,7 @@ namespace respite {
 
 struct CurrentExecution;
 
-struct MissingFeature {  // a feature that this server lacks and that clients of one kind have tried to use
+struct MissingFeature {  // a missing feature that clients with one name, library and user tried to use
   enum class Kind : uint8_t { kCommand, kSubcommand, kOption, kDirective };
 
   Kind kind;
@@ -45,8 +45,8 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void Start() { parts_.observers.Attach(*this); }  // begins to record missing features
   void Clear();                                     // removes the records; recording continues
   void Continue(MissingFeatures& before);           // takes over the records of a server that this one replaces
-  // Returns all records, in the order of the first use. A feature has one record for each kind of client: the clients
-  // with the same name, library and user.
+  // Returns all records, in the order of the first use. A feature has one record for all clients with the same name,
+  // library and user.
   const std::vector<const MissingFeature*>& All() const { return features_in_order_; }
 
   void OnCall(const FinishedCall& call) override;    // may record an option or a directive
@@ -65,7 +65,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   void Note(MissingFeature::Kind kind, std::string name, const Request& request);
 
   const Parts parts_;                                     // other parts of the server that this class uses
-  std::map<std::string, MissingFeature> features_;        // the records, by feature and kind of client
+  std::map<std::string, MissingFeature> features_;        // by feature, and the client's name, library and user
   std::vector<const MissingFeature*> features_in_order_;  // the features in the order of their first use
 };
 

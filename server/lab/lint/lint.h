@@ -32,7 +32,7 @@ enum class LintMode : uint8_t { kOff, kOn, kStrict };
 
 struct LintFinding {  // a violation that TEST LINT found; equal ones only increase `count`
   LintRule rule;
-  LintClient client;    // the first client; the others have the same name, library and user
+  LintClient client;    // the first violating client; others have its name, library and user
   std::string command;  // the command, such as "set"; empty for a remark about a client that has left
   std::string request;  // the first request that violated the rule, as a user would type it
   std::string key;      // key of the first violation; empty: no key
@@ -106,7 +106,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   bool has_begun_ = false;                                    // SetMode was called since Forget
   std::map<size_t, std::unique_ptr<LintCheck>> checks_;       // the checks that have an active rule, by kind of check
   std::unordered_map<uint64_t, Sender> senders_;              // clients that have sent requests, by client ID
-  std::map<std::string, LintFinding> findings_;               // by rule, command, kind of client and shape of the key
+  std::map<std::string, LintFinding> findings_;               // by rule, command, client and shape of the key
   std::vector<const LintFinding*> findings_in_order_;         // the findings in the order of their discovery
   bool is_test_or_server_traffic_ = false;                    // the latest request is a TEST, or from another server
   RequestFault refusal_{.kind = RequestFault::Kind::kError};  // the error that a request gets from a strict rule
