@@ -20,9 +20,9 @@ struct Services;
 class NodeGroup {  // interface to the nodes of a process that runs a whole cluster, for TEST CLUSTER
  public:
   enum class Role : uint8_t { kPrimary, kReplica, kSentinel };  // of a node
-  struct Member {                                               // one node of the cluster
+  struct Member {                                               // one node of the process
     std::string name;                                           // "node-1"
-    std::string id;  // cluster node ID; empty: the node is in no cluster, or is dead
+    std::string id;  // ID in the cluster; empty: the node is in no cluster, or was killed
     int port;
     bool is_alive;  // the node runs; false: the node was killed
     Role role;
@@ -34,7 +34,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     int slot = 0;                                        // the slot to move, for kMove
     ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
   };
-  struct Outcome {                              // result of an operation (Task)
+  struct Outcome {                              // how an operation (Task) has ended
     std::optional<std::string> trouble = {};    // error text; nullopt: the Task has succeeded
     std::optional<ClockControl::Due> met = {};  // for kClock with NEXT: the event to which the clocks jumped
   };
@@ -59,7 +59,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
   // Delays all output of the node to clients and to other nodes by `delay_ms`. 0 ends the delay. Requires: the node is
   // alive.
   virtual void Lag(size_t member, int64_t delay_ms) = 0;         // delays all output of a node
-  virtual const ClockControl* ClockOf(size_t member) const = 0;  // a node's clock; null: dead, or not movable
+  virtual const ClockControl* ClockOf(size_t member) const = 0;  // a node's clock; null: killed, or not movable
 };
 
 }  // namespace respite

@@ -19,14 +19,14 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
   bool Matches(Bytes text) const {  // whether the whole text matches the pattern
     return text.starts_with(beginning_) && (is_plain_ ? EqualsPrefix(text) : Fits(text));
   }
-  Bytes Beginning() const { return beginning_; }  // the text with which all matching texts begin; may be empty
+  Bytes Beginning() const { return beginning_; }  // text with which each matching text begins; may be empty
 
  private:
   bool EqualsPrefix(Bytes text) const { return text.size() == beginning_.size(); }  // nothing follows the prefix
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
-  std::string beginning_;  // text before the first special byte; empty if case is ignored
-  bool is_plain_;          // the pattern is plain text
+  std::string beginning_;  // the pattern up to its first special character; empty if case is ignored
+  bool is_plain_;          // true: the pattern has no special characters
   Glob glob_;
 };
 
@@ -40,7 +40,7 @@ class TextStart {  // the first eight bytes of a text in one machine word, to co
   }
 
  private:
-  uint64_t bytes_ = 0;  // the first eight bytes of the text
+  uint64_t bytes_ = 0;  // the first eight bytes of the text; zeros if it is shorter
   uint64_t mask_ = 0;   // has all bits set for the bytes that exist
 };
 
@@ -72,9 +72,9 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
   std::optional<TextPattern> key;         // pattern that one of the request's keys must match
   ClientFilter client;                    // conditions for the client
   std::optional<bool> is_in_script;       // SCRIPT: whether a script must run the request; nullopt: either
-  std::optional<bool> is_in_transaction;  // TRANSACTION: whether EXEC must run the request; nullopt: when sent
+  std::optional<bool> is_in_transaction;  // whether EXEC must run the request; nullopt: matches when sent or queued
 
-  bool MayMatch(const Command& tried) const;  // checks only the conditions that depend on the command
+  bool MayMatch(const Command& tried) const;  // false: no request of this command can match
   bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // like MayMatch, for an unknown command
   // What Matches needs to know about a request. Requires: MayMatch was true for its command, or MayMatchUnknown for an
   // unknown command.
@@ -84,20 +84,20 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
     const Command* command;            // null if the command is unknown
     std::span<const Bytes> words;      // arguments, including the command name
     RequestFaults::Place place;        // whether the request was sent, queued, or runs in EXEC or a script
-    bool is_in_transaction;            // EXEC runs the request
+    bool is_in_transaction;            // true: EXEC runs the request
     std::optional<KeyList> keys = {};  // set by FindKeys
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // first bytes of each key, or one empty text
 
     static Facts Of(const RequestFaults::Attempt& request);
     void FindKeys();  // finds the keys among `words`; sets `keys` and `key_starts`
   };
-  bool Matches(Facts& facts) const;  // whether all given conditions hold
+  bool Matches(Facts& facts) const;  // whether all given conditions hold; may call FindKeys
 
  private:
   bool FitsPlace(const Facts& facts) const;  // whether the conditions SCRIPT and TRANSACTION hold
   bool FitsKey(Facts& facts) const;          // whether the condition KEY holds
 };
 
-bool IsServerLink(const Session& session);  // whether this is a link to a primary, a replica, or a migrating node
+bool IsServerLink(const Session& session);  // whether the client is the primary, a replica, or a node that sends slots
 
 }  // namespace respite

@@ -27,7 +27,8 @@ bool Tells(Bytes error, Bytes word) {
   return !word.empty() && error.find("'" + std::string(word) + "'") != Bytes::npos;
 }
 
-// Returns the error text. Redacts it if it quotes one of the arguments from index `shown` on, which may be passwords.
+// Returns the error text. If the text contains one of the arguments from index `shown` on, which may be passwords,
+// returns only its first word and "(redacted)".
 std::string WithoutSecrets(Bytes error, std::span<const Bytes> words, size_t shown) {
   for (size_t i = shown; i < words.size(); ++i) {
     if (Tells(error, words[i])) return std::string(FirstWord(error)) + " (redacted)";
@@ -83,7 +84,8 @@ bool JournalFilter::Matches(const RequestEntry& entry) const {
   }
   std::vector<Bytes> words;
   if (request.key) words = entry.Words();
-  // An entry of a transaction gets the place kSent. So a filter without the condition TRANSACTION also matches it.
+  // A request that EXEC has run counts as sent by its client. So a filter without the condition TRANSACTION also
+  // matches it.
   const bool is_in_script = entry.place == Place::kInScript;
   RequestFilter::Facts facts{.client = entry.client->View(),
                              .db = entry.db,
@@ -255,8 +257,8 @@ JournalMoment RequestJournal::Moment() const {
   return {.next_seq = next_, .wall_us = parts_.current_execution.wall_base_us + parts_.current_execution.last_us};
 }
 
-// Passes the event to keys_, with the time of the latest request (Moment()). A key may also expire between two
-// requests, when that time is old. So for the event "expired" the time is read from the clock.
+// Passes the event to keys_, with the time of Moment(): when the latest command began or ended. A key may also expire
+// long after that command. So for the event "expired" the time is read from the clock.
 void RequestJournal::OnKeyEvent(int db, Bytes key, const KeyEvent& event) {
   JournalMoment moment = Moment();
   if (event.Name() == "expired") moment.wall_us = parts_.env.clock.WallUs();
@@ -338,7 +340,8 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   const bool is_answered = fault.kind == Kind::kReply && request.place != Place::kInScript;
   const bool is_closed = fault.kind == Kind::kClose && (is_queued || request.place == Place::kSent);
   if (!is_answered && !is_closed) {
-    // Other faults of a queued request act only on the reply +QUEUED. EXEC later runs the command without the fault.
+    // A fault that fails the queuing of a request counts for this request. Other faults of a queued request act only on
+    // the reply +QUEUED: EXEC later runs the command without the fault.
     if (!is_queued || fault.kind == Kind::kError) sender.fault = name;
     return;
   }

@@ -36,17 +36,17 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
 
   uint64_t seq = 0;                            // sequence number of the entry, from 1; 0: no entry
   int64_t wall_us = 0;                         // when the request started (Unix time in µs)
-  int64_t duration_us = 0;                     // time from start to reply, by the server's clock
+  int64_t duration_us = 0;                     // µs from start to reply, by the server's clock
   std::shared_ptr<const RequestOwner> client;  // the client that sent the request
   const Command* command = nullptr;            // null if the command is unknown
   int db = 0;
-  uint32_t trips = 0;              // number of round trips of the client since the previous entry
-  Outcome outcome = Outcome::kOk;  // how the request ended, or kBlocked
+  uint32_t trips = 0;              // the client's round trips since its previous entry, including this request's
+  Outcome outcome = Outcome::kOk;  // how the request ended; kBlocked: it is still blocked
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether the request acquired or missed a lock
-  bool is_in_transaction = false;                            // EXEC has run the request
-  uint64_t waited_until = 0;   // first entry after the wait of a blocked request; 0: the wait lasts, or none
-  std::string detail;          // kError: the error; kFault: the name of the fault
+  bool is_in_transaction = false;                            // true: EXEC has run the request
+  uint64_t waited_until = 0;   // next entry when the request stopped being blocked; 0: it still is, or never was
+  std::string detail;          // kError: the error text; kFault: the name of the fault
   std::string words;           // all arguments in one text; long arguments are shortened
   std::vector<uint32_t> ends;  // where each argument ends in `words`
 
@@ -92,14 +92,14 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void Clear();                         // removes all entries; recording continues
   void Forget();                        // stops, removes all entries and client records, and numbers from 1 again
   bool IsOn() const { return is_on_; }  // requests are recorded
-  bool HasBegun() const { return capacity_ != 0; }  // Start was called since Forget
+  bool HasBegun() const { return capacity_ != 0; }  // true: Start was called, and not Forget since then
   void Continue(RequestJournal& before);            // takes over the entries of a server that this one replaces
 
   // Returns the expired keys and the locks since Start or Clear. Locks that were held at Clear are included.
   const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }              // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }                // sequence number of the next entry
-  uint64_t DroppedCount() const { return dropped_count_; }  // number of entries dropped to make room, since Clear
+  uint64_t DroppedCount() const { return dropped_count_; }  // number of entries dropped for lack of room, since Clear
   // Returns an entry by its sequence number. Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>
@@ -110,18 +110,18 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   // Records that a fault acts on a request. `name` is the name of the rule of TEST FAULT.
   void NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name);  // records the fault
 
-  void OnCall(const FinishedCall& call) override;    // adds or completes the entry of a command that has run
-  void OnRefusal(const RefusedCall& call) override;  // adds the entry of a request that was refused
-  void OnWait(const WaitingCall& call) override;     // adds the entry of a request that is blocked
-  void OnQueued(const WaitingCall& call) override;   // counts the round trip of a request queued by MULTI
+  void OnCall(const FinishedCall& call) override;    // called when a command has run: adds or completes its entry
+  void OnRefusal(const RefusedCall& call) override;  // called when a request was refused: adds its entry
+  void OnWait(const WaitingCall& call) override;     // called when a request begins to wait: adds its entry
+  void OnQueued(const WaitingCall& call) override;   // called when MULTI has queued a request: counts its round trip
 
  private:
   struct Sender {                                // a client that has sent requests
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest properties
     uint64_t turn = 0;                           // turn of the event loop with its last request
     uint32_t trips = 0;                          // number of round trips since the last entry of this client
-    uint64_t waiting_entry = 0;                  // number of the entry of the client's blocked request; 0: none
-    std::string fault;                           // name of the fault that acts on the client's running request
+    uint64_t waiting_entry = 0;                  // sequence number of the client's entry that is still blocked; 0: none
+    std::string fault;  // name of the fault that acts on the client's running request; empty: none
   };
   struct Request {                 // a request to record
     const Session* session;        // the session that runs the request; for a script, the script's session
@@ -133,20 +133,20 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   struct End {                                                   // how a request has ended
     RequestEntry::Outcome outcome = RequestEntry::Outcome::kOk;  // how the request ended
     Bytes detail = {};                                           // kError: the error; kFault: the name of the fault
-    int64_t duration_us = 0;                                     // how long the request took
+    int64_t duration_us = 0;                                     // how long the request took, in µs
   };
 
   void OnKeyEvent(int db, Bytes key, const KeyEvent& event) override;                // tells keys_ of the change
-  void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }  // ends the locks
-  void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }             // moves the locks
+  void OnFlush(std::span<const int> dbs) override { keys_.OnFlush(dbs, Moment()); }  // FLUSHDB, FLUSHALL: locks end
+  void OnSwap(int one, int other) override { keys_.OnSwap(one, other); }  // SWAPDB: the locks change their database
 
-  JournalMoment Moment() const;                           // the end of the journal, and when the running request began
-  void Attach();                                          // attaches this object, to get calls and key events
+  JournalMoment Moment() const;  // the end of the journal, with the time at which the latest command began or ended
+  void Attach();                 // registers this object to get calls and keyspace events
   const Session& ClientOf(const Session& session) const;  // the client; for a script, the client that called it
   Sender& SenderOf(const Session& client);                // finds or creates the Sender of this client
   void CountTrip(Sender& sender, int depth);              // counts a round trip, once for all requests of one turn
   RequestEntry& At(uint64_t seq) { return entries_[seq - first_]; }
-  RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry
+  RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry without outcome
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of an entry
   static void Keep(RequestEntry& entry, const Request& request);
   // Describes a request that has not run or has failed, for a new entry. Its secrets are left out.

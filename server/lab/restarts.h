@@ -16,7 +16,7 @@ class Restarts {  // interface that kills and restarts servers (TEST CRASH)
     // What the restarted server loads. kFiles: the files on the disk. kAll: all data, as if an append-only file had
     // kept it, although there is none.
     enum class From : uint8_t { kFiles, kAll } from = From::kFiles;
-    AppendFsync policy = AppendFsync::kAlways;  // the appendfsync setting that decides how much data is lost
+    AppendFsync policy = AppendFsync::kAlways;  // the AOF keeps what this appendfsync setting guarantees
   };
 
   virtual ~Restarts() = default;

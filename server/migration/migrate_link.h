@@ -28,16 +28,17 @@ class Tls;
 // Send or ReadLine then fails, but HasTimedOut returns false.
 class MigrateLink {  // one connection of MIGRATE to another server; each call waits for the socket
  public:
-  // Connects to a server within `timeout_ms`, without TLS if `tls` is null. Fails with the reason.
-  static Result<std::unique_ptr<MigrateLink>, ConnectError> Connect(  // connects within `timeout_ms`
+  // Connects to a server, without TLS if `tls` is null. `timeout_ms` limits the name look-up and connecting together,
+  // and then the TLS handshake. Fails with the reason.
+  static Result<std::unique_ptr<MigrateLink>, ConnectError> Connect(  // finds the host, connects, and starts TLS
       NameResolver& names, const std::string& host, const std::string& port, const Tls* tls, int64_t timeout_ms);
   MigrateLink(const MigrateLink&) = delete;
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
 
   bool Send(Bytes request, int64_t timeout_ms);  // false: not everything was sent; `timeout_ms` applies to each 64 KB
-  std::optional<std::string> ReadLine(int64_t timeout_ms);  // reads a line, without its end; nothing: it failed
-  bool HasTimedOut() const { return has_timed_out_; }       // a timeout made the last Send or ReadLine fail
+  std::optional<std::string> ReadLine(int64_t timeout_ms);  // the next line, without its end; nullopt: failed
+  bool HasTimedOut() const { return has_timed_out_; }       // true: a timeout made the last Send or ReadLine fail
 
   int64_t selected_db = 0;  // the database selected on the other side; -1: unknown
   int64_t used_at_ms = 0;   // when the connection was last used (clock time)
@@ -48,18 +49,18 @@ class MigrateLink {  // one connection of MIGRATE to another server; each call w
   bool SendPiece(Bytes piece, int64_t timeout_ms);  // sends up to 64 KB; false: it failed
 
   ByteStream stream_;           // socket, perhaps with TLS
-  bool has_timed_out_ = false;  // a timeout made the last Send or ReadLine fail
-  std::string received_;        // the beginning of an incomplete line
+  bool has_timed_out_ = false;  // true: a timeout made the last Send or ReadLine fail
+  std::string received_;        // received bytes that ReadLine has not returned yet
 };
 
 class MigrateLinks {  // connections kept for the next MIGRATE, at most one for each host and port
  public:
   static constexpr size_t kMax = 64;
-  static constexpr int64_t kIdleMs = 10'000;  // how long an unused connection is kept
+  static constexpr int64_t kIdleMs = 10'000;  // how long an unused connection is kept, in ms
 
   // Returns the connection that is kept for this server, or makes one, with TLS unless `tls` is null. The pointer is
   // valid until the next call of a method. Fails with the reason.
-  Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls,  // finds or makes a connection
+  Result<MigrateLink*, ConnectError> Get(Bytes host, Bytes port, const Tls* tls,  // the kept connection, or a new one
                                          int64_t timeout_ms, int64_t now_ms);
   void Drop(Bytes host, Bytes port) { links_.erase(NameOf(host, port)); }
   void DropAll() { links_.clear(); }              // closes all kept connections

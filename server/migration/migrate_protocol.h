@@ -17,7 +17,7 @@ namespace respite {
 
 class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the replies
  public:
-  static constexpr int64_t kUnknownDb = -1;  // value of a database number that is not known
+  static constexpr int64_t kUnknownDb = -1;  // stands for a database number that is not known
   enum class Target : uint8_t { kServer, kClusterNode };
   enum class Existing : uint8_t { kRefused, kReplaced };
 
@@ -33,14 +33,14 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
   std::string Begin(int64_t selected_db);       // returns AUTH and SELECT, if needed; send them before Restores()
   Bytes Restores() const { return restores_; }  // the RESTORE requests for all keys
   void TakeAnswer(Bytes line);                  // handles the next reply line, without its end. Requires: !IsOver()
-  bool IsOver() const { return key_answers_.size() == keys_.size(); }  // every key is answered
+  bool IsOver() const { return key_answers_.size() == keys_.size(); }  // true: every key is answered
 
   size_t AnsweredKeyCount() const { return key_answers_.size(); }  // number of RESTORE requests that are answered
   bool HasAccepted(size_t key_index) const {                       // whether the other server has stored this key
     return key_index < key_answers_.size() && key_answers_[key_index] == Answer::kAccepted;
   }
   const std::string& Error() const { return error_; }  // first error of the other server, without '-'; empty: none
-  int64_t SelectedDb() const {  // the database that the connection has selected after the transfer
+  int64_t SelectedDb() const {                         // database that is selected after the transfer, or kUnknownDb
     return IsOver() && error_.empty() ? db_ : kUnknownDb;
   }
 
@@ -54,11 +54,11 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
   std::string restores_;                 // the RESTORE requests for all keys
   size_t preliminary_answer_count_ = 0;  // how many replies to AUTH and SELECT are still to come
   std::string earlier_error_;            // the error of AUTH or SELECT; counts as the error of each key
-  std::vector<Answer> key_answers_;      // the answers so far, in the order of the keys
-  std::string error_;                    // the first error of the other server
+  std::vector<Answer> key_answers_;      // whether each answered key was stored, in the order of the keys
+  std::string error_;                    // the first error of the other server, without '-'; empty: none
 };
 
-// The step in which a transfer failed.
+// The step in which a transfer of MIGRATE failed. kNone: no step failed.
 enum class FailedMigrateStep : uint8_t { kNone, kConnecting, kWriting, kReading };
 
 }  // namespace respite

@@ -187,8 +187,8 @@ void Migrations::HandleAllAnswers(Channel& channel) {
   MarkDone(migration);
 }
 
-// Handles a link that has ended. The other server may have closed a kept link. So if no key was answered yet, makes a
-// second and last attempt over a new link.
+// Handles a link that has ended or has received invalid data. The other server may have closed a kept link. So if no
+// key was answered yet, makes a second and last attempt over a new link.
 void Migrations::HandleLostLink(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);

@@ -36,7 +36,7 @@ struct Session;
 struct MigrateOutcome {                                      // the result of one MIGRATE
   FailedMigrateStep failed_step = FailedMigrateStep::kNone;  // the step that failed; kNone: none did
   std::string error = {};                                    // the error of the other server; empty: none
-  std::vector<std::string> moved = {};  // keys that the other server has stored, so they must be deleted here
+  std::vector<std::string> moved = {};  // keys that the other server has stored, to be deleted here; empty for COPY
   bool keeps_changed = false;           // true: some keys were sent, but have changed here meanwhile, and are kept
 };
 
@@ -50,17 +50,17 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
     std::string host;
     std::string port;
     bool uses_tls;       // the connection uses TLS
-    int64_t timeout_ms;  // how long the transfer may wait without progress
+    int64_t timeout_ms;  // how many ms the transfer may make no progress
     bool copies;         // COPY: the keys are also kept here
     MigrateProtocol talk;
   };
-  static constexpr size_t kMaxLinks = 64;     // with this many links, a new one replaces an unused one
-  static constexpr int64_t kIdleMs = 10'000;  // how long an unused link is kept
+  static constexpr size_t kMaxLinks = 64;  // with so many links, a new one first closes an unused one, if there is any
+  static constexpr int64_t kIdleMs = 10'000;  // how long an unused link is kept, in ms
 
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: MIGRATE is blocking
+  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: MIGRATE blocks the server
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
   void Start(const Session& session, const Command& command, Order order);  // begins the transfer
@@ -91,13 +91,13 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void Fail(Migration& migration, FailedMigrateStep failed_step);  // ends the transfer without success
   void MarkDone(Migration& migration);                             // notes that the transfer has ended, for EndTurn
   void Drop(const Channel& channel);
-  void CloseLongestIdle();                            // closes the link that was unused longest, if any is unused
+  void CloseLongestIdle();  // closes the unused link that was last used longest ago, if any is unused
   Channel* FindIdleChannel(const std::string& name);  // an unused link to this server; null: none
 
   void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
   MigrateOutcome CollectOutcome(Migration& migration);    // returns the result; resumes requests that wait for the keys
-  Session* FindCaller(const Migration& migration) const;  // the client's session; null: gone, or it has stopped waiting
-  void DeleteKeysOfGoneCaller(int db,                     // deletes moved keys here, if their client has gone
+  Session* FindCaller(const Migration& migration) const;  // the client that waits; null: gone, or waits no longer
+  void DeleteKeysOfGoneCaller(int db,                     // deletes moved keys here, since their client is gone
                               const std::vector<std::string>& keys);
   void ResumePausedRequests();  // runs requests that have waited for migrating keys
   int64_t NowMs() const;        // clock time in milliseconds
@@ -111,7 +111,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
     uint64_t session;        // id of the client's session
     MigrateOutcome outcome;  // the result of MIGRATE
   };
-  std::optional<CurrentOutcome> current_outcome_;  // set while the request of a client runs again; else nothing
+  std::optional<CurrentOutcome> current_outcome_;  // set while a client's MIGRATE runs again; otherwise nullopt
 };
 
 }  // namespace respite

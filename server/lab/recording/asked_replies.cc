@@ -77,8 +77,8 @@ void AskedReplies::Receive(std::vector<std::string> words) {
   Queue(std::move(words));
 }
 
-// Applies the mode of a CLIENT REPLY request. The caller does this first, because ON itself gets a reply, but OFF and
-// SKIP do not.
+// Applies the mode of a CLIENT REPLY request. The caller must do this before deciding whether the request itself gets a
+// reply: ON gets one, but OFF and SKIP do not.
 void AskedReplies::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
   if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;

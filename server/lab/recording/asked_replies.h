@@ -22,32 +22,31 @@ struct AskedRequest {                                 // a request that awaits a
 
 class AskedReplies {  // the requests of one connection that await a reply
  public:
-  // Parses bytes that the client has sent, and adds the requests in them.
-  void Feed(Bytes bytes);                                    // adds the requests in these bytes
+  void Feed(Bytes bytes);  // parses bytes that the client has sent, and adds the requests in them
   std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request to which this reply belongs; nullopt: none
-  void Confirm(const ReplyTree& message);              // handles a message, which may confirm the oldest SUBSCRIBE
-  bool IsPubSubMessage(const ReplyTree& reply) const;  // a message or a confirmation of SUBSCRIBE, not a reply
+  void Confirm(const ReplyTree& message);  // handles a Pub/Sub message, which may confirm the oldest SUBSCRIBE
+  bool IsPubSubMessage(const ReplyTree& reply) const;  // a Pub/Sub message or a confirmation of SUBSCRIBE, not a reply
 
   uint64_t count() const { return count_; }                    // number of requests that Feed has parsed
-  bool IsIncomparable() const { return has_other_protocol_; }  // SYNC, PSYNC or MONITOR was sent
-  bool MovesClock() const { return moves_clock_; }             // the client may have changed the server's clock
+  bool IsIncomparable() const { return has_other_protocol_; }  // no replies follow: SYNC, PSYNC or MONITOR was sent
+  bool MovesClock() const { return moves_clock_; }             // true: a request may have changed the server's clock
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
 
   void Receive(std::vector<std::string> words);  // handles one request that the parser has read
   void NoteReplyMode(const std::string& mode);   // handles CLIENT REPLY ON, OFF or SKIP
-  void Queue(std::vector<std::string> words);    // adds a request after MULTI
+  void Queue(std::vector<std::string> words);    // adds a request to owed_, and after MULTI also to queue_
 
-  RequestParser parser_;                                        // parses the bytes that the client sends
-  RequestBatch batch_;                                          // the requests that the parser has read
-  std::deque<AskedRequest> owed_;                               // requests that await a reply, oldest first
+  RequestParser parser_;           // parses the bytes that the client sends
+  RequestBatch batch_;             // the requests that parser_ has just read; empty between calls of Feed
+  std::deque<AskedRequest> owed_;  // requests that await a reply, oldest first
   std::optional<std::vector<std::vector<std::string>>> queue_;  // requests queued since MULTI; nullopt: no MULTI
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
-  bool has_subscribed_ = false;                                 // the client may get messages
-  bool has_other_protocol_ = false;                             // another protocol follows: SYNC, PSYNC or MONITOR
-  bool moves_clock_ = false;  // the client used TEST CLOCK, RESET or SNAPSHOT, or entered an isolated server
-  uint64_t count_ = 0;        // number of requests so far
+  bool has_subscribed_ = false;      // true: the client has sent SUBSCRIBE or similar, so messages may arrive
+  bool has_other_protocol_ = false;  // true: SYNC, PSYNC or MONITOR was sent, so what follows is not parsed
+  bool moves_clock_ = false;         // the client used TEST CLOCK, RESET or SNAPSHOT, or entered an isolated server
+  uint64_t count_ = 0;               // number of requests that were parsed so far
 };
 
 }  // namespace respite

@@ -30,7 +30,7 @@ class Recorder {  // writes all bytes that connections receive and send to a fil
   // Begins a recording in this file, and replaces the file if it exists. Only the owner of the file may read it,
   // because it contains passwords. Returns an error text, or nullopt.
   std::optional<std::string> Open(const std::string& path, const RecordingStart& start);
-  std::unique_ptr<StreamTap> NewTap();  // records a new connection; must be destroyed before this Recorder
+  std::unique_ptr<StreamTap> NewTap();  // records a new connection; the tap must be destroyed before this Recorder
   void Flush();                         // writes the buffered events to the file; after an error, ends the recording
   // Ends the recording. The server calls this when it ends, before it closes its connections. So these closings are not
   // recorded.
@@ -43,9 +43,9 @@ class Recorder {  // writes all bytes that connections receive and send to a fil
 
   const Parts parts_;           // other parts of the server that this class uses
   std::unique_ptr<File> file_;  // null before Open or after an error
-  int64_t began_us_ = 0;        // when the recording began (real time)
+  int64_t began_us_ = 0;        // when the recording began (real time, µs)
   std::string unwritten_;       // events that are not in the file yet
-  uint64_t connections_ = 0;    // number of connections so far
+  uint64_t connections_ = 0;    // number of connections recorded so far
 };
 
 }  // namespace respite

@@ -1,8 +1,8 @@
 // A recording: the bytes that all connections of a server received and sent, in order and with their times. The file is
 // text, except for these bytes:
 //
-//   respite-recording 1 1700000000000000 7 start time in Unix microseconds; the server's seed; and the emulated
-//                                          version, if any
+//   respite-recording 1 1700000000000000 7 version of the format; start time in Unix microseconds; the server's seed;
+//                                          and the emulated version, if any
 //   153 1 open                             microseconds since the start, connection, event
 //   201 1 in 14                            14 bytes from the client follow
 //   *1
@@ -13,7 +13,7 @@
 //   +PONG
 //
 //   900 1 end                              the client has closed its sending side
-//   910 1 close
+//   910 1 close                            the connection was closed
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct RecordedEvent {  // something that happened on one connection of a record
   enum class Kind : uint8_t { kOpen, kIn, kOut, kEnd, kClose };
 
   int64_t at_us = 0;        // time in µs since the start of the recording
-  uint64_t connection = 0;  // number of the connection in the recording
+  uint64_t connection = 0;  // number of the connection in the recording, from 1
   Kind kind = Kind::kOpen;
   std::string bytes = {};  // bytes that were received or sent, for kIn and kOut
 
@@ -40,7 +40,7 @@ struct RecordedEvent {  // something that happened on one connection of a record
 struct RecordingStart {          // what the first line of a recording file says
   int64_t began_us = 0;          // Unix time in µs when the recording began
   std::optional<uint64_t> seed;  // seed of the recorded server; nullopt: an older recording
-  std::string emulated = {};     // value of the directive `emulate` on the recorded server
+  std::string emulated = {};     // value of the directive `emulate` on the recorded server; empty: none
 };
 
 struct Recording {                    // the bytes that all connections of a server received and sent

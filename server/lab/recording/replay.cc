@@ -11,10 +11,12 @@ namespace respite {
 
 namespace {
 
-// If a reply is missing for this long, the command may wait for the server's clock. So the replay moves the clock.
+// After waiting for a reply for so many milliseconds (real time), the replay moves the server's clock on with TEST
+// CLOCK, because the command may be waiting for a later time of that clock.
 constexpr int64_t kMayWaitForClockMs = 20;
-// How long the replay waits for replies (kPatienceMs), and for the server's clock (kClockPatienceMs), before it gives
-// up. Without TEST CLOCK, it waits for replies longer by the time that passed in the recording.
+// How many milliseconds the replay waits for missing replies before it closes their connections (kPatienceMs), and for
+// TEST CLOCK before the replay fails (kClockPatienceMs). Without TEST CLOCK, the replay waits for replies longer by the
+// time that passed in the recording.
 constexpr int64_t kPatienceMs = 5000;
 constexpr int64_t kClockPatienceMs = 30'000;
 constexpr int64_t kLookAgainMs = 5;

@@ -33,7 +33,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
     Link::Target target;                                      // address of the server
     Time time = Time::kNone;
     double speed = 1;                       // how many times as fast as recorded, for kReal
-    std::vector<std::string> ignored = {};  // patterns for names of commands whose replies are not compared
+    std::vector<std::string> ignored = {};  // patterns for names of commands whose replies may differ
   };
   struct Parts {       // other objects that the replay uses
     Network& network;  // makes the connections to the server
@@ -44,15 +44,15 @@ class Replay {  // sends the requests of a recording to another server, and comp
   };
   Replay(Parts parts, Recording recording, Options options);
 
-  std::optional<int64_t> Continue();  // replays what is due; returns ms until the next call; nullopt: finished
+  std::optional<int64_t> Continue();  // replays what is due; returns ms until the next call; nullopt: ended
 
   struct Outcome {              // counts, and an error, that the user is told at the end
     uint64_t connections = 0;   // number of recorded connections that were opened again
     uint64_t requests = 0;      // number of recorded requests on these connections, whether sent or not
     uint64_t same = 0;          // number of equal replies
-    uint64_t different = 0;     // replies that differ or are missing, and connections that ended early
-    uint64_t unjudged = 0;      // replies that may differ: of ignored commands, or with varying contents
-    uint64_t incomparable = 0;  // connections that could not be compared completely: SYNC, PSYNC, MONITOR, or not RESP
+    uint64_t different = 0;     // number of replies that differ or are missing, and of connections that ended early
+    uint64_t unjudged = 0;      // number of replies that differ but may: of ignored commands, or with varying contents
+    uint64_t incomparable = 0;  // number of connections not compared completely: SYNC, PSYNC, MONITOR, or not RESP
     std::string failure;        // why the replay stopped early; empty if it is complete
   };
   const Outcome& outcome() const { return outcome_; }  // counts so far
@@ -66,8 +66,8 @@ class Replay {  // sends the requests of a recording to another server, and comp
   bool EndIfUnreachable();                    // if the server cannot be reached, ends the replay and returns true
   void GiveUpWaiting();                       // reports and closes the connections whose replies are missing
   bool ReachRecordedTimeOf(const RecordedEvent& event);  // may move the server's clock; false: `event` is not due yet
-  bool MoveClock(int64_t at_us);                // sets the server's clock; false: waits for the server, call it again
-  void ConnectClock();                          // opens the connection for TEST CLOCK
+  bool MoveClock(int64_t at_us);  // sets the server's clock; false: not yet (call again), or outcome_.failure is set
+  void ConnectClock();            // opens the connection that sends TEST CLOCK
   void Perform(const RecordedEvent& event);     // connects, sends, registers an expected reply or end, or hangs up
   void ReportEarlyEnd(const ReplayPeer& peer);  // reports a connection that the server ended too early
   void Finish();                                // ends the replay: compares, counts and removes all connections
@@ -76,9 +76,9 @@ class Replay {  // sends the requests of a recording to another server, and comp
   void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares one connection's replies that have arrived
   void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts a pair of replies, reports a difference
   void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
-  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // how long the replay waits already
+  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // ms since waiting_since_ms_
 
-  const Parts parts_;          // other parts of the server that this class uses
+  const Parts parts_;          // other objects that the replay uses
   const Recording recording_;  // the recording that is repeated
   const Options options_;      // how to replay
   const Time time_;
@@ -90,9 +90,9 @@ class Replay {  // sends the requests of a recording to another server, and comp
   int pending_clock_replies_ = 0;                          // number of replies that clock_ still awaits
   int64_t clock_ms_ = 0;                                   // Unix time to which the server's clock was set; 0: not yet
   int64_t clock_to_ms_ = 0;                                // Unix time in the latest TEST CLOCK request
-  int64_t waiting_since_ms_;                               // when an event or GiveUpWaiting last happened (real time)
-  int64_t performed_at_us_ = 0;                            // when the last replayed request or connection was recorded
-  Outcome outcome_;                                        // counts so far
+  int64_t waiting_since_ms_;     // when the latest event was performed, or replies were given up (real time)
+  int64_t performed_at_us_ = 0;  // recorded time of the latest request or connection (µs since the start)
+  Outcome outcome_;              // counts so far
 };
 
 }  // namespace respite

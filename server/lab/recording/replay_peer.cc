@@ -10,8 +10,8 @@ std::optional<ReplyTree> ReplayPeer::Answers::Next() {
   return next;
 }
 
-// Parses bytes that the recorded server has sent, and finds the request of each reply. This must happen immediately,
-// because replies and messages are then stored separately, so that their common order is lost.
+// Parses bytes that the recorded server has sent, and finds the request of each reply. This must happen immediately:
+// replies and messages are then stored separately, so their common order is lost.
 void ReplayPeer::Expect(Bytes bytes) {
   if (asked_.IsIncomparable()) return;
   recorded_.Feed(bytes);

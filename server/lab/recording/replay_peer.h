@@ -31,16 +31,16 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   // --- Recorded events.
 
   void Ask(Bytes bytes) { asked_.Feed(bytes); }
-  void Expect(Bytes bytes);                  // adds bytes that the recorded server has sent
-  void ExpectEnd() { expects_end_ = true; }  // notes that the recorded connection ended now
+  void Expect(Bytes bytes);                  // parses bytes that the recorded server has sent, to compare the replies
+  void ExpectEnd() { expects_end_ = true; }  // notes that the recorded connection was closed now
 
   // --- State.
 
   bool IsOpen() const { return link_ != nullptr && link_->stage() == Link::Stage::kOpen && !has_ended_; }  // connected
-  bool HasEnded() const { return has_ended_; }  // either side has closed the connection
-  bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // no connection was possible
-  bool IsOver() const { return expects_end_ && has_ended_; }     // this connection and the recorded one have ended
-  const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty if this side closed it
+  bool HasEnded() const { return has_ended_; }  // true: either side has closed the connection, or connecting failed
+  bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // true: connecting failed
+  bool IsOver() const { return expects_end_ && has_ended_; }  // true: this connection and the recorded one have ended
+  const std::string& end_reason() const { return end_reason_; }  // why the connection ended; empty: closed by this side
   bool HasPendingReplies() const;  // true: not open yet, or still awaits a recorded reply or end
   // Returns true if replies cannot be compared from now on: SYNC, PSYNC or MONITOR was sent, or the bytes are not RESP.
   bool IsIncomparable() const {  // true: replies cannot be compared from now on
@@ -48,12 +48,12 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   }
 
   uint64_t number() const { return number_; }           // number of the connection in the recording
-  uint64_t requests() const { return asked_.count(); }  // requests recorded until now, whether sent or not
+  uint64_t requests() const { return asked_.count(); }  // number of requests recorded until now, whether sent or not
 
   // Two replies to compare. At the end of the replay, one of them is nullopt if only one server has sent a further
   // reply.
   struct Pair {                           // the replies of both servers to one request, to compare
-    std::optional<AskedRequest> request;  // the request that got these replies; nullopt for a message
+    std::optional<AskedRequest> request;  // the request that got these replies; nullopt: a message, or unknown
     std::optional<ReplyTree> recorded;    // reply of the recorded server; nullopt: none
     std::optional<ReplyTree> replayed;    // reply of the new server; nullopt: none
   };
@@ -63,9 +63,9 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   std::optional<Pair> Next(Moment moment);  // takes the next pair of replies; nullopt: none
 
   // The interface Link::User.
-  void OnConnected() override;                       // the connection is established
-  void OnReceived(Bytes bytes) override;             // adds bytes that the new server has sent
-  void OnEnded(const std::string& reason) override;  // the connection has ended
+  void OnConnected() override;                       // called when the connection is established
+  void OnReceived(Bytes bytes) override;             // called with bytes that the new server has sent; parses them
+  void OnEnded(const std::string& reason) override;  // called when the connection has ended, or failed
 
  private:
   class Answers {  // the replies and messages that one of the two servers has sent
@@ -73,7 +73,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
     // Parses bytes that the server has sent. Afterwards, Next returns the complete replies and messages, one at a time.
     void Feed(Bytes bytes) { parser_.Feed(bytes); }
     std::optional<ReplyTree> Next();
-    bool HasFailed() const { return parser_.Failed(); }  // the bytes are not RESP
+    bool HasFailed() const { return parser_.Failed(); }  // true: the bytes are not RESP
 
     std::deque<ReplyTree> replies;   // replies that are not compared yet
     std::deque<ReplyTree> messages;  // messages that are not compared yet
@@ -83,18 +83,18 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
     ReplyTreeParser parser_;  // parses the server's bytes
   };
 
-  static std::optional<ReplyTree> TakeFirst(std::deque<ReplyTree>& queue);  // takes the first; nullopt: none
+  static std::optional<ReplyTree> TakeFirst(std::deque<ReplyTree>& queue);  // takes the first reply; nullopt: none
 
   const uint64_t number_;                // number of the connection in the recording
-  const std::function<void()> on_move_;  // called when data has arrived
+  const std::function<void()> on_move_;  // called when the connection changes or data has arrived
   std::unique_ptr<Link> link_;
-  AskedReplies asked_;                              // requests that await a reply
-  Answers recorded_;                                // replies of the recorded server
-  std::deque<std::optional<AskedRequest>> askers_;  // the requests to which the replies in recorded_ belong
-  Answers replayed_;                                // replies of the new server
-  bool expects_end_ = false;                        // in the recording, the connection was closed
-  bool was_open_ = false;                           // the connection was established
-  bool has_ended_ = false;                          // either side has closed the connection
+  AskedReplies asked_;                              // recorded requests, to find the request of each reply
+  Answers recorded_;                                // replies and messages of the recorded server
+  std::deque<std::optional<AskedRequest>> askers_;  // the request of each reply in recorded_; nullopt: unknown
+  Answers replayed_;                                // replies and messages of the new server
+  bool expects_end_ = false;                        // true: in the recording, the connection was closed
+  bool was_open_ = false;                           // true: the connection was established
+  bool has_ended_ = false;                          // true: either side has closed the connection, or connecting failed
   std::string end_reason_;                          // why the connection ended; empty if this side closed it
 };
 

@@ -20,25 +20,26 @@ class ReplyJudge {  // compares the replies of two servers to the same request
     kUnjudged,  // need not be equal: ignored, or of one type with contents that vary
   };
 
-  // `set` must outlive this object. `ignored` has patterns for full command names (`get`, `client|id`). Replies of
-  // matching commands are not compared: their verdict is kUnjudged.
+  // `set` must outlive this object. `ignored` has patterns for full command names (`get`, `client|id`). If the replies
+  // to a matching command differ, their verdict is kUnjudged.
   ReplyJudge(const CommandSet& set, const std::vector<std::string>& ignored);
 
   // Compares two replies. Ignores the order of elements in sets, in maps, and in replies without a specified order.
   // Some commands depend on time, chance or the server: their tips say so, or their group is `server` or `connection`.
-  // For these, the verdict is kUnjudged if both replies have the same type and none is an error. For a script, the
-  // verdict is also kUnjudged if only the order of elements differs, because scripts return hashes and sets as arrays.
+  // If their replies differ, the verdict is kUnjudged, unless the replies have different types or one is an error. For
+  // a script, the verdict is also kUnjudged if only the order of elements differs, because scripts return hashes and
+  // sets as arrays.
   Verdict Judge(const AskedRequest& request, const ReplyTree& recorded,  // compares two replies to a request
                 const ReplyTree& replayed) const;
 
  private:
   const Command* Find(const std::vector<std::string>& words) const;
   bool IsIgnored(const Command* command, const std::string& name) const;  // a pattern in ignored_ matches the command
-  Verdict JudgeOne(const std::vector<std::string>& words, const ReplyTree& recorded,  // of one command, also in EXEC
+  Verdict JudgeOne(const std::vector<std::string>& words, const ReplyTree& recorded,  // judges one command
                    const ReplyTree& replayed) const;
 
   const CommandSet& set_;
-  std::vector<std::string> ignored_;  // patterns for names of commands whose replies are not compared
+  std::vector<std::string> ignored_;  // patterns for names of commands whose replies may differ
 };
 
 }  // namespace respite

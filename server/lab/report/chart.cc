@@ -50,10 +50,11 @@ class ChartMaker {
   void SetTimes();
   bool IsShown(const ExpiredKey& expired) const;
   bool IsShown(const HeldLock& lock) const;
-  // Returns the height of the upper end of the row that shows this journal entry. If no row shows the entry, returns
+  // Returns the height (2n for row n) at which the row of this journal entry begins. If no row shows the entry, returns
   // the height for the next entry that is shown.
   size_t Above(uint64_t seq) const;
-  // Returns the height of the middle of the row that shows this journal entry. If no row shows it, returns Above(seq).
+  // Returns the height (2n + 1 for row n) of the middle of this journal entry's row. If no row shows the entry, returns
+  // Above(seq).
   size_t Within(uint64_t seq) const;
   size_t EndOf(const HeldLock& lock) const;
   static size_t FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock);
@@ -182,8 +183,9 @@ size_t ChartMaker::EndOf(const HeldLock& lock) const {
   return lock.ended_by == nullptr ? Above(lock.ended.next_seq) : Within(lock.ended.next_seq);
 }
 
-// Chooses the leftmost lane (bar beside the column) that is free where the lock begins. `lanes` contains, for each
-// lane, where its last lock ends.
+// Returns the index of the leftmost lane (bar beside the column) that is free where the lock begins. If none is free,
+// returns a new lane, or the last of kMaxLanes lanes. `lanes` contains, for each lane, the height at which its last
+// lock ends.
 size_t ChartMaker::FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock) {
   const auto free = std::ranges::find_if(lanes, [&lock](size_t until) { return until <= lock.from; });
   const auto lane = static_cast<size_t>(free - lanes.begin());

@@ -28,11 +28,11 @@ struct Chart {                                   // the journal as a sequence ch
   };
   struct Row {                    // a request or an expired key; time runs downwards
     int64_t at_us = 0;            // time in µs since `begin_us`
-    size_t column = kNoColumn;    // column of the client; for an expired key, of the lock's holder
+    size_t column = kNoColumn;    // index of the client's column; for an expired key, of its holder; or kNoColumn
     const RequestEntry* entry;    // the request that the row shows; null for an expired key
     const ExpiredKey* expired;    // the expired key that the row shows; null for a request
     int level = 0;                // depth of nesting: 1 in a transaction or a script, 2 in both
-    bool has_parent_row = false;  // the EXEC or EVAL that ran this request has a row above
+    bool has_parent_row = false;  // true: the EXEC or EVAL that ran this request has a row above
   };
   struct Lock : ChartSpan {          // the time for which a client held a lock
     size_t lane = 0;                 // index of the lane, which is a bar beside the column
@@ -50,7 +50,7 @@ struct Chart {                                   // the journal as a sequence ch
   std::vector<Lock> locks;      // the times during which clients held locks
   std::vector<Wait> waits;      // the times during which requests were blocked
   uint64_t requests = 0;        // number of requests in the journal that match the filter
-  uint64_t hidden_count = 0;    // number of matching requests before the first shown one
+  uint64_t hidden_count = 0;    // number of matching requests that are older than the first shown one
   uint64_t lost = 0;            // number of entries that the journal has dropped
 };
 

@@ -51,7 +51,8 @@ class TextWriter {
   std::string RowText(const Chart::Row& row) const;
   void AddLine(std::string line);
 
-  // The locks and the wait of one client that GoTo has reached. Locks in the same lane share one bar.
+  // What the current row shows of one client: a bar for each lane of locks, and the height up to which the client is
+  // blocked (waits_to).
   struct Shown {
     struct Bar {
       size_t from = 0;
@@ -114,8 +115,8 @@ void TextWriter::WriteLegend() {
   AddLine(line);
 }
 
-// Advances to a row: adds the locks and waits that begin up to the middle of this row to shown_. The chart has them
-// sorted by their beginning.
+// Advances to a row: adds to shown_ the locks that begin at or above the middle of this row, and the waits that begin
+// above the middle. The chart has both sorted by their beginning.
 void TextWriter::GoTo(size_t row) {
   middle_ = 2 * row + 1;
   for (; next_lock_ < chart_.locks.size() && chart_.locks[next_lock_].from <= middle_; ++next_lock_) {
