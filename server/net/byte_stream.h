@@ -82,7 +82,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   bool TlsHasBufferedInput() const;                                                 // does HasBufferedInput for TLS
   SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // does EventsToAwait for TLS
   SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // does PossibleTransfers for TLS
-  Transfer FailedTransfer();                     // makes kLater or kFailed from errno, after a failed system call
+  Transfer FailedTransfer();                     // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveSome(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
   Transfer SendSome(Bytes bytes);                // does Send, but gives no copy of the bytes to tap_
   Transfer SendSome(const ReplyBuffer& output, Portion portion);  // does Send, but gives no copy of the bytes to tap_

@@ -17,9 +17,10 @@ namespace respite {
 namespace {
 
 constexpr size_t kScratchBytes = 64 * 1024;
-// The maximum number of handlers of Asio per turn, and of tasks per turn. One wait of Asio can report as many events.
+// The maximum number of Asio's handlers that run per turn, and also of posted tasks. One epoll_wait of Asio reports at
+// most this number of events.
 constexpr int kHandlersPerTurn = 128;
-// The time between two runs of Asio's handlers while sockets keep the loop busy.
+// The shortest time, in microseconds, between two runs of Asio's handlers while sockets keep the loop busy.
 constexpr int64_t kHandlersEveryUs = 200;
 constexpr int64_t kHandshakesUs = 1000;
 constexpr int64_t kClosingsUs = 250;
@@ -129,8 +130,9 @@ void EventLoop::RemoveParticipant(Participant& participant) {
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
-// Serves clients in the middle of a turn. The interrupted turn may still use data in the scratch buffer, so this call
-// uses another buffer. It runs posted tasks only before the first turn of the loop (while the data set is loading).
+// Serves clients in the middle of a turn. The interrupted turn may still use data in the scratch buffer, so this
+// function uses another buffer. Posted tasks run here only before the first turn of the loop (while the data set is
+// loading).
 bool EventLoop::ServeDuringLongTask() {
   if (spare_scratches_.empty()) spare_scratches_.emplace_back(kScratchBytes);
   std::vector<char> own = std::exchange(scratch_, std::move(spare_scratches_.back()));

@@ -89,7 +89,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
  private:
   struct Asio;
   struct Task {                 // a call of Post that has not run yet
-    Participant* participant;   // the participant that posted the task; null: none
+    Participant* participant;   // the participant for which the task runs; null: none
     std::function<void()> run;  // the task itself
   };
 
@@ -108,7 +108,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   std::vector<Participant*> active_;  // participants with events; null: EndTurn was called, or the participant left
   std::vector<Task> posted_tasks_;    // tasks for the next turn; destroyed before asio_, which their connections use
   std::deque<Task> due_;              // tasks to run now; those beyond the limit wait for the next turn
-  bool is_busy_ = false;              // true: the last turn served sockets, so the next does not wait
+  bool is_busy_ = false;              // true: sockets keep the loop busy, so the next turn does not wait
   int64_t handlers_ran_us_ = 0;       // when Asio's handlers last ran (real time, µs)
   std::vector<char> scratch_;         // the buffer into which all connections read
   std::vector<std::vector<char>> spare_scratches_;  // read buffers for nested calls of ServeDuringLongTask

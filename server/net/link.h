@@ -49,7 +49,7 @@ class Link {  // an interface: one connection to another server, which never blo
   virtual std::string LocalAddress() const = 0;  // this side's address, such as "127.0.0.1:50000"
   virtual std::string PeerAddress() const = 0;   // the other side's address: "127.0.0.1:6379"
   virtual int FileDescriptor() const = 0;        // of the socket; -1: there is none yet
-  virtual Stage stage() const = 0;               // how far connecting has come; stays the same when the link ends
+  virtual Stage stage() const = 0;               // how far connecting has come; does not change when the link ends
 };
 
 // Makes the connections of a server, except those of its clients. LoopNetwork implements this for the event loop; tests
@@ -59,7 +59,7 @@ class Network {  // an interface: makes and accepts links (connections) to other
   class Watch {  // an interface: while this object exists, a handler is called when a pipe has input
    public:
     virtual ~Watch() = default;
-    virtual void SetReading(Link::Reading reading) = 0;  // stops or resumes calling the handler
+    virtual void SetReading(Link::Reading reading) = 0;  // kOff: stops calling the handler; kOn: resumes
   };
 
   // Gets the connections that other servers make to a listening port. May destroy the Listening inside OnAccepted.

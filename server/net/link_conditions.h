@@ -11,7 +11,7 @@
 
 namespace respite {
 
-struct LinkConditions {          // what TEST simulates for a link: packet loss, delays
+struct LinkConditions {          // what TEST CLUSTER simulates for a link: a cut network, delays
   bool is_cut = false;           // true: the link stays open, but no bytes get through
   int64_t send_delay_ms = 0;     // how long sent bytes are delayed
   int64_t receive_delay_ms = 0;  // how long received bytes are delayed

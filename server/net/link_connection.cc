@@ -21,7 +21,7 @@ namespace {
 // The maximum number of reads from one socket per event. Further input waits for the next event, so that other sockets
 // are served in between.
 constexpr size_t kReceivesPerEvent = 4;
-// If this many received bytes are delayed, reading stops until some of them are delivered.
+// If so many received bytes are held back by a simulated delay, reading stops until some of them are delivered.
 constexpr size_t kMaxDelayedBytes = size_t{16} << 20;
 
 // Binds the socket to a local address. Returns false if that fails.
@@ -91,8 +91,8 @@ void LinkConnection::Stop() {
   stream_->Close();
 }
 
-// Changes the simulated conditions. While the link is cut, received bytes and bytes in the socket wait; they are
-// delivered when the link is no longer cut.
+// Changes the simulated conditions. While the link is cut, bytes in both directions wait; they are sent and delivered
+// when the link is no longer cut.
 void LinkConnection::SetConditions(const LinkConditions& conditions) {
   const bool was_cut = std::exchange(conditions_, conditions).is_cut;
   if (user_ != nullptr) ShortenDelay(to_send_, conditions.send_delay_ms, &LinkConnection::SendDue);
@@ -303,7 +303,7 @@ void LinkConnection::SetReading(Link::Reading reading) {
   if (is_reading_ && user_ != nullptr && stream_->HasBufferedInput()) ReceiveLater();
 }
 
-// Registers the socket events that are needed now. They depend on the stage, the unsent bytes, SetReading and the
+// Tells the poller which socket events are needed now. They depend on the stage, the unsent bytes, SetReading and the
 // simulated conditions.
 void LinkConnection::Watch() {
   if (conditions_.is_cut) return Unwatch();

@@ -48,8 +48,8 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
 
   Link::Stage stage() const { return stage_; }  // how far connecting has come
 
-  void OnReadable() override { OnReady({.read = true}); }   // called by SocketPoller
-  void OnWritable() override { OnReady({.write = true}); }  // called by SocketPoller
+  void OnReadable() override { OnReady({.read = true}); }   // called by SocketPoller: the socket has input
+  void OnWritable() override { OnReady({.write = true}); }  // called by SocketPoller: the socket takes output
   bool MayTakeLong() const override { return false; }       // false: OnReadable never takes long
 
   const Link::Target& target() const { return target_; }  // where the link connects to
@@ -81,7 +81,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   void OnReady(SocketPoller::Interest ready);  // called when the socket is ready: connects, sends or receives
   void Receive();                              // reads what the socket has, and delivers it to the user
   void ReceiveLater();                         // calls Receive in a later turn of the event loop
-  bool HasUnsent() const { return unsent_.size() != sent_; }  // true: bytes wait for the socket (not for a delay)
+  bool HasUnsent() const { return unsent_.size() != sent_; }  // true: the socket has not taken all bytes of unsent_
   void SendNow(Bytes bytes);                                  // sends bytes without delay; queues what does not fit
   void SendMore();                                            // sends what the socket takes of unsent_
   void Deliver(Bytes bytes);                                  // gives received bytes to the user, or delays them

@@ -29,7 +29,7 @@ class NameResolver {  // finds the IP addresses of a host name, with a timeout
   using Addresses = std::vector<HostAddress>;
   using LookUp = std::function<Addresses(const std::string& host, const std::string& port)>;
   using TimePoint = std::chrono::steady_clock::time_point;
-  static constexpr size_t kMaxLookUps = 8;  // maximum number of look-ups that run, also after their timeout
+  static constexpr size_t kMaxLookUps = 8;  // maximum number of look-ups at the same time, including timed-out ones
 
   NameResolver() : NameResolver(LookUpBySystem) {}
   // For tests. `look_up` is called on other threads, and may still run after the resolver is destroyed.

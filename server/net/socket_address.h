@@ -12,7 +12,7 @@
 
 namespace respite {
 
-struct TcpOptions {   // with which ListenTcp opens a port
+struct TcpOptions {   // how ListenTcp opens a port
   int port = 0;       // port to listen at; 0: the system chooses
   int backlog = 511;  // how many connections may wait for accept(2)
   uint32_t mark = 0;  // socket option SO_MARK, for the firewall; 0: none
@@ -44,7 +44,7 @@ struct SocketAddresses {        // the addresses of both ends of a connection
   bool is_unix_socket = false;  // true: the connection came through a Unix socket
   bool is_loopback = false;     // true: the peer is on this machine (Unix socket or loopback address)
 };
-SocketAddresses SocketAddressesOf(int descriptor);  // asks the kernel for both addresses
+SocketAddresses SocketAddressesOf(int descriptor);  // asks the kernel for the addresses of both ends
 
 // Sets TCP_NODELAY and keepalive. The system sends the first keepalive probe after the connection was idle for
 // `keepalive_s` seconds.

@@ -18,8 +18,8 @@ constexpr uint32_t kHungUp = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 
 }  // namespace
 
-// Memory for the one operation that WakeAsio starts at a time. Otherwise Asio would allocate an operation for each
-// wait. When the SocketPoller is destroyed, Asio still has the operation, and destroys it later.
+// Memory for the asynchronous wait that WakeAsio starts; there is one at a time. Otherwise Asio would allocate memory
+// for each wait. When the SocketPoller is destroyed, Asio still has the wait, and destroys it later.
 struct SocketPoller::WaitMemory {
   static constexpr size_t kBytes = 256;
   alignas(std::max_align_t) std::array<std::byte, kBytes> bytes;
@@ -52,7 +52,8 @@ struct SocketPoller::WaitAllocator {  // allocates from a WaitMemory, or from th
   WaitMemory* memory;
 };
 
-// An executor of a known type costs less than Asio's default executor, which can hold any type.
+// The epoll set, as a descriptor of Asio. Its executor has a known type, which costs less than Asio's default executor,
+// because that can hold any type.
 struct SocketPoller::Set {
   using Executor = asio::io_context::executor_type;
   explicit Set(asio::io_context& context) : descriptor(context, epoll_create1(EPOLL_CLOEXEC)) {}

@@ -85,7 +85,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
 
   const Pace& pace_;          // the clock of real elapsed time
   std::unique_ptr<Set> set_;  // the epoll set of all watched sockets
-  Round* round_ = nullptr;    // the ready sockets that Serve is calling; null: Serve does not run
+  Round* round_ = nullptr;    // the ready sockets whose watchers Serve is calling; null: Serve does not run
   bool wakes_asio_ = false;   // true: WakeAsio was called, and Asio still waits for set_
 };
 

@@ -76,7 +76,7 @@ std::optional<std::string> SwitchAppendOnly(const Settings& settings, AppendOnly
   return std::nullopt;
 }
 
-// Registers hooks for the command logs, latency monitoring and the log.
+// Registers the hooks of CONFIG SET for the command logs, latency monitoring and the log.
 void RegisterObservationHooks(const Services& services) {
   Config& config = services.env.config;
   config.AddHook({"commandlog-execution-slower-than", "commandlog-request-larger-than", "commandlog-reply-larger-than"},

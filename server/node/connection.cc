@@ -85,7 +85,8 @@ void Connection::OnReady(SocketPoller::Interest ready) {
   host_->services().clients.registry.QueueFlush(*session_);
 }
 
-// Queues a step of the handshake. Until the queue reaches this connection, ignores the events of the socket.
+// Queues the next step of the TLS handshake. Until the queue reaches this connection, no events of the socket are
+// reported.
 void Connection::JoinHandshakes() {
   Register({});
   host_->loop().handshakes().AddStep([self = shared_from_this()] { self->ContinueHandshake(); });

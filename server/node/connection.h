@@ -22,12 +22,12 @@ class Connection final : public Transport,  // the socket of one client, and its
 
   void Start();  // begins to serve the client, after a TLS handshake if needed
 
-  void Flush(size_t most_bytes) override;  // writes at most about `most_bytes` of the output to the socket
+  void Flush(size_t most_bytes) override;  // writes about `most_bytes` of the output, or less, to the socket
   void Resume() override;                  // runs the client's waiting requests in the next turn
-  void Close() override;                   // closes the socket now; frees the session in a later turn
+  void Close() override;                   // stops serving the client; the socket is closed and the session freed soon
   int FileDescriptor() const override { return stream_.FileDescriptor(); }  // number of the socket
   bool IsWaitingToWrite() const override { return wanted_.write; }  // true: output waits for space in the socket
-  bool IsHandshakeLate() const override;                            // true: the TLS handshake has taken too long
+  bool IsHandshakeLate() const override;                            // true: the TLS handshake has taken over 30 s
 
   // MoveTo makes the connection a client of another server on the same loop, with a new session. The other server also
   // handles the requests that arrived after the current one. Requires: no command of this client runs, and the next
@@ -52,7 +52,7 @@ class Connection final : public Transport,  // the socket of one client, and its
 
   void OnReadable() override { OnReady({.read = true}); }    // called when the socket has input
   void OnWritable() override { OnReady({.write = true}); }   // called when the socket has space
-  bool MayTakeLong() const override { return sends_much_; }  // true: one call may take much of a turn
+  bool MayTakeLong() const override { return sends_much_; }  // true: one OnReadable may take much of a turn
 
  private:
   void OnReady(SocketPoller::Interest ready);      // reads or writes, as far as the socket is ready
@@ -66,7 +66,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   void ResumeInNextTurn();                         // calls RunPump in the next turn; other clients run first
   void HandleDisconnect(Transfer::State state);    // the client has disconnected (kEnded), or reading failed (kFailed)
   void CloseGradually();                           // removes the subscriptions, perhaps over several turns, then closes
-  void RunPump();                            // runs the client's requests that have arrived, as far as they may run
+  void RunPump();                            // runs the client's requests that have arrived, as far as they may run now
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other`, closes the old one
   // Called when a client has returned to the server that accepted it. Gives the client the user that it had when it
   // left. If that user was deleted or turned off, treats the client as new.

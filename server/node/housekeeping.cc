@@ -42,8 +42,8 @@ constexpr size_t kWatchesPerTurn = 1000;
 constexpr int64_t kWakeAgainMs = 10;  // while a script or loading occupies the server
 constexpr size_t kClientsCheckedAtLeast = 5;
 
-// Resumes these sessions if they still exist. Looks them up by ID, because a resumed session may close later ones
-// (CLIENT KILL). Closed sessions are freed while a long script lets other clients be served.
+// Resumes these sessions if they still exist. Looks them up by ID, because a resumed session may close another one of
+// the list (CLIENT KILL). Closed sessions are freed while a long script lets other clients be served.
 void Resume(const Clients& clients, const std::vector<Session*>& sessions) {
   std::vector<uint64_t> ids;
   ids.reserve(sessions.size());

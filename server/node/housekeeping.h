@@ -26,7 +26,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
 
   void PassTime(int64_t elapsed_ms,  // moves the clock in steps with `advance`, and runs timeouts in between
                 const std::function<void(int64_t)>& advance) override;
-  void OnClockChanged(Motion motion) override;  // TEST CLOCK: computes again when Wake must run
+  void OnClockChanged(Motion motion) override;  // TEST CLOCK: stops or resumes expiry; plans Wake again
 
  private:
   void SampleStats();   // updates rates and peak memory for INFO
@@ -37,7 +37,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
   void RequestWake();         // asks the Host to call Wake when the next timeout is due
   void ContinueInNextTurn();  // starts another turn if some work has not finished
   void ResumePaused();        // runs the requests that waited for the end of CLIENT PAUSE
-  void ResumeUnblocked();     // runs the input of clients whose wait has ended
+  void ResumeUnblocked();     // runs the requests of clients that are no longer blocked
   void CheckAwaits();         // replies to each TEST AWAIT whose condition is true now
 
   const Services& services_;             // all parts of the server

@@ -64,7 +64,7 @@ void SendError(const Descriptor& socket, Bytes error) {
 }
 
 // Makes `name` the group of the unix socket's file. Members of this group can then connect if the mode of the file
-// allows it. Does nothing if `name` is empty.
+// allows it. Does nothing if `name` is empty. Returns an error text, or nullopt.
 std::optional<std::string> GiveToGroup(const std::string& path, const std::string& name) {
   if (name.empty()) return std::nullopt;
   const group* const found = getgrnam(name.c_str());
@@ -212,7 +212,8 @@ void Listener::WaitForClient(const std::shared_ptr<Socket>& socket) {
 }
 
 void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
-  // A session that is being closed still has a descriptor, so it counts against maxclients here.
+  // A closed client whose socket waits in closings() still has a descriptor, so the socket counts against maxclients
+  // here.
   const size_t open = host_.services().clients.registry.Count() + host_.loop().closings().Size();
   const Settings& settings = host_.services().env.settings;
   const bool is_tls = socket->protocol == Protocol::kTls;
@@ -232,8 +233,8 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   WaitForClient(socket);
 }
 
-// Pauses accepting when descriptors or memory have run out. The waiting client stays in the kernel's queue; without the
-// pause, it would wake the loop immediately.
+// Pauses accepting for 100 ms when descriptors or memory have run out. The waiting client stays in the kernel's queue;
+// without the pause, this client would wake the loop immediately.
 void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
   socket->retry.expires_after(kPauseWithoutDescriptors);
   // The handler checks `weak`, because an expired timer calls its handler even if the timer was destroyed in the same

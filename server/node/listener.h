@@ -49,10 +49,10 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   Result<Sockets, std::string> OpenTcp(Protocol protocol, int port);  // opens a socket for each `bind` address
   std::optional<std::string> OpenUnix();                              // opens the Unix socket; returns the error
   void RemoveUnixFile();       // removes the Unix socket's file, unless another server replaced it
-  void ReservePort(int port);  // keeps other programs from using the port
+  void ReservePort(int port);  // keeps other programs from using the port until ListenAgain
   void WaitForClient(const std::shared_ptr<Socket>& socket);  // calls AcceptAll when a client connects
   void AcceptAll(const std::shared_ptr<Socket>& socket);      // accepts waiting clients, up to the limit per turn
-  void AcceptLater(const std::shared_ptr<Socket>& socket);    // calls AcceptAll again soon, as too many files are open
+  void AcceptLater(const std::shared_ptr<Socket>& socket);    // pauses accepting for 100 ms, as too many files are open
   void AdmitSocket(Descriptor accepted, Protocol protocol);   // makes the socket a client's connection, or refuses it
 
   NodeHost& host_;                        // the server that gets the clients

@@ -28,7 +28,7 @@ class Node {  // one server without its sockets: owns all its parts
  public:
   struct Parts {           // what Node gets from outside; must outlive the Node
     Config& config;        // the values of all directives
-    const Clock& clock;    // time that clients see, and TEST CLOCK can move
+    const Clock& clock;    // clock of the machine; TEST CLOCK moves movable_clock_ instead
     const Pace& pace;      // real time, which nobody can move
     Logger& log;           // the server's log
     HashKey hash_key;      // secret seed of the hash functions in all tables

@@ -21,8 +21,8 @@ namespace respite {
 
 namespace {
 
-// The longest time for which a timer is set. A timer counts nanoseconds, so the longest timeouts of clients would
-// overflow. If the timer expires too early, Housekeeping sets it again.
+// The longest time, in milliseconds, for which a timer is set. A timer counts nanoseconds, so the longest timeouts of
+// clients would overflow. If the timer expires too early, Housekeeping sets it again.
 constexpr int64_t kLongestSleepMs = 24 * 3'600'000;
 
 }  // namespace

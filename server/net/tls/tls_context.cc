@@ -27,8 +27,8 @@ struct KeyPair {
 
 const char* OrNull(const std::string& text) { return text.empty() ? nullptr : text.c_str(); }
 
-// Returns the OpenSSL options that disable all TLS versions that are not in `list` (tls-protocols). Returns nullopt if
-// a word of the list is not a TLS version.
+// Returns the OpenSSL options that disable all TLS versions that are not in `list` (tls-protocols). An empty list
+// disables only TLS 1.0 and 1.1. Returns nullopt if a word of the list is not a TLS version.
 std::optional<uint64_t> ProtocolsTurnedOff(const std::string& list) {
   if (list.empty()) return SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
   uint64_t off = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1 | SSL_OP_NO_TLSv1_2 | SSL_OP_NO_TLSv1_3;
@@ -48,7 +48,8 @@ std::optional<uint64_t> ProtocolsTurnedOff(const std::string& list) {
   return off;
 }
 
-// Gives OpenSSL the password of the key. Without this callback OpenSSL would ask for the password at the terminal.
+// A callback of OpenSSL: gives the password of the private key. Without this callback OpenSSL would ask for the
+// password at the terminal.
 int GivePassword(char* target, int room, int /*writing*/, void* password) {
   const Bytes text = *static_cast<const std::string*>(password);
   if (text.empty() || text.size() > static_cast<size_t>(room)) return -1;
@@ -111,8 +112,8 @@ Objection LoadDhParameters(SSL_CTX* context, const Settings& settings) {
   return "Failed to load DH params file: " + path + ": " + TakeOpenSslError();
 }
 
-// Unlike in Redis, "tls-session-caching no" disables all resumption of sessions. In Redis, sessions can still be
-// resumed by tickets.
+// Turns the resumption of TLS sessions on or off (tls-session-caching). Unlike in Redis, "no" disables all resumption.
+// In Redis, sessions can then still be resumed by tickets.
 void KeepSessions(SSL_CTX* context, const Settings& settings) {
   if (settings.tls_session_caching) {
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_SERVER);

@@ -89,8 +89,8 @@ const BIO_METHOD* MakeWireMethod() {
   return method;
 }
 
-// Returns OpenSSL's table of the functions above. The table is made once and never freed, because a connection may
-// outlive all static objects.
+// Returns OpenSSL's table of the functions of this BIO (ReadWire, WriteWire …). The table is made once and never freed,
+// because a connection may outlive all static objects.
 const BIO_METHOD* WireMethod() {
   static const BIO_METHOD* const method = MakeWireMethod();
   return method;
@@ -143,8 +143,8 @@ Transfer TlsStream::Handshake() {
   return {Transfer::State::kMoved};
 }
 
-// Reads until `target` is full or OpenSSL has no more bytes, because the socket reports no event for bytes that OpenSSL
-// has read already.
+// Reads until `target` is full or OpenSSL has no more bytes. A later call could come too late, because the socket
+// reports no event for bytes that OpenSSL has already read.
 Transfer TlsStream::Receive(std::span<char> target) {
   if (broken_) return {Transfer::State::kFailed};
   ERR_clear_error();
@@ -168,8 +168,8 @@ Transfer TlsStream::Receive(std::span<char> target) {
   return {Transfer::State::kMoved, filled};
 }
 
-// Sends from the front of `output`. If its first segment is smaller than a TLS record, copies several segments into one
-// record.
+// Sends bytes from the front of `output`. If the first segment of `output` is smaller than a TLS record, copies several
+// segments into one record.
 Transfer TlsStream::Send(const ReplyBuffer& output, size_t max_bytes) {
   Bytes front;
   output.VisitFront(1, [&](Bytes piece) { front = piece; });

@@ -26,12 +26,12 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // The functions below do the work of the functions of ByteStream with the same names, which describe them.
+  // These functions of TlsStream do the work of the functions of ByteStream with the same names, which describe them.
   bool InHandshake() const { return in_handshake_; }  // true: the TLS handshake is not complete
   Transfer Handshake();                               // performs the next step of the TLS handshake; kMoved: complete
   Transfer Receive(std::span<char> target);           // decrypts what the socket has, as far as `target` has room
   // Sends at most `max_bytes` bytes from the front of the output.
-  Transfer Send(const ReplyBuffer& output, size_t max_bytes);    // encrypts and sends from the front
+  Transfer Send(const ReplyBuffer& output, size_t max_bytes);    // encrypts and sends from the front of `output`
   Transfer Send(Bytes bytes);                                    // encrypts and sends bytes from the front
   bool HasBufferedInput() const { return has_buffered_input_; }  // true: Receive has bytes, the end or an error
   SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;     // socket events needed for transfers
@@ -44,7 +44,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
  private:
   enum class Waits : uint8_t { kForInput, kForWritability };
 
-  Transfer ClassifyResult(int result, Waits& waits);  // why a call moved no bytes; sets `waits` if it must be repeated
+  Transfer ClassifyResult(int result, Waits& waits);  // why a call moved no bytes; kLater: sets what to wait for
 
   std::unique_ptr<Wire> wire_;                 // the socket as OpenSSL sees it (BIO)
   SslHandle connection_;                       // OpenSSL's object for the connection
