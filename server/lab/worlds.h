@@ -33,7 +33,7 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   };
   struct Summary {  // one line of TEST WORLD LIST
     std::string name;
-    size_t clients;            // number of clients of the isolated server
+    size_t clients;            // number of clients that are connected to the isolated server
     size_t keys;               // number of keys
     int port;                  // port of its own; 0 if it has none
     std::string_view version;  // emulated version; empty if none
@@ -44,8 +44,9 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   virtual bool Has(Bytes name) const = 0;
   // Creates a world. Returns an error text, or nullopt. Requires: there is no world of this name.
   virtual std::optional<std::string> Create(Bytes name, const Order& order) = 0;  // creates a server; returns the error
-  // Disconnects the clients of a world, and removes the world after this turn of the event loop. Requires: Has(name).
-  virtual void Drop(Bytes name) = 0;  // removes the isolated server with this name
+  // Stops a world and disconnects its clients. Its name is free immediately; a later turn of the event loop destroys
+  // its server. Requires: Has(name).
+  virtual void Drop(Bytes name) = 0;  // ends the isolated server with this name
   virtual std::vector<Summary> List() const = 0;
   virtual size_t Count() const = 0;          // number of worlds (isolated servers)
   virtual bool HaveClients() const = 0;      // whether any world (isolated server) has a client
@@ -53,7 +54,7 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
 
   struct Entry {                            // how a client enters a world (isolated server)
     std::string world;                      // name of the isolated server; empty: the main server
-    std::string reply = "+OK\r\n";          // sent when the client has moved
+    std::string reply = "+OK\r\n";          // reply that the client gets when it has moved
     std::vector<std::string> request = {};  // if not empty, the client's first request there, instead of `reply`
   };
   virtual bool MayMove(const Session& session) const = 0;  // whether the connection can move to an isolated server

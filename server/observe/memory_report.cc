@@ -26,7 +26,8 @@ constexpr size_t kTooLittleToJudge = 5 * kMegabyte;
 constexpr size_t kWasteThatMatters = 10 * kMegabyte;
 constexpr size_t kLargeClient = 200 * 1024;
 
-// Returns whether the ratio large / small exceeds the limit and the difference is large enough to matter.
+// Returns whether large / small exceeds the limit and the difference is more than 10 MB, which is large enough to
+// matter.
 bool Wasteful(size_t large, size_t small, double limit) {
   return large > small + kWasteThatMatters && MemoryReport::Ratio(large, small) > limit;
 }

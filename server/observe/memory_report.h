@@ -22,13 +22,13 @@ struct MemoryReport {      // what the server uses memory for, in bytes
   size_t used_bytes = 0;             // memory that is allocated now
   size_t startup_bytes = 0;          // used_bytes just after the start
   size_t clients_bytes = 0;          // all memory of clients other than replicas, not only buffers
-  size_t replicas_bytes = 0;         // memory of replicas; memory that several share counts once
+  size_t replicas_bytes = 0;         // memory of replicas; memory that several replicas share counts once
   size_t backlog_bytes = 0;          // memory of the replication backlog
   size_t aof_buffer_bytes = 0;       // commands that wait to be written to the append-only file
   size_t script_engine_bytes = 0;    // memory of the Lua interpreter of EVAL
-  size_t script_bytes = 0;           // the scripts that EVAL has cached
+  size_t script_bytes = 0;           // memory of the scripts that EVAL has cached
   size_t function_engine_bytes = 0;  // memory of the Lua interpreter of FCALL
-  size_t function_bytes = 0;         // the libraries of FUNCTION LOAD
+  size_t function_bytes = 0;         // memory of the libraries of FUNCTION LOAD
   size_t overhead_bytes = 0;         // startup_bytes, buffers, scripts and key tables: all except keys and values
   size_t keys = 0;                   // number of keys in all databases
   size_t clients = 0;                // number of clients other than replicas
@@ -36,7 +36,7 @@ struct MemoryReport {      // what the server uses memory for, in bytes
   AllocatorStats allocator;          // figures of the memory allocator
   std::vector<Database> databases;   // one element for each database that has keys
 
-  size_t DatasetBytes() const {  // memory of keys and values
+  size_t DatasetBytes() const {  // estimated memory of keys and values: used_bytes without overhead_bytes
     return used_bytes > overhead_bytes ? used_bytes - overhead_bytes : 0;
   }
   size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }  // memory of both Lua interpreters
@@ -67,7 +67,8 @@ struct MemoryReport {      // what the server uses memory for, in bytes
 // Measures the memory usage now. Cost: O(clients + databases), and some µs for the allocator and /proc.
 MemoryReport MeasureMemory(const Services& services);  // measures the memory now
 
-// The limits above which MemoryDoctor warns are those of Redis.
+// Gives advice on the memory usage, as MEMORY DOCTOR does. The limits above which MemoryDoctor warns are those of
+// Redis.
 std::string MemoryDoctor(const MemoryReport& report);  // MEMORY DOCTOR: advice in plain text
 
 }  // namespace respite

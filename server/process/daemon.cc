@@ -10,7 +10,8 @@ namespace respite {
 
 namespace {
 
-// The maximum time for which the parent waits. Launchers wait two seconds for the parent's exit.
+// The maximum time, in milliseconds, for which the parent of a daemon waits. Launchers wait two seconds for the exit of
+// the parent.
 constexpr int kParentWaitMs = 1000;
 
 [[noreturn]] void WaitAndLeave(int child_end) {

@@ -34,8 +34,8 @@ constexpr int kOutputDescriptor = 4;
 constexpr int64_t kReportEveryUs = 1'000'000;
 // When processors are scarce, clients have priority: with this niceness a child gets a third of the server's share.
 constexpr int kNiceness = 5;
-// A child may spend at most 1/kMemoryLookShare of its time on measuring its memory, since measuring delays page faults
-// of the process.
+// A child may spend at most 1/kMemoryLookShare of its time on measuring its memory, since measuring delays the page
+// faults of the child.
 constexpr int64_t kMemoryLookShare = 100;
 
 const char* NameOf(ChildWork work) { return work == ChildWork::kRewrite ? "AOF rewrite" : "RDB"; }
@@ -125,8 +125,8 @@ class PipeReporter final : public ChildReporter {
   uint64_t looks_ = 0;
 };
 
-// Closes all descriptors of the child except standard input, output and error, the pipe for reports, and `output`. A
-// negative `output` means none.
+// Closes all descriptors of the child except standard input, output and error, the pipe for reports (which becomes
+// descriptor 3), and `output` (which becomes 4). A negative `output` means none.
 void CloseInherited(int pipe, int output) {
   closelog();  // otherwise syslog would write to a descriptor that later belongs to another file
   const int kept_output = output < 0 ? -1 : fcntl(output, F_DUPFD, kOutputDescriptor + 1);  // safe from the dup2 calls
@@ -136,7 +136,8 @@ void CloseInherited(int pipe, int output) {
   close_range(kept_output >= 0 ? kOutputDescriptor + 1 : kReportDescriptor + 1, ~0U, 0);
 }
 
-// Reads a small file of /proc into the buffer, up to kSize bytes.
+// Reads a small file of /proc into the buffer, up to kSize bytes. Returns the content, or an empty text if the file
+// cannot be read.
 template <size_t kSize>
 std::string_view ReadWhole(const char* path, std::array<char, kSize>& into) {
   const Descriptor file(open(path, O_RDONLY | O_CLOEXEC));

@@ -57,7 +57,7 @@ Node::Parts NodeServer::MakeNodeParts() {
   Node::Parts node = {parts_.config,         parts_.clock, parts_.pace, parts_.log,
                       HashKey::FromKernel(), SystemSeed(), files_,      children_};
   if (!settings().hash_seed.empty()) {
-    // As in Valkey, the order of SCAN is the same on all servers with this directive.
+    // As in Valkey, all servers with the same `hash-seed` return the keys of SCAN in the same order.
     const auto digest = Sha256(settings().hash_seed);
     std::memcpy(&node.hash_key.low, digest.data(), sizeof node.hash_key.low);
     std::memcpy(&node.hash_key.high, digest.data() + sizeof node.hash_key.low, sizeof node.hash_key.high);
@@ -329,7 +329,8 @@ void NodeServer::Crash(AppendFsync policy, const Session* spared) {
   CloseServerLinks();
 }
 
-// Omits a port that another process has taken since the server stopped listening.
+// Reserves each port on each `bind` address. Omits a port that another process has taken since the server stopped
+// listening.
 std::vector<Descriptor> NodeServer::ReservePorts() const {
   std::vector<int> ports = {settings().bound_port, settings().tls_port};
   const auto bus = BusPortOf(settings());

@@ -75,7 +75,7 @@ class NodeServer {  // one Redis server of this process
   NodeServer(const NodeServer&) = delete;
   NodeServer& operator=(const NodeServer&) = delete;
 
-  std::optional<uint64_t> seed() const { return parts_.seed; }  // seed of random choices; nullopt: none
+  std::optional<uint64_t> seed() const { return parts_.seed; }  // seed of random choices; nullopt: random
 
   // The result of a step. kFailed: the reason is already logged. kStopped: a request has stopped the server during the
   // step.
@@ -135,7 +135,7 @@ class NodeServer {  // one Redis server of this process
   // connection. Requires: the server no longer listens.
   std::vector<Descriptor> ReservePorts() const;     // keeps the ports taken until the descriptors are closed
   void HandleSignal(int signal);                    // shuts the server down as SIGTERM or SIGINT asks
-  bool HasStopped() const { return has_stopped_; }  // no longer serves clients, but may still have data
+  bool HasStopped() const { return has_stopped_; }  // true: no longer serves clients, but may still have data
   int exit_code() const { return exit_code_; }      // valid after the server has stopped
   bool IsReplica() const { return is_replica_; }    // true: replica; false: primary or Sentinel
   // Measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as clients.
@@ -184,11 +184,11 @@ class NodeServer {  // one Redis server of this process
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
   std::unique_ptr<Listener> listener_;             // accepts clients; null before Build
-  std::vector<Descriptor> bus_port_sockets_;       // sockets that keep the port of the cluster bus free
+  std::vector<Descriptor> bus_port_sockets_;       // sockets that reserve the port of the cluster bus until Load
   std::optional<InitialCluster> initial_cluster_;  // the initial cluster nodes; nullopt: nodes.conf has them
   std::string replid_if_empty_;                    // replication ID for a server without data; empty: a new one
   const NodeServer* data_source_ = nullptr;        // the server whose data Load copies; null: Load reads files
-  std::atomic<bool> has_stopped_ = false;          // the server has stopped; never reset
+  std::atomic<bool> has_stopped_ = false;          // true: the server has stopped; never reset
   std::atomic<int> exit_code_ = 0;                 // exit code of this server; valid after it has stopped
   std::atomic<bool> is_replica_ = false;           // true: replica; false: primary or Sentinel
   int64_t last_client_ms_;  // when there last was a client (real time); at first, when the server was created

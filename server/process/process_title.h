@@ -14,11 +14,11 @@ std::string ProcessTitleText(const Config& config, const std::string& program); 
 
 class ProcessTitle {  // writes the title of the process that ps and top show
  public:
-  // The constructor changes nothing; the first Set does.
+  // The constructor changes nothing; the first call of Set does.
   ProcessTitle(int argc, char** argv) : argc_(argc), argv_(argv) {}
 
-  // Truncates a title that does not fit. The first call moves the environment to other memory. After that call, argv no
-  // longer contains the arguments.
+  // Sets the title, and truncates a title that does not fit. The first call moves the environment to other memory.
+  // After that call, argv no longer contains the arguments.
   void Set(const std::string& title);
 
  private:

@@ -524,7 +524,7 @@ void ServerProcess::RemovePidAndPortFiles() {
   port_file_.Remove();
 }
 
-// Removes what the failed start has created.
+// Removes what the failed start has created. Returns the exit code of the process.
 int ServerProcess::CleanUpFailedStart() {
   for (HostedServer& hosted : hosted_servers_) {
     NodeServer& node = *hosted.node;

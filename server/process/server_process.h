@@ -61,10 +61,10 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // The functions of NodeRestarts::Owner.
   std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;  // a new server, not built
-  void HandleServerKilled(HostedServer&) override {  // the killed server does not count as living
+  void HandleServerKilled(HostedServer&) override {  // the killed server does not count as running
     --running_server_count_;
   }
-  void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as living again
+  void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as running
   void HandleServerRestarted(HostedServer& hosted) override;  // restores the server's links and TEST WORLD
   void HandleRestartFailure(HostedServer& hosted) override;  // frees the server; if that was the last, ends the process
 
@@ -98,8 +98,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // their data.
   void ConnectServers(ServerMode mode);          // connects the servers of this mode to each other, without waiting
   void HandleServersConnected(ServerMode mode);  // connects the Sentinels next, or reports readiness
-  // Waits until this server is connected, or until `deadline_ms` (real time). After the last server, calls
-  // HandleServersConnected.
+  // Checks every millisecond, without blocking, until this server is connected or `deadline_ms` (real time) has passed.
+  // After the last server, calls HandleServersConnected.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
   void ReportReadiness();      // tells log, supervisor and launcher that the servers are ready
   void WritePortsToReadyFd();  // writes the ports to the launcher's pipe
@@ -117,10 +117,10 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void ShutDownAfterParent();               // shuts down because the parent has ended
   void ShutDownIdleProcess();               // shuts down for `exit-on-idle`, unless tried recently
   void SignalServer(HostedServer& hosted);  // shuts this server down as shutdown_signal_ asks
-  void SignalRemainingServers();            // shuts down the other servers, once those told to shut down have stopped
+  void SignalRemainingServers();            // shuts down the others, once the servers told to shut down have stopped
   void UpdateTitle(const Settings& shown);  // makes ps show these settings in the process title
   OomScore::Outcome ApplyOomScore(const Settings& settings);                   // sets the score of the current role
-  bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }  // the process runs one Sentinel
+  bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }  // true: the process runs one Sentinel
   char Role() const;
   void RemovePidAndPortFiles();          // removes pidfile and port file
   int CleanUpFailedStart();              // closes listeners, removes files and folders; returns exit code 1
@@ -137,7 +137,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   OomScore oom_score_;                         // writes oom_score_adj
   Daemon daemon_;                              // lets the parent exit, if the process went to the background
   std::optional<Supervisor> supervisor_;       // systemd or upstart, if one of them manages the process
-  bool in_background_ = false;                 // the process runs as a daemon (in the background)
+  bool in_background_ = false;                 // true: the process runs as a daemon (in the background)
   ReadyFd ready_fd_;                           // pipe of `ready-fd`, which gets the ports when the servers are ready
   ParentWatch parent_watch_;                   // the process that launched this one
   std::vector<ConfigNote> notes_after_ready_;  // messages to log when the servers are ready
@@ -155,12 +155,12 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::unique_ptr<NodeMembers> members_;  // for TEST CLUSTER; null: there is one server, or each has its own thread
   std::atomic<int> running_server_count_ = 0;  // number of servers that have not stopped
   std::atomic<int> exit_code_ = 0;             // exit code of the process: that of a failed server, or 0
-  std::atomic<bool> is_ending_ = false;        // a signal, or an event handled like one, shuts down all servers
-  bool has_lost_parent_ = false;               // the parent has ended
+  std::atomic<bool> is_ending_ = false;        // true: a signal, or an event handled like one, shuts down all servers
+  bool has_lost_parent_ = false;               // true: the parent has ended
   int64_t next_idle_shutdown_ms_ = 0;          // if a shutdown for exit-on-idle fails: when to try again (real time)
   int shutdown_signal_ = 0;                    // the signal of the current shutdown; 0: no shutdown
   int awaited_server_count_ = 0;               // number of servers that still have to load or connect
-  bool has_failed_ = false;                    // a server could not load its data
+  bool has_failed_ = false;  // true: a server could not load its data, or the port file could not be written
 };
 
 }  // namespace respite

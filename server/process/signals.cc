@@ -18,7 +18,7 @@ namespace respite {
 
 namespace {
 
-// These variables are atomic, because any thread may run the signal handler.
+// The static variables of this file are atomic, because any thread may run the signal handler.
 std::atomic<int> event_descriptor = -1;
 std::atomic<int> received_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free);

@@ -26,7 +26,7 @@ class PidOrPortFile {  // the pidfile or the port file, which the process remove
 
   WriteObjection WriteInPlace(const std::string& path, std::string_view content);     // keeps the inode; or an error
   WriteObjection WriteAtomically(const std::string& path, std::string_view content);  // makes a new inode; or an error
-  bool Exists() const { return !path_.empty(); }  // the file was written, and not removed
+  bool Exists() const { return !path_.empty(); }  // true: the file was written, and not removed
   void Remove();                                  // removes the file, if it was written
 
  private:

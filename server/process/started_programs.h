@@ -13,7 +13,7 @@ namespace respite {
 class StartedPrograms final : public ProgramStarter {  // starts the scripts of a Sentinel
  public:
   Result<int64_t, int> Start(const std::vector<std::string>& words) override;  // starts a script; its PID, or errno
-  std::optional<ProgramEnd> TakeEndedProgram() override;  // a program that has ended, once; nullopt: none
+  std::optional<ProgramEnd> TakeEndedProgram() override;  // reports each ended program once; nullopt: none
   void Kill(int64_t process) override;
 
  private:

@@ -96,7 +96,8 @@ void AddKeys(InfoText& text, const Services& services) {
   const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.env.pace.NowUs() - since_us);
   const bool is_redis =
       !services.env.dialect.EmulatesVersion() || services.env.dialect.traits.valkey_version_number == 0;
-  // Redis has the fields before the keys, Valkey after them.
+  // Redis lists the counts of expired hash fields (expired_subkeys) before expired_keys. Valkey lists its count
+  // (expired_fields) after expired_keys.
   if (is_redis)
     text.Add("expired_subkeys", stats.expired_fields).Add("expired_subkeys_active", stats.expired_fields_active);
   text.Add("expired_keys", stats.expired_keys)

@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// When a field is shown. kIfEmulated: only if the server emulates a version.
+// When a field of INFO is shown by versions that have the field. kIfEmulated: only if the server emulates a version.
 enum class Shown : uint8_t { kAlways, kIfEmulated };
 
 struct FieldMark {
@@ -20,7 +20,8 @@ struct FieldMark {
   Shown shown = Shown::kAlways;
 };
 
-// The fields of INFO that some versions lack: added after Redis 6.2, or removed later. Sorted by name.
+// The fields of INFO that not all versions have, because they were added after Redis 6.2 or removed later. Sorted by
+// name.
 constexpr FieldMark kFieldMarks[] = {
     {"acl_access_denied_auth", "7.2.0"},
     {"acl_access_denied_channel", "7.2.0"},

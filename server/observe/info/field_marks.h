@@ -8,6 +8,6 @@
 
 namespace respite {
 
-std::string FilterInfoFields(const Dialect& dialect, std::string section);  // omits fields that the version lacks
+std::string FilterInfoFields(const Dialect& dialect, std::string section);  // omits INFO fields that the version lacks
 
 }  // namespace respite

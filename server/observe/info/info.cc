@@ -12,9 +12,10 @@ namespace respite {
 
 namespace {
 
-// Whether the names "default" and "all" select a section, or only its own name does.
+// The names that select a section of INFO. kByDefault: its own name, "default" and "all". kInAll: its own name and
+// "all". kOnlyByName: its own name.
 enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
-// Which kinds of servers show the section.
+// The kinds of servers whose INFO has the section.
 enum class Teller : uint8_t { kDataServer, kSentinel, kBoth };
 
 struct Section {

@@ -16,7 +16,8 @@ namespace respite {
 
 namespace {
 
-// Makes a name safe for INFO. As in Redis, characters that would break a line become underscores.
+// Returns the field name prefix + name. As in Redis, characters of `name` that would break a line of INFO become
+// underscores.
 std::string SafeName(Bytes prefix, Bytes name) {
   std::string safe(name);
   std::ranges::replace_if(

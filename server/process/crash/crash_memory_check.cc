@@ -36,8 +36,7 @@ struct Region {
   uint64_t end;
 };
 
-// The memory regions to test. They and `residency` are all memory that the signal handler needs in addition to its
-// stack.
+// The memory regions to test. The signal handler needs no memory other than `regions`, `residency` and its stack.
 struct Regions {
   std::array<Region, kRegionsMax> rows;
   size_t count;

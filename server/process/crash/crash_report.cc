@@ -43,7 +43,8 @@ constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
 constexpr int kChildTimeLimitMs = 5000;
 constexpr int kChildLookEveryMs = 5;
 
-// A server of this process, and the thread of its event loop. A thread that writes these members holds members_mutex.
+// A server of this process, and the thread of its event loop. Only a thread that holds members_mutex may write these
+// members; signal handlers read them without a lock.
 struct KnownServer {
   std::atomic<const Services*> server = nullptr;
   std::atomic<pid_t> thread = 0;
@@ -246,8 +247,8 @@ bool AwaitChild(pid_t child) {
   return false;
 }
 
-// Writes INFO to the crash report, in a child. Makes the child with _Fork, since fork() would take the locks of the
-// allocator, which the crashed code may hold.
+// Writes INFO and CLIENT LIST to the crash report, in a child. Makes the child with _Fork, since fork() would take the
+// locks of the allocator, which the crashed code may hold.
 void WriteState(const SignalLog& log, const Services& services) {
   const pid_t process = getpid();
   const pid_t child = _Fork();
@@ -273,8 +274,8 @@ void WriteReport(int signal, const siginfo_t& info, const ucontext_t& context) {
   log.Write("\n\n=== REDIS BUG REPORT END. ===\n\n");
 }
 
-// Handles a fault during the report. If the reporting thread faults, it continues with the next part, or ends the
-// process. Any other thread waits until the process ends.
+// Handles a fault during the report. If the reporting thread has faulted, the report continues with its next part, or
+// the process ends. Any other thread waits here until the process ends.
 void OnFaultInReport(pid_t thread) {
   if (thread != reporting_thread) {
     for (;;) pause();

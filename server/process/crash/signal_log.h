@@ -13,7 +13,8 @@
 
 namespace respite {
 
-// Sets the log file of signal handlers. If the path has PATH_MAX bytes or more, they write to standard output instead.
+// Sets the log file of signal handlers. If the path has PATH_MAX bytes or more, signal handlers write to standard
+// output instead.
 void SetSignalLog(std::string_view path);  // sets the log file of signal handlers; empty: standard output
 
 // All functions of SignalLog are async-signal-safe.

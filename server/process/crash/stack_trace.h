@@ -9,7 +9,7 @@
 namespace respite {
 
 // Prepares stack traces. Must be called before the first stack trace; any thread may call this.
-void PrepareStackTraces();  // loads the names of functions; must precede the first stack trace
+void PrepareStackTraces();  // maps the symbol table and sets up the unwinder
 
 // Writes a line for each function that was running when the signal of `context` came, the innermost first:
 //

@@ -21,7 +21,7 @@ class Symbols {  // finds the name of the function at an address, for stack trac
   struct Place {                   // which function contains an address, and where
     std::string_view function;     // mangled name of the function; empty if unknown
     uint64_t function_offset = 0;  // distance of the address from the start of the function
-    uint64_t program_offset = 0;   // position of the address in the program's file, for addr2line
+    uint64_t program_offset = 0;   // the address minus base_, as addr2line expects
   };
   bool IsInProgram(uint64_t address) const { return address >= base_ && address < end_; }  // false: in a library
   // Finds the function at this address. Async-signal-safe. Requires: IsInProgram. Cost: O(symbols of the program), some
@@ -37,11 +37,11 @@ class Symbols {  // finds the name of the function at an address, for stack trac
 
   uint64_t base_ = 0;          // first address of the program in memory
   uint64_t end_ = 0;           // address after the program in memory
-  void* mapping_ = nullptr;    // the program's file, mapped into memory; null: not mapped
+  void* mapping_ = nullptr;    // address of the program's file in memory; null: not mapped
   std::string_view file_;      // content of the program's file
   std::string_view names_;     // the file's string table, with the names of functions
-  uint64_t table_offset_ = 0;  // position of the symbol table in the file
-  uint64_t table_bytes_ = 0;   // size of the symbol table
+  uint64_t table_offset_ = 0;  // position of the symbol table in the file, in bytes
+  uint64_t table_bytes_ = 0;   // size of the symbol table in bytes
 };
 
 }  // namespace respite

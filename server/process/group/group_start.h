@@ -28,21 +28,22 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   // FormCluster and FormSentinelGroup return nullopt on success, or an error text. An empty text means that the reason
   // is already logged.
 
-  // Gives each node its first nodes.conf. Requires: the nodes listen, and have ports for the bus.
-  std::optional<std::string> FormCluster();  // gives each node its nodes.conf; nullopt: done; otherwise the error
+  // Gives each node the initial nodes of the cluster, which the node uses instead of its nodes.conf. Requires: the
+  // nodes listen, and have ports for the bus.
+  std::optional<std::string> FormCluster();  // gives each node the initial cluster; nullopt: done; otherwise the error
   // Makes the replicas follow their primaries, and writes the directives of the Sentinels. Requires: the nodes listen.
-  std::optional<std::string> FormSentinelGroup();  // starts replicas, configures Sentinels; returns the error
+  std::optional<std::string> FormSentinelGroup();  // makes replicas follow, configures Sentinels; or an error
 
  private:
   // Gives each primary without data a new replication ID, and its replicas without data the same ID.
   void ShareReplidsOfEmptyNodes();                   // a primary without data and its replicas get one replication ID
-  SentinelGroupPlan::Place PlaceOf(int node) const;  // address and role of a node
+  SentinelGroupPlan::Place PlaceOf(int node) const;  // host and port at which other servers reach this node
   // The first primary is called "mymaster", as in the documentation of Redis. The others are called "mymaster-" and
   // their number, counted from 1.
-  static std::string SentinelMasterName(int primary);          // "mymaster", "mymaster-2" …; `primary` counts from 0
-  SentinelGroupPlan PlanSentinels();                           // makes the configuration lines of the Sentinels
-  void FollowPrimary(int node);                                // makes this node a replica of its primary
-  std::optional<std::string> WriteSentinelLines(int sentinel,  // writes configuration; or an error
+  static std::string SentinelMasterName(int primary);  // "mymaster", "mymaster-2" …; `primary` counts from 0
+  SentinelGroupPlan PlanSentinels();                   // describes the group, from which Sentinel lines are made
+  void FollowPrimary(int node);                        // makes a replica follow its primary; sets masterauth
+  std::optional<std::string> WriteSentinelLines(int sentinel,               // writes configuration; or an error
                                                 const std::string& lines);  // to the file of this Sentinel
 
   const Config& config_;                       // configuration of the process

@@ -292,8 +292,8 @@ int64_t NodeMembers::LagOf(size_t member) const {
   return lag == output_delays_ms_.end() ? 0 : lag->second;
 }
 
-// Delays all traffic of a node. The links of the node are slow in both directions, whichever node opened them. A fault
-// rule delays the node's replies to clients.
+// Delays all output of a node. On the links that this node has opened, its sent bytes are delayed. On the links that
+// other nodes have opened to it, the bytes that they receive are delayed. A fault rule delays the replies to clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   output_delays_ms_[member] = delay_ms;
   for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);

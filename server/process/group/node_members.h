@@ -34,7 +34,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   void HandleServerRestarted(HostedServer& hosted);  // reconnects a restarted node; ends the delay set by Lag
 
  private:
-  struct Pending {  // a TEST CLUSTER task that has not ended
+  struct Pending {  // a TEST CLUSTER task whose outcome was not fetched yet
     Task task;
     int64_t until_ms;                     // when the task fails if it has not ended (real time)
     std::optional<size_t> exporter = {};  // kMove: the node that exports the slot
@@ -53,17 +53,17 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   std::optional<std::string> BeginClockMove(const TaskClient& asker,  // moves the clocks of all nodes
                                             const ClockMove& move);
   void End(const TaskClient& asker, Outcome outcome);                // stores the outcome of the task
-  std::optional<Outcome> FindOutcome(const Pending& pending) const;  // the outcome; nullopt: the task still runs
-  bool AllNodesKnowResult(const Task& task) const;  // whether all live nodes know of the move or failover
+  std::optional<Outcome> FindOutcome(const Pending& pending) const;  // of a move or failover; nullopt: still running
+  bool AllNodesKnowResult(const Task& task) const;  // true: all live nodes know of the move or failover
   int64_t LagOf(size_t member) const;               // how many milliseconds Lag delays the node's output
   void ApplyNetworkConditions(size_t member);  // cuts and delays the node's links by partition_ and output_delays_ms_
-  bool AreApart(size_t one, size_t other) const;  // whether the partition cuts the links between these nodes
+  bool AreApart(size_t one, size_t other) const;  // true: the partition cuts the links between these nodes
 
   NodeRestarts& restarts_;                     // kills and restarts the nodes
   std::vector<HostedServer>& hosted_servers_;  // all servers of the process; a member is an index in it
   const Pace& pace_;
-  std::map<TaskClient, Pending> pending_;       // tasks that have not ended, by the client that started them
-  Sides partition_;                             // the nodes on each side of the network partition; empty: none
+  std::map<TaskClient, Pending> pending_;  // tasks whose outcome was not fetched yet, by the client that started them
+  Sides partition_;                        // the nodes on each side of the network partition; empty: none
   std::map<size_t, int64_t> output_delays_ms_;  // how many ms Lag delays the output of a member, by member
 };
 

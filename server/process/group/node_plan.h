@@ -24,12 +24,12 @@ class NodePlan {  // the nodes of a process, and the settings of each
   bool HasSentinels() const { return sentinel_count_ > 0; }            // whether the process also runs Sentinels
   bool IsSentinel(int node) const { return node >= layout_.Count(); }  // `node`: from 0, Sentinels last
   std::string NameOf(int node) const;        // "node-1", "sentinel-1" …, as in directories and log lines
-  std::optional<std::string> Check() const;  // returns an error if the settings are impossible
+  std::optional<std::string> Check() const;  // returns an error if the settings are impossible; nullopt: possible
   // Creates the directories that do not exist yet. A group with Sentinels uses a new temporary directory, and so does a
   // test run whose settings name no place for data or sockets. So several such groups can run at the same time.
   std::optional<std::string> MakeFolders();  // creates the directories of the nodes; or an error
   void RemoveFolders();                      // after a failed start: removes what MakeFolders has created
-  void RemoveTemporaryFolder();              // removes the folder of a test run with its content
+  void RemoveTemporaryFolder();              // removes the temporary directory with its content, if there is one
   // Returns the configuration of a node. Requires: MakeFolders has succeeded. `folder` is the directory of the node.
   std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;  // a copy of the configuration for this node
   std::string FolderOf(int node) const;                              // absolute path of the directory of this node
@@ -38,7 +38,7 @@ class NodePlan {  // the nodes of a process, and the settings of each
   const Config& config_;           // configuration of the process
   const NodeLayout layout_;        // number of primaries, and of replicas of each
   const int sentinel_count_;       // number of Sentinels
-  const bool is_temporary_;        // whether home_ is a new directory, which is removed at the end
+  const bool is_temporary_;        // true: home_ is a new directory, which is removed at the end
   std::string home_;               // the directory that contains the directories of the nodes
   std::vector<std::string> made_;  // directories that MakeFolders has created
 };

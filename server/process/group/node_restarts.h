@@ -20,7 +20,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
     virtual ~Owner() = default;
     // Creates the server that replaces the one of `hosted`. Its Build was not called yet.
     virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // creates a replacement server
-    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // a killed server must not end the process
+    virtual void HandleServerKilled(HostedServer& hosted) = 0;  // called after a kill, which must not end the process
     // Called before the server restarts. From then on a stop of this server counts as a normal stop.
     virtual void HandleServerRestarting(HostedServer& hosted) = 0;  // a later stop may end the process
     virtual void HandleServerRestarted(HostedServer& hosted) = 0;   // the server has restarted, and serves clients
@@ -39,7 +39,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // Ends the server as a crash of the machine would. Its files keep only the data that `appendfsync` guarantees.
   void Kill(HostedServer& hosted);  // ends the server as a crash of the machine would
   // Restarts the server. Requires: the server was killed, or has stopped.
-  bool Revive(HostedServer& hosted);  // restarts a killed server; false: failed, and the reason is logged
+  bool Revive(HostedServer& hosted);  // restarts a killed server; false: failed (logged), or stopped meanwhile
 
  private:
   HostedServer* FindHostedServer(const NodeHost& host);  // finds the live server of a host; null: none
@@ -49,7 +49,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // Starts hosted.node in place of `before`. If `remains` says that all data remains, copies the data from `before`.
   NodeServer::Step StartReplacement(HostedServer& hosted, NodeServer& before,  // starts hosted.node after a kill
                                     const DataAfterCrash& remains);
-  // Ends the server and starts its replacement. Then replies to the client of `connection`.
+  // Ends the server and starts its replacement. Then moves the client of `connection` to the replacement, and replies.
   void Restart(HostedServer& hosted, Connection& connection,  // restarts the server, then replies to the client
                const DataAfterCrash& remains);
 

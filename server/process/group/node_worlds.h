@@ -77,7 +77,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   World PrepareWorld(Bytes name, const Order& order);  // makes an isolated server, without starting it
   struct ReplacedServer {                              // the server (if any) that a new isolated server replaces
     const NodeServer* server = nullptr;                // the replaced server; null: none
-    bool has_data = false;                             // the new server continues with the data of `server`
+    bool has_data = false;                             // true: the new server continues with the data of `server`
   };
   bool StartWorld(NodeServer& node, const ReplacedServer& before);  // starts an isolated server; false: failed (logged)
   void Add(Bytes name, World world);
@@ -94,7 +94,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   const std::unique_ptr<Config> base_;                // copy of the configuration, with which isolated servers start
   std::map<std::string, World, std::less<>> worlds_;  // the isolated servers by name
   std::vector<World> dropped_worlds_;                 // isolated servers that the next loop iteration destroys
-  bool has_idle_timer_ = false;                       // a timer that will call DropIdleWorlds is set
+  bool has_idle_timer_ = false;                       // true: a timer that will call DropIdleWorlds is set
   const std::shared_ptr<bool> life_ = std::make_shared<bool>();  // expires with this object
 };
 
