@@ -27,8 +27,7 @@ class Tls {  // the keys and rules for TLS (directives tls-*); creates the strea
 
   // Returns the server side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.
   // Requires: IsConfigured().
-  std::unique_ptr<TlsStream> Accept(int descriptor,
-                                    TlsAuthClients clients) const;  // starts TLS as server; null: no memory
+  std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // the server side; null: no memory
   // Returns the client side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.
   // Requires: IsConfigured().
   std::unique_ptr<TlsStream> Connect(int descriptor) const;  // starts TLS as client; null: no memory
