@@ -46,7 +46,7 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
 
   struct TaskClient {  // a client that starts a Task; client IDs are unique only within one node
     const Services* node;
-    uint64_t client;                                      // client ID
+    uint64_t client;                                      // ID of the client on that node
     auto operator<=>(const TaskClient&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
   virtual std::optional<std::string> Begin(const TaskClient& asker, const Task& task) = 0;  // starts a task; or error

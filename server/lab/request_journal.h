@@ -103,7 +103,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   // Returns an entry by its sequence number. Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>
-  void ForEach(const JournalFilter& filter, Visit&& visit) const;  // calls visit(entry), oldest first
+  void ForEach(const JournalFilter& filter, Visit&& visit) const;  // calls visit(entry) for matches, oldest first
   uint64_t Count(const JournalFilter& filter) const;               // number of kept entries that match
   uint64_t Epoch() const { return epoch_; }  // grows when the journal is cleared, not when old entries make room
 
@@ -172,7 +172,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
 };
 
 template <class Visit>
-void RequestJournal::ForEach(const JournalFilter& filter, Visit&& visit) const {  // calls visit(entry)
+void RequestJournal::ForEach(const JournalFilter& filter, Visit&& visit) const {  // calls visit(entry) for matches
   for (uint64_t seq = std::max(first_, filter.since.value_or(0)); seq < next_; ++seq) {
     if (filter.Matches(At(seq))) visit(At(seq));
   }

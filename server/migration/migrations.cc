@@ -196,8 +196,8 @@ void Migrations::HandleLostLink(Channel& channel) {
   const bool sent_all = channel.link().UnsentBytes() == 0;
   Drop(channel);
   migration->channel = nullptr;
-  // As in Redis, a server that does not accept the connection counts as a failed write. Redis notices it only when it
-  // writes the first request.
+  // As in Redis, a server that does not accept the connection counts as a failed write, because Redis notices the
+  // refusal only when it writes the first request.
   if (reached == Link::Stage::kConnecting) return Fail(*migration, FailedMigrateStep::kWriting);
   if (reached != Link::Stage::kOpen) return Fail(*migration, FailedMigrateStep::kConnecting);
   const bool tries_again = !migration->is_second_attempt && migration->order.talk.AnsweredKeyCount() == 0;

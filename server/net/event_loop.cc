@@ -126,7 +126,8 @@ void EventLoop::RemoveParticipant(Participant& participant) {
     std::erase_if(posted_tasks_, is_its);
     for (const Task& task : its) task.run();
   }
-  // Does not change the size of the list, because EndTurn and ServeDuringLongTask may be iterating over it.
+  // Sets the pointer to null instead of removing it from active_, because EndTurn and ServeDuringLongTask may be
+  // iterating over active_.
   std::replace(active_.begin(), active_.end(), &participant, static_cast<Participant*>(nullptr));
 }
 
@@ -141,7 +142,7 @@ bool EventLoop::ServeDuringLongTask() {
   RunHandlers();
   if (!has_started_) RunTasks();
   ServeQueues();
-  // Iterates by index, because the calls may add participants to the list.
+  // Iterates by index, because the calls may add participants to active_.
   for (size_t i = 0; i < active_.size(); ++i)
     if (active_[i] != nullptr) active_[i]->EndTurnDuringLongTask();
   if (!has_started_) MakePostedDue();

@@ -52,15 +52,15 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // The functions of NodeServer::Owner.
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // sets title, processors and OOM score
   void HandleServerStopped(NodeServer& node) override;                 // after the last server, stops the process
-  void OnShutdownCancelled() override;                                 // all servers continue
+  void OnShutdownCancelled() override;                                 // a shutdown was cancelled: all servers continue
   void OnShutdownStatus(const std::string& status) override;  // reports `status` to systemd, if the process ends
   void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in oom_score_adj
   void HandleTitleChange(const NodeServer& node) override;    // updates the process title if this is the first server
-  std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // sets oom_score_adj
+  std::optional<std::string> HandleOomScoreChange(NodeServer& node) override;  // sets oom_score_adj; or an error
   void HandleIdleServer() override;  // shuts the process down, if all servers are idle
 
   // The functions of NodeRestarts::Owner.
-  std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;  // a new server, not built
+  std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) override;  // makes a server, without Build
   void HandleServerKilled(HostedServer&) override {  // the killed server does not count as running
     --running_server_count_;
   }

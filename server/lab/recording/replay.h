@@ -55,7 +55,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
     uint64_t incomparable = 0;  // number of connections not compared completely: SYNC, PSYNC, MONITOR, or not RESP
     std::string failure;        // why the replay stopped early; empty if it is complete
   };
-  const Outcome& outcome() const { return outcome_; }  // counts so far
+  const Outcome& outcome() const { return outcome_; }  // counts of requests and replies so far
 
  private:
   using Kind = RecordedEvent::Kind;
@@ -92,7 +92,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
   int64_t clock_to_ms_ = 0;                                // Unix time in the latest TEST CLOCK request
   int64_t waiting_since_ms_;     // when the latest event was performed, or replies were given up (real time)
   int64_t performed_at_us_ = 0;  // recorded time of the latest request or connection (µs since the start)
-  Outcome outcome_;              // counts so far
+  Outcome outcome_;              // counts of requests and replies so far
 };
 
 }  // namespace respite

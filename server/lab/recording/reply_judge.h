@@ -35,7 +35,7 @@ class ReplyJudge {  // compares the replies of two servers to the same request
  private:
   const Command* Find(const std::vector<std::string>& words) const;
   bool IsIgnored(const Command* command, const std::string& name) const;  // a pattern in ignored_ matches the command
-  Verdict JudgeOne(const std::vector<std::string>& words, const ReplyTree& recorded,  // judges one command
+  Verdict JudgeOne(const std::vector<std::string>& words, const ReplyTree& recorded,  // compares replies to one command
                    const ReplyTree& replayed) const;
 
   const CommandSet& set_;
