@@ -15,15 +15,15 @@ namespace respite {
 
 class Backlog {  // the last part of the replication stream, for replicas that reconnect
  public:
-  void Restart(int64_t offset) {  // drops all bytes; the next byte follows `offset`
+  void Restart(int64_t offset) {  // drops all bytes; Append then continues after stream offset `offset`
     parts_.clear();
     blob_bytes_ = 0;
     begin_ = end_ = offset;
   }
-  void Append(const BlobPart& part);  // adds the next bytes of the stream
+  void Append(const BlobPart& part);  // adds the next bytes of the stream, after End()
   // Drops the oldest bytes until `max_bytes` remain, but keeps everything after `needed_from`, the smallest offset that
   // a replica still needs. Cost: O(parts dropped).
-  void Trim(int64_t max_bytes, int64_t needed_from);  // drops the oldest bytes, above `max_bytes` or not needed
+  void Trim(int64_t max_bytes, int64_t needed_from);  // drops bytes beyond `max_bytes` that no replica needs
 
   // The backlog has the bytes after Begin() up to End(), both counted from the beginning of the stream.
   int64_t Begin() const { return begin_; }            // stream offset after which the kept bytes start
@@ -31,18 +31,18 @@ class Backlog {  // the last part of the replication stream, for replicas that r
   int64_t RawBytes() const { return end_ - begin_; }  // number of kept bytes of the stream
   bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
   // Returns the memory of the Blobs, each counted once, and of the list. Output of replicas may share the Blobs.
-  size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }  // memory of the backlog
+  size_t HeldBytes() const { return blob_bytes_ + parts_.size() * sizeof(Item); }  // memory of the backlog, in bytes
 
   // Calls `visit(const BlobPart&)` for the bytes after `offset`, at most up to `until`. Requires: Has(offset).
   template <class Visit>
-  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;  // visits bytes after `offset`
+  void VisitFrom(int64_t offset, int64_t until, Visit&& visit) const;  // calls `visit` for bytes in (offset, until]
 
  private:
   struct Item {     // one part of the kept bytes
-    int64_t begin;  // stream offset of its first byte
+    int64_t begin;  // stream offset after which this part starts
     BlobPart part;
 
-    BlobPart Piece(int64_t from, int64_t to) const {  // the bytes between two stream offsets
+    BlobPart Piece(int64_t from, int64_t to) const {  // the bytes of this part in (from, to], two stream offsets
       return {part.blob, part.offset + static_cast<size_t>(from - begin), static_cast<size_t>(to - from)};
     }
   };
@@ -54,7 +54,7 @@ class Backlog {  // the last part of the replication stream, for replicas that r
 };
 
 template <class Visit>
-void Backlog::VisitFrom(int64_t offset, int64_t until, Visit&& visit) const {  // visits the bytes between two offsets
+void Backlog::VisitFrom(int64_t offset, int64_t until, Visit&& visit) const {  // visits the bytes in (offset, until]
   auto item = std::upper_bound(parts_.begin(), parts_.end(), offset,
                                [](int64_t wanted, const Item& one) { return wanted < one.begin; });
   if (item != parts_.begin()) --item;

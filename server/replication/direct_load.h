@@ -28,23 +28,22 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   DirectLoad(const DirectLoad&) = delete;
   DirectLoad& operator=(const DirectLoad&) = delete;
 
-  // Loads the next bytes of the snapshot. Returns false if that failed. After a failure, and after Finish, the loading
-  // has ended.
+  // The server counts as loading (INFO, LOADING errors) until Write or Finish has failed, or Finish has succeeded.
   bool Write(Bytes bytes) override;  // loads the next bytes of the snapshot; false if that failed
-  bool Finish() override;            // true: a complete snapshot was loaded
+  bool Finish() override;            // called after all bytes; false: the snapshot is incomplete or damaged
   const std::string& failure() const override { return failure_; }  // why Write or Finish returned false
-  void Abandon();         // ends an incomplete load, and frees the second keyspace, if it uses one
-  void MoveIntoServer();  // moves the second keyspace into the server's, which is empty. Requires: Finish succeeded
+  void Abandon();         // ends an incomplete load, and frees the second keyspace, if there is one
+  void MoveIntoServer();  // moves keys and functions into the server, which is empty. Requires: Finish has succeeded
 
-  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // the old data is kept until MoveIntoServer
+  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // true: the old data stays until MoveIntoServer
 
  private:
   bool Fail();  // ends the loading and returns false
 
   const Services& services_;  // the other parts of this server
   const Into into_;
-  Keyspace keyspace_;            // the second keyspace; empty with kDataSet
-  FunctionLibraries libraries_;  // the functions that the snapshot contains
+  Keyspace keyspace_;            // the second keyspace; unused with Into::kDataSet
+  FunctionLibraries libraries_;  // functions of the snapshot; unused with Into::kDataSet
   KeyspaceSink sink_;
   RdbReceiver receiver_;    // parses the snapshot
   bool is_loading_ = true;  // false after Finish, Abandon or a failure

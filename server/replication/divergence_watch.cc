@@ -16,8 +16,8 @@ namespace respite {
 
 namespace {
 
-// Beginnings of errors that depend on the data. Any other error means that this server does not support the request in
-// this form.
+// Beginnings of error replies that may depend on the data. Any other error means that this server does not support the
+// request in this form.
 constexpr std::array<Bytes, 28> kErrorsOfData = {
     "WRONGTYPE ",
     "BUSYKEY ",

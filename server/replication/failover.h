@@ -4,9 +4,9 @@
 //         ─► kInProgress: this server follows that replica, and tells it to become the primary (PSYNC … FAILOVER)
 //         ─► kNone: the replica became the primary. The paused writes are now answered with READONLY.
 //
-// The failover is aborted after the timeout, by ABORT, or when the replica refuses to take over. With FORCE, the
-// timeout does not abort it: this server then hands over without waiting any longer. If the replica cannot be reached
-// or refuses the password, this server retries until the replica agrees or ABORT comes.
+// The failover is aborted by ABORT, when the replica refuses to take over, or when the timeout passes in kAwaitsSync.
+// With FORCE, this server then hands over without waiting any longer. If the replica cannot be reached or refuses the
+// password, this server retries until the replica agrees or ABORT comes.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct FailoverRequest {                 // the arguments of FAILOVER
   bool is_forced = false;  // FORCE: after the timeout, hands over although the target lacks part of the stream
 };
 
-class RoleChanger {  // changes whether this server is a primary or a replica
+class RoleChanger {  // interface that makes this server a primary or a replica
  public:
   virtual ~RoleChanger() = default;
   virtual void HandOver(const PrimaryAddress& target) = 0;  // makes this server a replica of `target`, the new primary
@@ -51,15 +51,15 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
   };
   explicit Failover(const Parts& parts) : parts_(parts) {}
 
-  void Start(const FailoverRequest& request);  // pauses writes until a replica has the whole stream. Throws Refusal
+  void Start(const FailoverRequest& request);  // begins a failover: pauses writes. Throws Refusal if none can start
   void Abort(const std::string& reason);  // ends the failover, and logs why; this server stays or becomes the primary
   // Hands over as soon as the target has the whole stream, or any replica if no target was named. Also acts when the
   // timeout has passed. Called at the end of a turn and by the timer. Cost: one comparison when no failover runs.
   void Continue() {  // hands over if a replica has the whole stream; does nothing without a failover
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfHandedOver();    // ends the failover if this server has handed its role over
-  void HandleRefusedRole();  // aborts the failover, because the target has refused the role
+  void EndIfHandedOver();    // in state kInProgress: ends the failover as completed; else does nothing
+  void HandleRefusedRole();  // aborts the failover, as the target refuses; this server is a primary again
 
   State state() const { return state_; }  // the step of the failover; kNone: no failover runs
   Bytes StateName() const;                // the step as in INFO: "no-failover", "waiting-for-sync" …

@@ -300,8 +300,8 @@ void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
-  // The end of this turn sends pending output. The empty task begins another turn, in which this function checks the
-  // replicas again. A socket that is full needs no task, because it begins a turn when it has room.
+  // The end of this turn sends pending output, so replicas may then have room. An empty task begins another turn, in
+  // which ContinueReading checks this. A full socket needs no task, because the socket begins a turn when it has room.
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->IsWaitingToWrite();
   };

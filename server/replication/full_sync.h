@@ -47,26 +47,25 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   };
   explicit FullSync(const Parts& parts) : parts_(parts) {}
 
-  void ProvideSnapshot(Session& session);  // sends the replica a snapshot: of the child that runs, or of the next one
-  // Called after a replica whose state was `state` has left. Kills the child that writes a snapshot, if no other
-  // replica needs the snapshot.
+  void ProvideSnapshot(Session& session);  // lets a replica join the running BGSAVE, or begins a snapshot now or later
+  // Called after a replica whose state was `state` has left. With save points, a child that writes the dump file is not
+  // killed.
   void KillChildIfUnneeded(   // kills the child that writes a snapshot, if no replica needs it
       Replica::State state);  // the state of the replica that has left
   void Cron();                // begins a snapshot that is due; called once a second
-  // Queues snapshot data for replicas whose output has room. Called at the end of a turn, before output is sent.
+  // Called at the end of a turn, before output is sent.
   void EndTurn();  // queues more snapshot data for replicas whose output has room
   // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the
   // save has failed.
   void HandleSnapshotEnd(Snapshots::Outcome outcome);     // called after any BGSAVE: sends its file to waiting replicas
-  bool IsStreaming() const { return pipe_.has_value(); }  // a child's snapshot is sent to replicas through a pipe
+  bool IsStreaming() const { return pipe_.has_value(); }  // true: replicas receive a snapshot through a pipe
 
  private:
   std::vector<Session*> ReplicasIn(Replica::State state) const;  // the replicas in this state
   enum class Source : uint8_t { kFile, kPipe };
-  // Returns the replicas that are being sent a snapshot from this source: from a file, or through the pipe. Both kinds
-  // may exist at the same time.
-  std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that are sent a snapshot from this source
-  bool JoinRunningSnapshot(Session& session);                // waits for the running BGSAVE, if it fits; true: joined
+  // Some replicas may receive a snapshot from a file while others receive one through the pipe.
+  std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that receive a snapshot from `source`
+  bool JoinRunningSnapshot(Session& session);                // lets a replica wait for a BGSAVE; false: none fits
   bool IsDue(const std::vector<Session*>& waiting) const;    // whether the snapshot for these replicas must begin now
   bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether to use a pipe instead of a file
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
@@ -74,12 +73,12 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   void StartThroughPipe(const std::vector<Session*>& waiting);       // forks a child, and sends on what it writes
   struct Contents {                   // what the snapshot for the waiting replicas contains
     bool has_functions_only = false;  // true: only the functions of the server, no keys
-    bool is_for_redis_70 = false;     // true: in the format of Redis 7.0
+    bool is_for_redis_70 = false;  // true: in the RDB format of Redis 7.0, because a waiting replica is older than 7.2
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // what the snapshot for these replicas contains
   bool WriteIntoPipe(ChildReporter& reporter,  // in the child: writes the snapshot, then the mark
                      const std::string& mark, Contents contents) const;
-  void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC and sets the state
+  void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC; sets the replica's state
   void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR to these replicas, then closes them
   void ForwardSnapshotBytes(Bytes bytes);                        // sends bytes from the pipe to the replicas
   void HandlePipeEnd(bool is_whole);          // end of the child's data: awaits ACK of the replicas, or closes them
@@ -91,7 +90,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
 
   const Parts parts_;                 // the arguments of the constructor
   std::optional<SnapshotPipe> pipe_;  // reads what the child writes; empty: no snapshot goes through a pipe
-  bool has_made_file_ = false;        // a BGSAVE has made a file for replicas (rdb-del-sync-files)
+  bool has_made_file_ = false;        // true: a BGSAVE for replicas has begun, whose file rdb-del-sync-files may remove
 };
 
 }  // namespace respite

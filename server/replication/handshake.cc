@@ -116,7 +116,8 @@ Handshake::Verdict Handshake::HandleLine(Bytes line) {
   return Verdict::kFail;
 }
 
-// Accepts PONG, and also the errors by which a primary asks for a password, because AUTH comes next.
+// Handles the reply to PING. Accepts PONG, and also the errors by which a primary asks for a password, because AUTH is
+// the next request.
 Handshake::Verdict Handshake::HandlePingReply(Bytes line) {
   const bool is_understood = line.front() == '+' || line.starts_with("-NOAUTH") || line.starts_with("-NOPERM") ||
                              line.starts_with("-ERR operation not permitted");

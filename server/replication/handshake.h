@@ -19,7 +19,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   struct Parts {  // the arguments of the constructor
     const Env& env;
     const History& history;    // replication ID and offset of this server
-    const Failover& failover;  // names the running failover for PSYNC
+    const Failover& failover;  // tells whether PSYNC must end with the word FAILOVER
   };
   enum class MayContinue : uint8_t { kNo, kYes };  // kYes: the history here is or was the primary's
 
@@ -35,13 +35,13 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
     kOldSync,   // for a primary without PSYNC: send SYNC, then as kSnapshot, but the history has no ID
     kFail,      // already logged
   };
-  Verdict HandleLine(Bytes line);  // interprets one line that the primary has sent
+  Verdict HandleLine(Bytes line);  // handles one line of the primary; returns what must happen next
 
-  bool HasSentPsync() const { return step_ >= Step::kPsync; }  // the request PSYNC was sent
-  // Returns the ID of the history that the primary named in its reply to PSYNC. After kContinue, an empty ID means that
-  // the ID has not changed.
+  bool HasSentPsync() const { return step_ >= Step::kPsync; }  // true: PSYNC was sent
+  // Returns the replication ID in the primary's reply to PSYNC. After kContinue, an empty ID means that the replication
+  // ID has not changed.
   const std::string& id() const { return id_; }
-  int64_t offset() const { return offset_; }               // end of the history that the primary named; -1: none
+  int64_t offset() const { return offset_; }               // history offset in +FULLRESYNC; -1: none received
   const std::string& failure() const { return failure_; }  // why HandleLine returned kFail, for INFO
 
  private:
@@ -57,9 +57,9 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   const Parts parts_;               // the arguments of the constructor
   const MayContinue may_continue_;  // whether PSYNC may ask for a continuation instead of a snapshot
   Step step_ = Step::kPing;
-  bool has_begun_ = false;  // NextRequest has returned the first request
+  bool has_begun_ = false;  // true: NextRequest has returned the first request
   std::string id_;
-  int64_t offset_ = -1;  // end of the primary's history; -1: not named yet
+  int64_t offset_ = -1;  // history offset in the reply +FULLRESYNC; -1: not received
   std::string failure_;  // why the handshake has failed; empty: it has not failed
 };
 

@@ -32,7 +32,7 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that clien
   using Key = std::pair<int, std::string>;  // database and name
   static constexpr int kKeysPerRound = 64;  // how many keys RemoveExpired checks in one call
 
-  bool PurgeIfExpired(const Key& key);  // deletes the key or its fields if expired; true: no deadline is left
+  bool PurgeIfExpired(const Key& key);  // deletes the key or its fields if expired; true: nothing is left to watch
 
   const Parts parts_;  // the arguments of the constructor
   std::set<Key> keys_;

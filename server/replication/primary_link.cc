@@ -393,8 +393,8 @@ void PrimaryLink::RunStream() {
   if (outcome == Pump::Outcome::kPaused) link_->SetReading(Link::Reading::kOff);  // until Resume
 }
 
-// Marks the session to close. So the Pump, which runs the session's requests, stops after the failed request and does
-// not count it as applied.
+// Called when a command of the stream has failed. Marks the session to close. So the Pump, which runs the session's
+// requests, stops after the failed command and does not count this command as applied.
 void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
   failed_command_ = command.empty() ? "?" : OneLineError(command);

@@ -45,7 +45,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     const Services& services;   // the other parts of this server
     Replicas& replicas;         // the replicas of this server
     ReplicationStream& stream;  // passes the applied stream on to own replicas
-    Failover& failover;         // is told whether the target takes over
+    Failover& failover;         // is told whether the target of FAILOVER takes over
   };
   explicit PrimaryLink(const Parts& parts);
   ~PrimaryLink() override;
@@ -56,7 +56,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   enum class Data : uint8_t { kSameHistory, kOther };
   void Follow(Handshake::MayContinue continues, Data data);  // connects to the primary of the directive `replicaof`
   void Leave();                                              // closes the connection, and stops following the primary
-  void HandleFailedCommand(Bytes command, Bytes error);      // ends the link; the command counts as not applied
+  void HandleFailedCommand(Bytes command, Bytes error);      // a command of the stream failed: ends the link
   bool IsWaitingToRetry() const;  // true: Retry is useful, because an attempt is delayed or a command failed
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
   void Cron();                    // once a second: connects, sends ACK, drops a connection that takes too long
@@ -66,33 +66,33 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   State state() const { return state_; }  // whether the link connects, synchronises, or runs the stream
   struct Figures {                        // figures of the link, for INFO and ROLE
     int64_t last_io_s = -1;               // how many seconds ago the primary last sent something; -1: the link is down
-    int64_t transfer_total = 0;           // bytes of the snapshot that is being received; -1: unknown
+    int64_t transfer_total = 0;           // size in bytes of the snapshot being received; -1: unknown; 0: none
     int64_t transfer_read = 0;            // bytes of the snapshot that were received so far
     int64_t transfer_io_s;                // how many seconds ago bytes last arrived, while a snapshot is received
     int64_t down_s;                       // for how many seconds the link has been down; meaningless while it is up
-    int64_t data_age_s;                   // how many seconds ago the primary's stream last arrived; -1: never
+    int64_t data_age_s;                   // age of the data: seconds since the primary last sent something; -1: unknown
     int64_t read_offset;                  // history offset up to which the stream has arrived
     int64_t retry_in_s = -1;              // in how many seconds the next attempt begins; -1: none is delayed
     int64_t current_sync_attempts;        // number of attempts to connect since the link was last up
-    int64_t total_sync_attempts;          // number of attempts to connect since this server follows a primary
+    int64_t total_sync_attempts;          // number of attempts to connect since this server started
     int64_t up_since_s;                   // for how many seconds the link has been up; -1: it is down
-    int64_t total_down_s;                 // for how many seconds the link was down in total, after it was up once
+    int64_t total_down_s;                 // for how many seconds the link was down in total, since it was first up
   };
   Figures GetFigures() const;                                    // figures of the link, for INFO and ROLE
-  const std::string& last_error() const { return last_error_; }  // why the link is down; empty: it is up
+  const std::string& last_error() const { return last_error_; }  // why the link is down; empty: no error
   // Returns the command of the primary that failed here. Requires: the state is kFailed.
   const std::string& failed_command() const { return failed_command_; }  // the command that failed here (kFailed)
 
   // The functions of Link::User.
   void OnConnected() override;                       // begins the handshake
   void OnReceived(Bytes bytes) override;             // handles input of the primary
-  void OnEnded(const std::string& reason) override;  // the connection to the primary has ended
+  void OnEnded(const std::string& reason) override;  // the connection has ended: reconnects, or aborts a failover
 
   // The functions of Transport.
   void Flush(size_t /*most_bytes*/) override;  // discards the replies to the stream
   void Resume() override;  // makes Continue run in a later turn, so that other clients are served first
   void Close() override;   // ends the link because its session was closed, for example by CLIENT KILL
-  int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }  // -1: not connected
+  int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }  // -1: no socket
 
  private:
   void Connect();                             // connects to the primary that the settings name
@@ -107,9 +107,9 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void SendNext();                // sends the next request of the handshake
   void TakeLines(Bytes& bytes);   // removes the lines of the handshake from the front of `bytes` and handles them
   void HandleAnswer(Bytes line);  // handles one line of the primary during the handshake
-  bool AwaitsTakeover() const;    // the target of FAILOVER was asked to become the primary and has not agreed yet
+  bool AwaitsTakeover() const;    // true: PSYNC … FAILOVER was sent, and the target has not answered
   void ContinueReplication();     // handles +CONTINUE: runs the stream without a snapshot
-  void BeginTransfer(const std::string& id, int64_t offset);  // receives a snapshot of this history up to `offset`
+  void BeginTransfer(const std::string& id, int64_t offset);  // begins to receive a snapshot with history `id`
   void TakeSnapshot(Bytes& bytes);                            // loads or stores snapshot bytes, and removes them
   void LoadSnapshot();               // makes the received snapshot the data of this server, then runs the stream
   void SendKeepAliveWhileLoading();  // sends an empty line to the primary during a long load
@@ -118,14 +118,14 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void TakeStream(Bytes bytes);  // runs commands of the primary that have arrived
   void Feed(Bytes bytes);
   void RunStream();        // runs the requests that the session has received
-  bool IsPaused() const {  // the stream stands still: one of its requests is paused, unfinished or blocked
+  bool IsPaused() const {  // true: the stream stands still: a request is paused, unfinished or blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
   void AdvanceHistoryOffset();          // advances the history offset past the requests that have run
   void Acknowledge();                   // sends the primary REPLCONF ACK with the history offset
   int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
-  void ForgetOffsetOnDisk();            // called when the data is of another history, whose offsets mean nothing here
-  void CloseSession();                  // closes the session that runs the stream; the offset stays, for PSYNC
+  void ForgetOffsetOnDisk();            // the data is of another history now: sets offset_on_disk_ to 0
+  void CloseSession();                  // closes the session of the stream; the history offset stays, for PSYNC
   bool IsLate(int64_t since_ms) const;  // whether `since_ms` is longer ago than repl-timeout
 
   const Parts parts_;           // the arguments of the constructor
@@ -143,27 +143,27 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t down_since_ms_ = 0;                 // when the link went down (real time)
   int64_t linked_since_ms_ = 0;               // when the link came up (real time)
   int64_t current_sync_attempts_ = 0;         // number of attempts to connect since the link was last up
-  int64_t total_sync_attempts_ = 0;           // number of attempts to connect since this server follows a primary
-  int64_t total_down_ms_ = 0;                 // how long the link was down in total, without a period that still lasts
+  int64_t total_sync_attempts_ = 0;           // number of attempts to connect since this server started
+  int64_t total_down_ms_ = 0;                 // how long the link was down in total, without the current downtime
   std::optional<int64_t> last_linked_at_ms_;  // when a link of this history was last up (real time); nothing: never
-  int failed_snapshot_count_ = 0;             // failed snapshots and protocol errors since a long-lived link
-  int64_t retry_at_ms_ = 0;                   // before this real time, Cron does not connect
-  std::string last_error_;                    // why the link is down; empty: it is up
-  std::string failed_command_;                // the command of the primary that failed here; empty: none
-  bool runs_stream_ = false;                  // a command of the stream is running
-  std::string lost_reason_;                   // why the connection was lost while runs_stream_; empty: it was not lost
+  int failed_snapshot_count_ = 0;  // failed snapshots and protocol errors since a link lasted a minute, or Retry
+  int64_t retry_at_ms_ = 0;        // before this real time, Cron does not connect
+  std::string last_error_;         // why the link is down; empty: no attempt has failed, or the link is up
+  std::string failed_command_;     // the command of the primary that failed here; empty: none
+  bool runs_stream_ = false;       // true: a command of the stream is running
+  std::string lost_reason_;        // why the connection was lost while runs_stream_; empty: it was not lost
 
   Session* session_ = nullptr;            // the session that runs the stream; null: not linked
-  std::vector<char> scratch_;             // target of reads, kept to reuse its memory
+  std::vector<char> scratch_;             // buffer by which session_ gets the stream; kept to reuse its memory
   int64_t received_to_ = 0;               // history offset up to which session_ has received the stream
   SharedLog log_;                         // the bytes of the stream, shared with the backlog and the replicas' output
   std::deque<BlobPart> unapplied_parts_;  // received bytes of those requests that have not run yet
   std::string unprocessed_input_;         // input that has arrived, but cannot be handled yet
-  bool resume_posted_ = false;            // Resume was called: Continue will run in a later turn
-  bool owes_ack_ = false;                 // EndTurn must send REPLCONF ACK
-  // When the append-only file is synced up to `journaled` bytes, the history is safe on disk up to `offset`.
-  struct Mark {              // a history offset, and the size of the append-only file at that offset
-    uint64_t journaled = 0;  // size of the append-only file
+  bool resume_posted_ = false;            // true: Continue will run in a later turn
+  bool owes_ack_ = false;                 // true: EndTurn must send REPLCONF ACK
+  // When AofWriter::SyncedBytes() reaches `journaled`, the history is safe on disk up to `offset`.
+  struct Mark {              // a history offset, and how much the append-only file had got by then
+    uint64_t journaled = 0;  // value of AofWriter::AppendedBytes() at this offset
     int64_t offset = 0;      // history offset
   };
   Mark mark_;                   // the history offset to which the append-only file is being synced

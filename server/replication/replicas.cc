@@ -121,8 +121,8 @@ void Replicas::Deliver() {
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
-      // The backlog keeps the Blobs that a replica's unsent output refers to. They would stay in memory anyway; in the
-      // backlog, their memory is counted, and other replicas can read them.
+      // The backlog keeps the Blobs (shared buffers) that a replica's unsent output refers to. These Blobs stay in
+      // memory anyway. In the backlog, their memory is counted, and other replicas can read them.
       needed_from = std::min(needed_from, replica.sent_offset - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_offset);

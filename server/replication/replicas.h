@@ -39,31 +39,31 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void Attach(Session& session);  // makes the session a replica, not online yet. Requires: it is no replica
   bool Forget(Session& session);  // forgets a session that closes; true: it was a replica
   const std::vector<Session*>& All() const { return all_; }
-  bool IsEmpty() const { return all_.empty(); }       // no replica is connected
+  bool IsEmpty() const { return all_.empty(); }       // true: no replica is connected
   void CloseAll();                                    // disconnects all replicas
   void CloseAllAfterOutput();                         // disconnects all, but first sends online ones the stream so far
-  static std::string NameOf(const Session& session);  // IP and port for the log and INFO: "127.0.0.1:6380"
+  static std::string NameOf(const Session& session);  // for logs and INFO: "127.0.0.1:6380" or "client id #7"
   static std::string HostOf(const Session& session);  // announced IP of the replica, or the IP of its socket
   static Bytes StateNameOf(const Replica& replica);   // the state as in INFO: "online", "wait_bgsave" …
 
   // --- The stream
 
   void PutOnline(Session& session);  // from now on, sends the replica the stream after Replica::sent_offset
-  // Sends the new part of the stream to all replicas that are online, and trims the backlog. Called at the end of a
-  // turn, before replies are sent. Cost: O(replicas + parts of the stream).
+  // Also trims the backlog. Called at the end of a turn, before replies are sent. Cost: O(replicas + parts of the
+  // stream).
   void Deliver();  // sends the new part of the stream to all replicas that are online
 
   // --- Acknowledgements
 
   void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);  // records REPLCONF ACK of a replica
-  void RequestAcks(int64_t offset);  // sends REPLCONF GETACK at the end of the turn, once for each offset
-  bool TakeAckProgress() { return std::exchange(has_new_acks_, false); }  // a replica has sent ACK since the last call
-  static bool IsOnlineWithData(const Replica& replica);  // the replica is online and has loaded its data
-  int64_t AckedReplicaCount(int64_t offset) const;       // replicas that have acknowledged this offset, for WAIT
-  int64_t SyncedReplicaCount(int64_t offset) const;      // replicas with this offset on disk, for WAITAOF
+  void RequestAcks(int64_t offset);  // makes Deliver send REPLCONF GETACK, unless sent for `offset` before
+  bool TakeAckProgress() { return std::exchange(has_new_acks_, false); }  // true: an ACK came since the last call
+  static bool IsOnlineWithData(const Replica& replica);                   // true: online, and its data is loaded
+  int64_t AckedReplicaCount(int64_t offset) const;   // number of replicas that have acknowledged `offset` (WAIT)
+  int64_t SyncedReplicaCount(int64_t offset) const;  // number of replicas with `offset` on disk (WAITAOF)
   void RecountGoodReplicas();  // counts online replicas that have acknowledged within min-replicas-max-lag
 
-  size_t BufferBytes() const;  // memory of the backlog, with all that slow replicas still need
+  size_t BufferBytes() const;  // memory of the backlog in bytes, with all that slow replicas still need
 
   // --- The interface ReplicasToWaitFor, for a shutdown
   bool AreCaughtUp() const override;         // true: all replicas have acknowledged the whole stream
@@ -81,13 +81,13 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   void PingWaitingReplica(Session& session);            // sends an empty line to a replica that waits for its snapshot
   void RecordSignsOfLife(Session& session);             // records when the replica last sent or read something
   void CloseTimedOutReplicas();  // disconnects replicas that were silent, or read nothing, for repl-timeout
-  size_t OwnBytes() const;       // memory of the replicas' output, without the Blobs of the backlog
+  size_t OwnBytes() const;       // memory of the replicas' output in bytes, without the Blobs of the backlog
 
   const Parts parts_;  // the arguments of the constructor
   std::vector<Session*> all_;
-  bool wants_acks_ = false;          // REPLCONF GETACK is due at the end of the turn
+  bool wants_acks_ = false;          // true: Deliver must send REPLCONF GETACK
   int64_t acks_requested_to_ = -1;   // history offset for which acknowledgements were last requested; -1: none
-  bool has_new_acks_ = false;        // a replica has acknowledged since TakeAckProgress
+  bool has_new_acks_ = false;        // true: a replica has acknowledged since TakeAckProgress
   int64_t pinged_at_ms_ = 0;         // when PING was last added to the stream (real time)
   int64_t no_replica_since_ms_ = 0;  // since when no replica has been connected (real time)
 };

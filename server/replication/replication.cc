@@ -330,8 +330,8 @@ void Replication::Cron() {
     full_sync_.Cron();
   }
   if (!stream_.HasBacklog() || services_.clients.role.is_replica || !replicas_.IsBacklogStale()) return;
-  // Changes the replication ID, since the offset does not count writes while there is no backlog. A replica that
-  // reconnects later then does a full resynchronisation.
+  // Drops the backlog, and changes the replication ID, since the offset does not count writes while there is no
+  // backlog. A replica that reconnects later then does a full resynchronisation.
   BeginNewHistory();
   services_.env.log.Notice(StrCat("Replication backlog freed after ", services_.env.settings.repl_backlog_ttl,
                                   " seconds without connected replicas."));

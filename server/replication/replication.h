@@ -32,9 +32,9 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
  public:
   explicit Replication(const Services& services);
 
-  // Makes this server a replica (REPLICAOF host port). `owner` tells whether the new primary may have another history.
-  // If it may, the data here counts as data of another history (History::Data::kOther), until the new primary continues
-  // this history or sends a snapshot.
+  // Follows a primary (REPLICAOF host port). With the owner kOther, the new primary may have another history. The data
+  // here then counts as data of another history (History::Data::kOther), until the new primary continues this history
+  // or sends a snapshot.
   void Follow(const std::string& host, int port, History::Owner owner);  // makes this a replica of host:port
   // Makes this server a primary, for REPLICAOF NO ONE and for a failover. From now on its data counts as complete
   // (History::Data::kWhole), even if it lacks data of the former primary; the log then has a warning.
@@ -56,18 +56,18 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   };
   void Sync(Session& session, const SyncRequest& request);  // makes the client a replica. Throws Refusal
 
-  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // begins FAILOVER, or throws
+  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // throws Refusal if it cannot
   void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // ends FAILOVER, and logs why
-  bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // FAILOVER is under way
+  bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // true: FAILOVER is under way
   const Failover& failover() const { return failover_; }  // FAILOVER on this server, as the primary
   // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID. Throws Refusal if this server is
   // a primary, lacks data, or has another history.
-  void TakeOver(const std::string& history_id);          // PSYNC … FAILOVER: promotes this replica, or throws
+  void TakeOver(const std::string& history_id);          // PSYNC … FAILOVER: promotes this replica
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
   void Tick();                    // does the periodic work; called by the timer
   void EndTurn();                 // sends the stream to replicas; called at the end of each event loop turn
-  void Forget(Session& session);  // for each session that closes: forgets a replica
+  void Forget(Session& session);  // called for each session that closes; removes the session from the replicas
 
   Replicas& replicas() { return replicas_; }                   // the replicas of this server
   const Replicas& replicas() const { return replicas_; }       // the replicas of this server

@@ -30,15 +30,15 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
 
   void Begin();                                     // from now on, keeps a backlog; does nothing if there is a backlog
   void End();                                       // drops the backlog
-  bool HasBacklog() const { return has_backlog_; }  // a backlog exists
+  bool HasBacklog() const { return has_backlog_; }  // true: a backlog exists
   const Backlog& backlog() const { return backlog_; }  // the last part of the stream
   void Trim(int64_t bytes, int64_t needed_from) {
     backlog_limit_ = bytes;
     backlog_.Trim(bytes, needed_from);
   }
 
-  void SetSource(Source source) { source_ = source; }  // commands of this server, or of its primary
-  Source source() const { return source_; }            // commands of this server, or of its primary
+  void SetSource(Source source) { source_ = source; }  // whose commands the stream has: this server's or its primary's
+  Source source() const { return source_; }            // whose commands the stream has: this server's or its primary's
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
   void Restart();  // empties the backlog, which then continues at the history offset
@@ -50,7 +50,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
-  void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // sets the memory of backlog and replicas' output
+  void SetHeldBytes(size_t bytes) { held_bytes_ = bytes; }  // sets the bytes of backlog and replicas' output
   // Appends a request that is not a propagated command: PING, REPLCONF GETACK. Does nothing on a replica
   // (Source::kPrimary), or without a backlog.
   void AppendRequest(std::span<const Bytes> words);         // adds a request such as PING
@@ -63,12 +63,12 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendText(Bytes first, std::span<const Bytes> others);  // adds encoded requests; the history offset grows
 
   Dataset& data_;                      // its `history.offset` grows with the stream
-  Source source_ = Source::kOwn;       // commands of this server, or of its primary
-  bool has_backlog_ = false;           // a backlog exists
+  Source source_ = Source::kOwn;       // whose commands the stream has: this server's or its primary's
+  bool has_backlog_ = false;           // true: a backlog exists
   int selected_db_ = -1;               // the database that the stream has selected so far; -1: none yet
   SharedLog log_;                      // owns the bytes of the stream
   Backlog backlog_;                    // the last part of the stream, for replicas that reconnect
-  size_t held_bytes_ = 0;              // memory of the backlog and of replicas' output
+  size_t held_bytes_ = 0;              // memory of the backlog and of the replicas' output, in bytes
   int64_t backlog_limit_ = INT64_MAX;  // repl-backlog-size, as passed to the last Trim
   std::vector<Bytes> pieces_;          // commands of one propagated group; kept to reuse its memory
   std::deque<std::string> selects_;    // texts of the SELECT commands to which pieces_ refers

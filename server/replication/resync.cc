@@ -151,7 +151,7 @@ void Resync::BeginDirectLoad() {
 }
 
 // Gives up the current history. From now until the whole snapshot is loaded, the data belongs to no history. The
-// append-only file is turned off, and so keeps the old data: a server that ends early loads them when it restarts.
+// append-only file is turned off, and so keeps the old data: a server that ends early loads this data when it restarts.
 void Resync::DropOldHistory() {
   const Services& services = parts_.services;
   has_dropped_old_data_ = true;
@@ -220,8 +220,8 @@ bool Resync::Install() {
   return true;
 }
 
-// Flushes the old data before it loads the new, since memory may not suffice for both. Replaces the dump file only with
-// a snapshot that could be loaded.
+// Loads the snapshot from the received file. Flushes the old data first, since memory may not suffice for both.
+// Replaces the dump file only with a snapshot that could be loaded.
 bool Resync::LoadFile() {
   const Services& services = parts_.services;
   services.env.log.Notice("MASTER <-> REPLICA sync: Flushing old data");

@@ -31,34 +31,34 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   Resync(const Parts& parts, std::string id, int64_t offset);
 
   enum class Status : uint8_t { kMore, kWhole, kFailed };
-  // Handles bytes from the front of `bytes`, and removes the bytes that it has used. kWhole: the whole snapshot has
-  // arrived.
+  // Handles bytes from the front of `bytes`, and removes the handled bytes. kMore: more bytes must arrive. kWhole: the
+  // whole snapshot has arrived.
   Status Take(Bytes& bytes);
   size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one turn
   bool Install();  // makes the snapshot the server's data; false: failed. Requires: Take returned kWhole
   void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
   bool HasDroppedOldData() const { return has_dropped_old_data_; }  // true: the old data and history are gone
-  const std::string& failure() const override;  // why the synchronisation failed; empty: the link broke
+  const std::string& failure() const override;  // why the synchronisation failed; empty: it has not, or the link broke
   const SnapshotReceiver& receiver() const { return receiver_; }  // extracts the snapshot; knows how much has arrived
 
  private:
-  bool Write(Bytes bytes) override;  // checks the header of the snapshot, then passes all bytes on; false: failed
+  bool Write(Bytes bytes) override;  // checks the header, then passes all bytes to target_; false: failed
   bool Finish() override;            // completes the file or the direct load; false if that failed
-  // Moves the header of the snapshot from the front of `bytes` to head_. When the header is complete, chooses the
-  // destination. Returns false if this version cannot read the snapshot, or if the destination fails.
-  bool TakeHeader(Bytes& bytes);       // checks the header of the snapshot; false: this version cannot read it
+  // Moves the header of the snapshot from the front of `bytes` to head_. Returns false if this version cannot read the
+  // snapshot, or if its destination fails.
+  bool TakeHeader(Bytes& bytes);       // checks the header, and calls Begin when it is complete; false: failed
   bool Fail(const std::string& text);  // logs the error and returns false
   bool Begin();                        // chooses where the snapshot goes: direct load or file; false if that failed
   bool LoadsDirectly() const;          // whether repl-diskless-load lets this replica load without a file
   bool BeginFile();                    // creates the file that receives the snapshot; false if that failed
   void BeginDirectLoad();              // prepares to load the snapshot while it arrives
-  void DropOldHistory();               // drops the history, the replicas and the append-only file of this server
-  void KillChild();                    // stops the child process, such as a background save of the old data
-  void FlushOldData();                 // deletes all keys and functions
-  bool LoadFile();                     // loads the received file; false if that failed
-  void NotifyOfNewData();              // notifies watching and blocked clients of the new keys
-  void TurnAofBackOn();                // starts the append-only file again, if `appendonly` is on
+  void DropOldHistory();   // changes the replication ID, disconnects replicas, turns the AOF off; the data stays
+  void KillChild();        // stops the child process, such as a background save of the old data
+  void FlushOldData();     // deletes all keys and functions
+  bool LoadFile();         // loads the received file; false if that failed
+  void NotifyOfNewData();  // notifies watching and blocked clients of the new keys
+  void TurnAofBackOn();    // starts the append-only file again, if `appendonly` is on
 
   const Parts parts_;                      // the arguments of the constructor
   const std::string id_;                   // ID of the history that the snapshot contains

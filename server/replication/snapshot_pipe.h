@@ -19,7 +19,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
     Descriptor read_end;   // the read end, for this process
     Descriptor write_end;  // the write end, for the child
   };
-  // These sizes are small because a socket that gets room takes a whole window in one turn, while other clients wait.
+  // kWindowBytes and kPieceBytes are small, because other clients wait while a socket takes a whole window in one turn.
   static constexpr size_t kWindowBytes = 32 * 1024;  // maximum unsent bytes per replica; above it the pipe pauses
   static constexpr size_t kPieceBytes = 16 * 1024;  // maximum bytes that are read from the pipe or the file in one turn
 
@@ -30,8 +30,8 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   SnapshotPipe(Descriptor read_end, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);
 
-  bool IsWhole() const { return tail_ == mark_; }  // the child wrote all: the end mark came last
-  bool IsPaused() const { return is_paused_; }     // reading has stopped because a replica is slow
+  bool IsWhole() const { return tail_ == mark_; }  // true: the child has written all, and the mark last
+  bool IsPaused() const { return is_paused_; }     // true: reading has stopped, because a replica is slow
   void Pause() { SetPaused(true); }                // stops reading from the pipe
   void Resume() { SetPaused(false); }              // reads from the pipe again
 
@@ -44,7 +44,7 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   const std::function<void(Bytes)> on_piece_;    // called with each piece of data
   const std::function<void(bool)> on_end_;       // called at the end; true: the data is complete
   std::string tail_;                             // the last bytes that were read
-  bool is_paused_ = false;                       // reading has stopped because a replica is slow
+  bool is_paused_ = false;                       // true: reading has stopped, because a replica is slow
   const std::unique_ptr<Network::Watch> watch_;  // calls Read when the pipe has data
 };
 

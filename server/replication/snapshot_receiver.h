@@ -12,7 +12,7 @@ namespace respite {
 
 class Logger;
 
-// The destination of a snapshot. Write and Finish return false if they have failed, and log the failure.
+// If Write or Finish of a SnapshotTarget fails, the function logs the failure and returns false.
 class SnapshotTarget {  // the destination of a snapshot that the primary sends
  public:
   virtual ~SnapshotTarget() = default;
@@ -23,7 +23,7 @@ class SnapshotTarget {  // the destination of a snapshot that the primary sends
 
 class SnapshotReceiver {  // extracts the snapshot from the framing that the primary sends
  public:
-  static constexpr size_t kMarkLength = 40;  // length of the text that ends a snapshot of unknown size
+  static constexpr size_t kMarkLength = 40;  // length in bytes of the text that ends a snapshot of unknown size
 
   explicit SnapshotReceiver(Logger& log) : log_(log) {}
 
@@ -34,7 +34,7 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
     kFailed,  // already logged
   };
   struct Progress {  // the result of Take
-    Status status;   // what must happen next
+    Status status;   // whether the snapshot is complete, or what must happen next
     Bytes rest;      // the bytes that Take has not used
   };
   Progress Take(Bytes bytes);

@@ -1,5 +1,5 @@
-// Env: what every component of the server may use. One Env serves all parts of a Node; Runtime owns the objects that
-// are made for the Node itself.
+// Env: references to what every part of a server (Node) may use. Runtime owns those of the objects that are made for
+// one server.
 #pragma once
 
 #include "base/late_bound.h"

@@ -1,4 +1,5 @@
-// LatencyMonitor: the latest spikes of each kind of event that took at least latency-monitor-threshold milliseconds.
+// LatencyMonitor: for each kind of event, the latest ones that took at least latency-monitor-threshold milliseconds
+// (LATENCY).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace respite {
 
 class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENCY
  public:
-  static constexpr size_t kSamples = 160;  // number of samples that are kept of each event
+  static constexpr size_t kSamples = 160;  // maximum number of samples that are kept of each kind of event
 
   struct Sample {         // one slow event: when, and how long
     int64_t unix_time_s;  // Unix time when the event ended, in seconds
@@ -23,7 +24,7 @@ class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENC
   };
   struct Event {                  // the slow events of one kind, for example of "aof-write"
     std::vector<Sample> samples;  // the latest slow events, oldest first, at most kSamples
-    int64_t max_ms = 0;           // how long the slowest of all took
+    int64_t max_ms = 0;           // duration of the slowest one, which `samples` may no longer have
   };
 
   LatencyMonitor(const Settings& settings, const Clock& clock, const Pace& pace)
@@ -31,15 +32,15 @@ class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENC
 
   bool IsOn() const { return settings_.latency_monitor_threshold != 0; }  // true: latency-monitor-threshold is set
   int64_t NowUs() const { return pace_.NowUs(); }                         // real time in µs
-  // Adds a spike if its duration reaches latency-monitor-threshold. Cost of a shorter event: two comparisons.
-  void Note(Bytes event, int64_t elapsed_us) {  // Add, if slow enough
+  // Calls Add if the event took at least latency-monitor-threshold ms. Cost of a shorter event: two comparisons.
+  void Note(Bytes event, int64_t elapsed_us) {  // records an event, if it was slow enough
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
-  // Adds a spike, however short. If two spikes occur within one second, only the longer one is kept.
-  void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // keeps the event, however short it was
-  size_t Reset(Bytes event);              // forgets an event, ignoring case; returns how many were removed
-  size_t Clear();                         // forgets all events; returns how many were removed
+  // If two events of one kind end within the same second, only the longer one is kept.
+  void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // records an event, however short
+  size_t Reset(Bytes event);  // forgets this kind of event, ignoring case; returns how many kinds it removed
+  size_t Clear();             // forgets all events; returns the number of kinds
   const Event* Find(Bytes event) const {  // the slow events of this kind; null: none. Case matters
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;

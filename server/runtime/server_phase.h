@@ -1,9 +1,9 @@
 // ServerPhase: whether the server runs a slow script, loads a data set, or has stopped.
 //
-// Scripts and loading may take long, so clients are served in the middle of their Turn. Timers, waits and evictions do
-// not run then, because only the script or the loader may change data. A snapshot that a replica loads while receiving
-// it takes many ordinary Turns. After a shutdown has saved the data no command may run, because its changes would be
-// lost.
+// A script, or the loading of data, may take long, so clients are served in the middle of this Turn. Timers, waits and
+// evictions do not run then, because only the script or the loader may change data. A snapshot that a replica loads
+// while it arrives takes many ordinary Turns. After a shutdown has saved the data no command may run, because its
+// changes would be lost.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +38,13 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
   void EndLoading() { BeginLoading(Load::kNone, nullptr); }  // all data is loaded
   void Stop() { has_stopped_ = true; }                       // the server has stopped: no command may run
 
-  bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // a slow script or load is under way
+  bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // a slow script or kInTurn load runs
   BusyScriptKind busy_script() const { return script_.kind; }  // the kind of the slow script; kNone: none runs
-  bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }  // a slow script runs now
+  bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }  // true: a slow script runs now
   Load load() const { return load_; }                                           // whether and how data is being loaded
   bool IsLoading() const { return load_ == Load::kInTurn || load_ == Load::kOverTurns; }  // clients get LOADING errors
   bool HasStopped() const { return has_stopped_; }                                        // no command may run any more
-  bool PausesInputOf(const Session& session) const {  // true: the client's slow script or load still runs
+  bool PausesInputOf(const Session& session) const {  // true: input must wait, as the client's own script or load runs
     return script_.holder == &session || loader_ == &session;
   }
 

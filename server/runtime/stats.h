@@ -45,7 +45,7 @@ class RecentPeak {  // the largest of all values in the last 8 seconds
 };
 
 struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them to 0
-  // Redis 7.2 has no such limit, so a script that returns ever new error codes can fill its memory.
+  // Redis 7.2 has no such limit, so a script that returns ever new error codes can fill the memory of Redis.
   static constexpr size_t kMaxErrorKinds = 128;  // `errors` has at most so many kinds; further ones are not counted
 
   uint64_t commands = 0;                     // number of commands that ran
@@ -53,7 +53,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t rejected_connections = 0;         // connections refused, for example because of maxclients
   uint64_t net_input_bytes = 0;              // number of bytes received from clients
   uint64_t unexpected_errors = 0;            // commands of the primary that failed on this replica
-  uint64_t sync_full = 0;                    // number of full resynchronisations with replicas
+  uint64_t sync_full = 0;                    // number of full resynchronisations that replicas got
   uint64_t sync_partial_ok = 0;              // number of partial resynchronisations that replicas got
   uint64_t sync_partial_err = 0;             // number of partial resynchronisations that were refused
   uint64_t net_output_bytes = 0;             // number of bytes sent to clients
@@ -64,28 +64,28 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t query_limit_disconnections = 0;   // clients closed because of client-query-buffer-limit
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
   uint64_t evicted_scripts = 0;              // number of scripts of EVAL that were removed from the cache
-  uint64_t eviction_exceeded_us = 0;         // how long memory was above maxmemory, without the present period
+  uint64_t eviction_exceeded_us = 0;         // how long memory was above maxmemory in total, without the present period
   int64_t eviction_exceeded_since_us = 0;    // when memory exceeded maxmemory (real time); 0: memory is below the limit
   std::array<uint64_t, 5>
-      acl_denials{};                   // refused commands, keys, channels, databases and logins (AclLogEntry::Reason)
-  uint64_t payload_sanitizations = 0;  // number of values in RESTORE that were fully checked
-  uint64_t reply_buffer_shrinks = 0;   // how often Redis would have shrunk a client's reply buffer
-  uint64_t reply_buffer_expands = 0;   // how often Redis would have enlarged a client's reply buffer
-  uint64_t turns = 0;                  // number of turns (passes of the event loop)
-  uint64_t turn_us = 0;                // how long all turns took together
-  uint64_t longest_turn_us = 0;        // how long the longest turn took
-  uint64_t command_us = 0;             // how long all commands took together
-  uint64_t timer_us = 0;               // how long all timer ticks took together
-  uint64_t journal_us = 0;             // how long it took to write and sync the append-only file
-  uint64_t max_commands_in_turn = 0;   // the most commands that ran in one turn
-  uint64_t forks = 0;                  // number of forks
-  uint64_t last_fork_us = 0;           // how long the last fork took
-  uint64_t commands_before_turn = 0;   // value of `commands` when the last turn ended
-  InstantRate ops;                     // commands per second
-  InstantRate input;                   // received bytes per second
-  InstantRate output;                  // sent bytes per second
-  InstantRate turn_rate;               // turns per second
-  InstantRate turn_length;             // average length of a turn in µs
+      acl_denials{};  // number of refusals by AclLogEntry::Reason: commands, keys, channels, logins, databases
+  uint64_t payload_sanitizations = 0;                   // number of values in RESTORE that were fully checked
+  uint64_t reply_buffer_shrinks = 0;                    // how often Redis would have shrunk a client's reply buffer
+  uint64_t reply_buffer_expands = 0;                    // how often Redis would have enlarged a client's reply buffer
+  uint64_t turns = 0;                                   // number of turns (passes of the event loop)
+  uint64_t turn_us = 0;                                 // how long all turns took together
+  uint64_t longest_turn_us = 0;                         // how long the longest turn took
+  uint64_t command_us = 0;                              // how long all commands took together
+  uint64_t timer_us = 0;                                // how long all timer ticks took together
+  uint64_t journal_us = 0;                              // how long it took to write and sync the append-only file
+  uint64_t max_commands_in_turn = 0;                    // the most commands that ran in one turn
+  uint64_t forks = 0;                                   // number of forks
+  uint64_t last_fork_us = 0;                            // how long the last fork took
+  uint64_t commands_before_turn = 0;                    // value of `commands` when the last turn ended
+  InstantRate ops;                                      // commands per second
+  InstantRate input;                                    // received bytes per second
+  InstantRate output;                                   // sent bytes per second
+  InstantRate turn_rate;                                // turns per second
+  InstantRate turn_length;                              // average length of a turn in µs
   std::map<std::string, uint64_t, std::less<>> errors;  // number of error replies by their first word, such as "ERR"
 
   RecentPeak client_input;   // the largest input of a client in bytes, recently
@@ -95,7 +95,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   size_t peak_memory_bytes = 0;     // the most memory ever in use
   int64_t peak_memory_time_s = 0;   // when peak_memory_bytes was measured (Unix time in seconds)
 
-  void NotePeakMemory(size_t used_bytes, int64_t now_s);  // updates the peak; `now_s`: Unix time
+  void NotePeakMemory(size_t used_bytes, int64_t now_s);  // raises peak_memory_bytes, if higher; `now_s`: Unix time
   void CountError(Bytes text);                            // counts an error reply by its first word
   void CountTurn(int64_t duration_us);                    // counts a turn that took this time
   void CountFork(int64_t duration_us);                    // counts a fork that took this time

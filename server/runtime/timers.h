@@ -1,5 +1,6 @@
-// Timers: work that becomes due at a time of the Clock: waits, pauses, and deadlines of keys while a test moves the
-// clock. The Clock may stop, jump and continue; work that depends on real time uses Pace instead.
+// Timers: work that becomes due at a time of the Clock: timeouts of blocked clients, pauses, and deadlines of keys
+// while a test moves the clock. TEST CLOCK can stop and move the Clock; work that depends on real time uses Pace
+// instead.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ class Timers {  // the parts of a server that have work at certain times of its 
    public:
     virtual ~Source() = default;
     virtual int64_t NextDueMs() const = 0;    // clock time of this source's next work, or kNever
-    virtual void RunDue(int64_t now_ms) = 0;  // does what is due now, as far as it fits into one Turn
+    virtual void RunDue(int64_t now_ms) = 0;  // does the work that is due at `now_ms`, as far as it fits into one Turn
     // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. Between these calls NextDueMs
     // need only report work that affects the order of events, because clients cannot observe intermediate states.
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to move the clock
