@@ -22,8 +22,8 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
   HelloProtocol(const SentinelCore& core, SentinelEvents& events, InstanceList& list)
       : core_(core), events_(events), list_(list) {}
 
-  // Handles input of the connection that is subscribed to the channel at `instance`: hello messages, and other replies,
-  // which only show that the connection works.
+  // Handles input of the connection that has subscribed to kChannel at `instance`: hello messages, and other replies.
+  // Any input shows that the connection works.
   void ReceiveMessage(Instance& instance, const ReplyTree& reply);  // handles a reply on the subscribed connection
   void Receive(Bytes message);                                      // handles a hello message; ignores other text
   void Send(Instance& instance);                                    // publishes a hello message at the instance
@@ -40,15 +40,14 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
     uint64_t config_epoch;     // epoch of the failover that has set the primary's address
   };
 
-  // Returns whether the addresses, ids and epochs in the message are acceptable. They must be checked because they are
-  // written to the configuration file.
-  bool IsValid(const Hello& hello) const;          // addresses, ids and epochs are acceptable
+  // The fields of a message must be checked, because they are written to the configuration file.
+  bool IsValid(const Hello& hello) const;          // true: addresses, id and epochs are acceptable
   PeerSentinel* FindOrAddSender(Primary& primary,  // finds or adds the Sentinel that sent the message; null: not added
                                 const Hello& hello);
   bool ForgetFormerSentinel(Primary& primary,  // removes a Sentinel with this id or address; true: same id
                             const Hello& hello);
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger
-  void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes the address if newer
+  void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer primary address
   std::string OwnIp(const Instance& instance) const;  // the IP that this Sentinel announces to `instance`
 
   const SentinelCore core_;

@@ -10,13 +10,13 @@ namespace respite {
 namespace {
 
 constexpr size_t kRunIdLength = 40;
-// A longer reply to INFO is cut. INFO of a primary with a thousand replicas has about 100 KB.
+// A reply to INFO is cut after this many bytes. INFO of a primary with a thousand replicas has about 100 KB.
 constexpr size_t kMaxInfoBytes = size_t{1} << 20;
 constexpr size_t kLongestHost = 255;
 // Replicas are told to follow a primary only if the primary's last INFO is at most this many INFO periods old.
 constexpr int64_t kFreshInfoPeriods = 2;
-// A replica that reports role:master for this many publish periods is sent REPLICAOF. If a failover had promoted it,
-// hello messages would have told this Sentinel in this time.
+// A replica that reports role:master for this many publish periods is sent REPLICAOF. If a failover had promoted
+// the replica, hello messages would have told this Sentinel in this time.
 constexpr int64_t kRolePublishPeriods = 4;
 
 int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
@@ -24,7 +24,8 @@ int64_t NumberOf(Bytes text) { return std::strtoll(std::string(text).c_str(), nu
 // Returns whether the name of the field is "slave0", "slave1" and so on.
 bool NamesReplica(Bytes field) { return field.size() > 5 && field.starts_with("slave") && IsDigit(field[5]); }
 
-// Returns the value after `name`, for example after "ip=" in "ip=127.0.0.1,port=6380,state=online".
+// Returns the value after `name`, for example after "ip=" in "ip=127.0.0.1,port=6380,state=online". Returns an empty
+// text if the line does not contain `name`.
 Bytes PartOf(Bytes line, Bytes name) {
   for (const Bytes part : SplitOn(line, ',')) {
     if (part.starts_with(name)) return part.substr(name.size());

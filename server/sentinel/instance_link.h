@@ -1,5 +1,5 @@
 // InstanceLink: the connections to one instance: one for commands, and one that is subscribed to hello messages. A
-// link to another Sentinel has only the first one, and is shared by all primaries that both Sentinels watch.
+// link to another Sentinel has only the one for commands, and serves all primaries that both Sentinels watch.
 //
 //   InstanceLink ─► InstanceConnection ─► Link
 //
@@ -32,12 +32,11 @@ class InstanceConnection final  // one connection to an instance; replies arrive
   // Sends a request. Calls `on_reply` with the reply, unless `owner` is forgotten (Forget) or the connection is closed
   // before the reply arrives.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
-  // Sets the handler of replies without a request: messages of channels.
-  void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }  // for pub/sub messages
-  void Forget(const Instance& owner);  // drops the reply handlers of requests of this owner
+  void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }  // gets messages of channels
+  void Forget(const Instance& owner);  // from now on, ignores replies to requests of this owner
   void Close();                        // closes the connection; pending replies are lost
 
-  bool HasEnded() const { return has_ended_; }                      // the connection is closed
+  bool HasEnded() const { return has_ended_; }                      // true: the connection is closed
   size_t PendingCount() const { return pending_requests_.size(); }  // number of requests without a reply
   std::string LocalIp() const;  // address of this end without the port; empty: not connected
   std::string PeerIp() const;   // address of the other end without the port; empty: not connected
@@ -45,7 +44,7 @@ class InstanceConnection final  // one connection to an instance; replies arrive
   // The functions of Link::User.
   void OnConnected() override;                       // sends the requests that have waited
   void OnReceived(Bytes bytes) override;             // handles replies and messages
-  void OnEnded(const std::string& reason) override;  // the connection is lost
+  void OnEnded(const std::string& reason) override;  // the connection is lost: marks it as closed
 
  private:
   struct Request {          // a request that was not answered yet
@@ -56,8 +55,8 @@ class InstanceConnection final  // one connection to an instance; replies arrive
   void Receive(const ReplyTree& reply);  // handles a reply, or a message of a channel
 
   std::unique_ptr<Link> link_;
-  bool is_connected_ = false;             // the connection was made: requests are sent directly
-  bool has_ended_ = false;                // the connection is closed
+  bool is_connected_ = false;             // true: the connection was made, so requests are sent directly
+  bool has_ended_ = false;                // true: the connection is closed
   std::string unsent_;                    // requests that wait until the connection is made
   ReplyTreeParser parser_;                // parses the replies
   std::deque<Request> pending_requests_;  // requests without a reply, in the order in which they are answered
@@ -74,7 +73,7 @@ struct InstanceLink {  // the connections to one instance, and when they were la
 
   bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }  // open or being made
   bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }          // open or being made
-  bool IsDisconnected() const {  // a connection in `connections` is missing, and is not being made
+  bool IsDisconnected() const {  // true: a connection that `connections` wants is missing
     return !HasCommandConnection() || (connections == Wires::kCommandsAndHello && !HasHelloConnection());
   }
   size_t PendingCount() const {  // number of requests without a reply
@@ -83,7 +82,7 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   void Close();                        // closes both connections
   void CloseCommandConnection();       // closes the connection for commands; a later tick opens a new one
   void CloseHelloConnection();         // closes the connection for hello messages; a later tick opens a new one
-  void Forget(const Instance& owner);  // drops the reply handlers of requests of this owner
+  void Forget(const Instance& owner);  // from now on, ignores replies to requests of this owner
   void Restart(int64_t now_ms);        // closes the connections, and returns to the state of a new link
 
   const Wires connections;                       // which connections the link should have
@@ -91,12 +90,12 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   std::shared_ptr<InstanceConnection> hello;     // the connection for hello messages; null: none
   int64_t commands_connect_ms = 0;               // when `commands` began to connect (real time)
   int64_t hello_connect_ms = 0;                  // when `hello` began to connect (real time)
-  int64_t hello_heard_ms = 0;                    // when the last hello message arrived (real time)
-  int64_t ping_waits_since_ms;                   // when the oldest PING without an answer was sent (real time); 0: none
-  int64_t last_ping_ms = 0;                      // when the last PING was sent (real time)
-  int64_t last_available_ms;                     // when the last PONG, LOADING or MASTERDOWN arrived (real time)
-  int64_t last_pong_ms;                          // when the last answer of any kind to a PING arrived (real time)
-  int64_t last_connect_ms = 0;                   // when a connection was last attempted (real time); 0: never
+  int64_t hello_heard_ms = 0;                    // when the last message or reply arrived on `hello` (real time)
+  int64_t ping_waits_since_ms;  // when the first PING after last_available_ms was sent (real time); 0: none
+  int64_t last_ping_ms = 0;     // when the last PING was sent (real time)
+  int64_t last_available_ms;    // when the last PONG, LOADING or MASTERDOWN arrived (real time)
+  int64_t last_pong_ms;         // when the last answer of any kind to a PING arrived (real time)
+  int64_t last_connect_ms = 0;  // when a connection was last attempted (real time); 0: never
 };
 
 }  // namespace respite

@@ -14,9 +14,9 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
 
   template <class Type>
   using Added = Result<Type*, InstanceError>;
-  Added<Primary> AddPrimary(const std::string& name,  // watches a primary; fails if invalid or known
+  Added<Primary> AddPrimary(const std::string& name,  // watches a primary; fails if name known, or address invalid
                             const std::string& host, int port, int quorum);
-  Added<WatchedReplica> AddReplica(Primary& primary,  // adds a replica, without limit; fails if invalid or known
+  Added<WatchedReplica> AddReplica(Primary& primary,  // adds a replica, without limit; fails if known or invalid
                                    const std::string& host, int port);
   // Adds a replica that a server or Sentinel has reported. At kMaxReplicas the new replica replaces the one that has
   // been down longest. If none is down, or during a failover, the new replica is not added.
@@ -37,11 +37,11 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   static PeerSentinel* FindSentinelAt(const Primary& primary,  // the Sentinel with this address; null: none
                                       const std::string& host, int port);
 
-  void UpdateSentinelAddress(const PeerSentinel& moved);  // copies the address to other primaries
+  void UpdateSentinelAddress(const PeerSentinel& moved);  // copies this address to all primaries; closes links
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 
   enum class Sentinels : uint8_t { kForget, kKeep };
-  void Reset(Primary& primary, Sentinels sentinels);  // forgets replicas, state, perhaps Sentinels
+  void Reset(Primary& primary, Sentinels sentinels);  // forgets replicas, state and, if kForget, Sentinels
   // Gives the primary a new address. The server at the former address is listed as one of its replicas from then on.
   // Returns false if the name does not resolve.
   bool ChangeAddress(Primary& primary,  // moves the primary to host:port; false: `host` does not resolve
@@ -50,12 +50,12 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
     core_.state.primaries.erase(std::string(primary.name));
   }
 
-  void DropServerLinks(Primary& primary);  // closes links to the primary and its replicas, to log in again
-  void DropSentinelLinks();                // closes links to all other Sentinels, to log in again
+  void DropServerLinks(Primary& primary);  // closes links to the primary and its replicas; the next tick logs in again
+  void DropSentinelLinks();                // closes links to all other Sentinels; the next tick logs in again
 
  private:
-  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if known
-  void ShareLink(PeerSentinel& sentinel);  // uses the link that another primary has to this Sentinel
+  Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if already known
+  void ShareLink(PeerSentinel& sentinel);  // uses the link that another primary has to this Sentinel, if any
   template <class Instances>
   bool RemoveLongestDownIfFull(Instances& instances,  // if full, removes the instance down longest; false: still full
                                size_t max_count) const;

@@ -10,9 +10,9 @@ namespace {
 constexpr size_t kMaxPending = 100;
 constexpr size_t kIdInName = 8;
 constexpr int64_t kHurriedInfoMs = 1000;
-// Period of INFO to a replica that was sent REPLICAOF NO ONE in a failover.
+// Period of INFO, in ms, to a replica that was sent REPLICAOF NO ONE in a failover.
 constexpr int64_t kPromotionInfoMs = 100;
-// INFO without an answer is sent again after this time.
+// If INFO is not answered within this time (in ms), INFO is sent again.
 constexpr int64_t kInfoAgainMs = 1000;
 
 }  // namespace
@@ -143,7 +143,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
 }
 
 // Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary, is
-// alive. A server that runs a script for too long is not alive. Once it counts as down, it is sent SCRIPT KILL.
+// alive. A server that runs a script for too long is not alive. Once such a server counts as down, it
+// gets SCRIPT KILL.
 void InstanceProtocol::ReceivePong(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");

@@ -19,17 +19,18 @@ class LeaderElection {  // decides which Sentinel carries out a failover
     uint64_t epoch;      // epoch of the vote
   };
   // Votes for `candidate`, unless this Sentinel has voted in this or a later epoch. Returns the last vote, which may
-  // be an older one for another Sentinel. Returns no vote if it could not be saved.
+  // be an older one for another Sentinel. Returns an empty vote if the
+  // vote could not be saved.
   Vote VoteFor(Primary& primary, uint64_t epoch,  // votes, if allowed; returns this Sentinel's last vote
                const std::string& candidate);
-  // Returns the Sentinel with the votes of a majority of all Sentinels, and of at least the quorum; empty if there is
-  // none. This Sentinel votes first, if it has not voted.
+  // Returns the id of the Sentinel that has the votes of a majority of all Sentinels, and at least as many votes as the
+  // quorum. Empty: no Sentinel has. This Sentinel votes first, if it has not voted in this epoch.
   std::string VoteAndFindLeader(Primary& primary, uint64_t epoch);  // votes, and counts all votes; empty: no leader
 
  private:
   const SentinelCore core_;
   SentinelEvents& events_;  // reports events in the log, on channels and to scripts
-  bool is_saved_ = true;    // false: a vote of this Sentinel could not be saved to disk
+  bool is_saved_ = true;    // false: the last vote of this Sentinel could not be saved to disk
 };
 
 }  // namespace respite

@@ -13,7 +13,7 @@ constexpr int64_t kFreshInfos = 3;
 constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not report how much data they have
 constexpr int64_t kMaxUnlinked = 10;       // maximum time of a replica without its primary, in down-after periods
 
-// Returns whether `one` is the better replica to promote.
+// Returns whether `one` is the better replica to promote: by priority, then by replication offset, then by run id.
 bool IsBetter(const WatchedReplica& one, const WatchedReplica& other) {
   if (one.priority != other.priority) return one.priority < other.priority;
   if (one.offset != other.offset) return one.offset > other.offset;
@@ -174,8 +174,8 @@ void PrimaryFailover::Abort(Primary& primary) const {
   primary.promoted = nullptr;
 }
 
-// Announces the new primary. The new address gets the epoch of the failover, so it wins over the former address. Both
-// are saved on disk before other Sentinels and clients are told.
+// Announces the new primary. The new address gets the epoch of the failover, so the new address wins over the former
+// one. Address and epoch are saved on disk before other Sentinels and clients are told.
 void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   Primary& primary = replica.primary;
   primary.config_epoch = primary.failover_epoch;

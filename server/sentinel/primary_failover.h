@@ -31,20 +31,20 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
 
   void StartIfNeeded(Primary& primary);  // starts a failover if the primary is odown, and the last one was long ago
   void Continue(Primary& primary);       // takes the next step, if a failover is under way
-  // Starts a failover for an operator, without votes. Requires: none is under way, and there is a replica to promote.
+  // Starts a failover for an operator, without votes. Requires: no failover is under way, and a
+  // replica can be promoted.
   void ForceFailover(Primary& primary);  // SENTINEL FAILOVER: starts a failover without votes
-  // Announces the new primary; the next step reconfigures the other replicas. Called when the promoted replica reports
-  // to be a primary.
+  // Announces the new primary. The next step makes the other replicas follow the new primary.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary
-  WatchedReplica* FindBestReplica(const Primary& primary) const;  // the replica to promote; null: none is suitable
+  WatchedReplica* FindBestReplica(const Primary& primary) const;  // best replica to promote; null: none is suitable
   void SwitchToPromoted(Primary& primary);  // last step: from now on, the promoted replica is the watched primary
 
  private:
-  void Start(Primary& primary);  // begins a failover in a new epoch; the votes are requested afterwards
+  void Start(Primary& primary);                             // begins a failover in a new epoch; requests no votes yet
   void LogFailoverDelay(Primary& primary) const;            // logs once from when on the next failover may start
-  void Enter(Primary& primary, FailoverState state) const;  // sets the step of the failover
+  void Enter(Primary& primary, FailoverState state) const;  // sets the step of the failover, and its time
   void WaitForElection(Primary& primary);                   // step 1: continues if most Sentinels have elected this one
-  bool HasFreshReplicaInfo(const Primary& primary) const;   // reachable replicas have sent INFO since the start
+  bool HasFreshReplicaInfo(const Primary& primary) const;   // true: reachable replicas have sent INFO since the start
   void ChooseReplicaToPromote(Primary& primary);  // chooses the best replica; aborts the failover if none is suitable
   void SendReplicaofNoOne(Primary& primary);      // sends REPLICAOF NO ONE to the chosen replica
   void AbortIfTimedOut(Primary& primary);  // aborts if the failover is in this state for longer than failover-timeout

@@ -8,8 +8,8 @@ void ReplicaofSender::Follow(ServerInstance& server, const SentinelAddress& prim
 
 void ReplicaofSender::FollowNoOne(ServerInstance& server) const { SendReplicaof(server, "NO", "ONE"); }
 
-// Sends one transaction with REPLICAOF. The transaction also saves the new role in the server's file, and disconnects
-// the server's clients, so that no client relies on the former role.
+// Sends one transaction with REPLICAOF. The transaction also saves the new role in the server's configuration file, and
+// disconnects the server's clients, so that no client relies on the former role.
 void ReplicaofSender::SendReplicaof(ServerInstance& server, const std::string& host, const std::string& port) {
   if (!server.link->HasCommandConnection()) return;
   const auto send = [&server](std::initializer_list<Bytes> words) { server.link->commands->Send(server, words, {}); };

@@ -1,4 +1,4 @@
-// ReplicaofSender: tells a server to follow another server, or none.
+// ReplicaofSender: sends REPLICAOF to a server, which makes the server a replica of another one, or a primary.
 #pragma once
 
 #include <string>

@@ -16,8 +16,8 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
  public:
   struct Job {                       // a program that runs, or waits until it is started
     std::vector<std::string> words;  // path of the program, then its arguments
-    bool is_running = false;         // the program runs now
-    int64_t process = 0;             // id of the process that runs the program
+    bool is_running = false;         // true: the program runs now
+    int64_t process = 0;             // id of the process that runs the program; 0: it does not run
     int tries = 0;                   // how many times the program was started
     int64_t at_ms = kLongAgo;        // when the program started, or may start (real time)
   };
@@ -31,7 +31,7 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
 
  private:
   void StartDue();              // starts due programs, if not too many run
-  void Start(Job& job);         // runs the program
+  void Start(Job& job);         // starts the program of `job`
   void CollectEndedPrograms();  // removes ended programs from the queue, or plans another try
   void End(const ProgramEnd& end);
   void KillOverduePrograms();  // kills programs that run for longer than script_max_runtime

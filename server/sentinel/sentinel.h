@@ -46,21 +46,20 @@ class Sentinel {  // watches primaries together with other Sentinels
 
   // Reads the `sentinel` lines of the configuration file. Returns the first invalid line; nothing if all are valid.
   std::optional<InvalidLine> Read(const std::vector<ConfigLine>& lines);
-  // Starts the Sentinel. Chooses an id if sentinel.conf has none.
   void Start();            // chooses an id if sentinel.conf has none, and reports the watched primaries
   void Tick();             // does the periodic work; called ten to twenty times a second
   int64_t RandomTickMs();  // a random time to wait until the next tick, so that Sentinels do not act together
 
-  bool HasHeardFromAllInstances() const;  // all servers have sent INFO, and all instances have answered
+  bool HasHeardFromAllInstances() const;  // true: all servers have sent INFO, all instances answer PING
 
   const SentinelCore& core() const { return core_; }
   SentinelState& state() { return state_; }  // settings, instances and epochs
   InstanceList& list() { return list_; }
-  SentinelEvents& events() { return events_; }                 // reports events
-  const ScriptQueue& scripts() const { return scripts_; }      // programs of the operator
-  HelloProtocol& hello_protocol() { return hello_protocol_; }  // messages between Sentinels
+  SentinelEvents& events() { return events_; }                 // reports events in the log, on channels …
+  const ScriptQueue& scripts() const { return scripts_; }      // runs the operator's programs
+  HelloProtocol& hello_protocol() { return hello_protocol_; }  // hello messages
   LeaderElection& election() { return election_; }             // decides which Sentinel carries out a failover
-  PrimaryFailover& failover() { return failover_; }            // replaces primaries
+  PrimaryFailover& failover() { return failover_; }            // replaces a primary by a replica
 
  private:
   void CheckTilt();  // enters tilt mode (only listens) if the last tick was too long ago, or in the future
@@ -72,14 +71,14 @@ class Sentinel {  // watches primaries together with other Sentinels
   SentinelState state_;  // settings, watched instances and epochs
   Random random_;        // for random ids and delays
   const SentinelCore core_;
-  ScriptQueue scripts_;    // programs of the operator
+  ScriptQueue scripts_;    // runs programs of the operator for events
   SentinelEvents events_;  // reports events in the log, on channels and to scripts
   InstanceList list_;
   ReplicaofSender replicaof_sender_;  // tells servers which primary to follow
-  HelloProtocol hello_protocol_;      // messages between Sentinels
+  HelloProtocol hello_protocol_;      // hello messages between Sentinels
   DownWatch down_watch_;              // decides which instances are down
   LeaderElection election_;           // decides which Sentinel carries out a failover
-  PrimaryFailover failover_;          // replaces primaries
+  PrimaryFailover failover_;          // replaces a primary by one of its replicas
   InfoReader reader_;                 // reads INFO of servers, and corrects replicas
   InstanceProtocol protocol_;         // keeps links open, and sends PING, INFO and hello messages
   int64_t ticked_at_ms_;              // when Tick was last called (real time)

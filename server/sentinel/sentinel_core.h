@@ -1,4 +1,4 @@
-// SentinelCore: references that all parts of this folder share.
+// SentinelCore: references that the classes of a Sentinel share: real time, log, network, host and state.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ namespace respite {
 // would leave no room for elections. No Sentinel reaches this value by counting.
 inline constexpr uint64_t kMaxSentinelEpoch = uint64_t{1} << 62;
 
-// Why an instance cannot be added.
+// Why an instance cannot be added. kPort: the port is invalid. kName: the host name is invalid, or does not resolve.
+// kDuplicate: the instance is known already. kTooMany: the limit is reached.
 enum class InstanceError : uint8_t { kPort, kName, kDuplicate, kTooMany };
 
 std::string TextOf(InstanceError trouble, InstanceKind kind);  // the error reply, such as "Duplicate master name."
@@ -40,10 +41,10 @@ struct SentinelCore {  // what all parts of a Sentinel share
   // that do not resolve now, if `resolve-hostnames` is on. kReported: like kUnresolved, for hosts that other servers
   // report; only some of their names are looked up in a tick.
   enum class Accept : uint8_t { kResolved, kUnresolved, kReported };
-  Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name,  // checks the host, and finds its IP
+  Result<SentinelAddress, InstanceError> ResolveAddress(const std::string& name,  // checks host and port, finds the IP
                                                         int port, Accept accept) const;
-  // Returns whether `name`, which is a host name or an IP, means the host of `address`. May look up the name.
-  bool IsHostOf(const SentinelAddress& address,  // whether `name`, a host name or IP, means the host of `address`
+  // May look up `name`, which can block for a second.
+  bool IsHostOf(const SentinelAddress& address,  // true: `name` (host name or IP) means the host of `address`
                 const std::string& name) const;
 
   // Reports an event in the log and, unless the level is kDebug, on the channel with the name of the event. Runs no

@@ -16,14 +16,14 @@ class SentinelEvents {  // reports events in the log, on channels and to the not
   // Reports an event about an instance, with a text like "master mymaster 127.0.0.1 6379" or "slave … @ mymaster
   // 127.0.0.1 6379", followed by `more`.
   void Tell(LogLevel level, const char* event, const Instance& instance, const std::string& more = {});
-  // Reports an event with only this text. A warning is also reported to the notification script of the primary.
-  void ReportPrimaryEvent(LogLevel level, const char* event,  // reports an event about a primary
+  // Reports an event with `text`, and nothing else. A warning also runs the notification script of the primary.
+  void ReportPrimaryEvent(LogLevel level, const char* event,  // reports an event in the log and on a channel
                           const Primary& primary, const std::string& text);
 
-  // kLeader: this Sentinel carries out the failover. kObserver: another Sentinel does.
+  // The part of this Sentinel in a failover. kLeader: this Sentinel carries out the failover. kObserver: another
+  // Sentinel does.
   enum class Part : uint8_t { kLeader, kObserver };
-  // Runs client-reconfig-script with the former and the new address of the primary.
-  void RunReconfigurationScript(const Primary& primary,  // runs client-reconfig-script with both addresses
+  void RunReconfigurationScript(const Primary& primary,  // runs client-reconfig-script with old and new address
                                 Part part, const SentinelAddress& from, const SentinelAddress& to);
 
  private:

@@ -29,7 +29,7 @@ struct SentinelGroupPlan {  // the configuration of Sentinels that start togethe
   std::string password;           // to log in at the servers; empty: none
   std::string announced_host;     // announce-ip of all members, for example a host name; empty: none
 
-  // Returns the sentinel.conf directives of this member. The quorum in them is the majority of the members.
+  // `member` is an index in `members`. The quorum in the directives is the majority of the members.
   std::string LinesOf(size_t member) const;  // the sentinel.conf directives of this member
 };
 

@@ -23,7 +23,6 @@ class SentinelHost {  // interface to the server around a Sentinel: clients, fil
  public:
   virtual ~SentinelHost() = default;
 
-  // Sends the message to clients of this server that have subscribed to the channel.
   virtual void Publish(Bytes channel, Bytes message) = 0;  // sends `message` to clients subscribed to the channel
   // Writes the configuration file: `lines`, which replace its old Sentinel lines, and the directives of the server.
   // When Save returns, the new file is on disk. A crash leaves either the old or the new file. Returns nullopt, or the
@@ -35,30 +34,27 @@ class SentinelHost {  // interface to the server around a Sentinel: clients, fil
   // --- Connections to and from this server.
 
   virtual int Port() const = 0;                   // this server's port for clients
-  virtual bool EncryptsLinks() const = 0;         // links to instances use TLS
+  virtual bool EncryptsLinks() const = 0;         // true: links to instances use TLS
   virtual std::string SourceAddress() const = 0;  // local address to connect from; empty: the system chooses
   virtual std::string Password() const = 0;       // requirepass of this server, perhaps of all Sentinels; empty: none
 
   // --- Programs.
 
   virtual bool MayRun(const std::string& path) const = 0;  // whether the file exists and may be executed
-  // Starts a program. Returns the process id; fails with errno.
   virtual Result<int64_t, int> StartProgram(  // starts a program; returns the process id, or fails with errno
       const std::vector<std::string>& path_and_arguments) = 0;
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // a newly ended program; nullopt: none
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // a program that has ended, once; nullopt: none
   virtual void KillProgram(int64_t process_id) = 0;          // kills a program that StartProgram has started
 
   virtual void Crash() = 0;  // ends this process immediately, as if it had crashed
 };
 
-class ProgramStarter {  // starts programs of the operator next to the server; the process implements it
+class ProgramStarter {  // interface that runs programs of the operator as child processes
  public:
   virtual ~ProgramStarter() = default;
-  // Starts a program. Returns the process id; fails with errno.
   virtual Result<int64_t, int> Start(  // starts a program; returns the process id, or fails with errno
       const std::vector<std::string>& path_and_arguments) = 0;
-  // Returns a program that has ended since the last call, or nullopt.
-  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // a newly ended program; nullopt: none
+  virtual std::optional<ProgramEnd> TakeEndedProgram() = 0;  // a program that has ended, once; nullopt: none
   virtual void Kill(int64_t process_id) = 0;
 };
 

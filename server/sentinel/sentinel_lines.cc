@@ -34,7 +34,8 @@ class LineWriter {
   void AddText(Bytes subject, const std::string& value) {
     if (!value.empty()) Add(subject, QuotedIfNeeded(value));
   }
-  // If `value` is the default, the line is written only if the file already has a line with this subject.
+  // Adds a yes/no directive. If `value` is the default, the line is written only if the file already has a line with
+  // this subject.
   void AddSwitch(Bytes subject, Bytes value, Bytes as_default) {
     Add(subject, std::string(value));
     if (value == as_default) lines_.back().line.presence = LinePresence::kIfMentioned;

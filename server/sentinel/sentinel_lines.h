@@ -1,5 +1,5 @@
 // Converts a Sentinel's state to `sentinel …` directives of sentinel.conf, in Redis' format. SentinelLinesReader reads
-// them.
+// these directives.
 #pragma once
 
 #include <vector>

@@ -45,7 +45,7 @@ std::optional<std::string> ReadSwitch(SentinelOptions& options, bool SentinelOpt
   return std::nullopt;
 }
 
-// Reads a number that must be at least `least`.
+// Sets a number that must be at least `least`. Returns an error text, or nullopt on success.
 std::optional<std::string> ReadAtLeast(Primary& primary, int64_t Primary::*setting, int64_t least,
                                        const std::string& value) {
   primary.*setting = NumberOf(value);

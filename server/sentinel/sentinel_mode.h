@@ -35,7 +35,7 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
   // The functions of Timers::Source.
   int64_t NextDueMs() const override { return next_tick_ms_; }  // when the next tick is due (clock time)
   void RunDue(int64_t now_ms) override;                         // ticks, and chooses when the next tick is due
-  std::string NextDueText() const override { return "the Sentinel looks at its instances"; }  // for logs
+  std::string NextDueText() const override { return "the Sentinel looks at its instances"; }  // for users
 
  private:
   const Services& services_;    // the other parts of this server
@@ -49,6 +49,6 @@ class Config;
 // CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration: a wrong line, no
 // configuration file, a file that is not writable, or cluster-enabled. They return nothing if the Sentinel can start.
 std::optional<StartupError> CheckSentinelLines(const Config& config);  // a wrong `sentinel` line; nothing: none
-std::optional<StartupError> CheckSentinelFile(const Config& config);   // an unusable file, or cluster-enabled
+std::optional<StartupError> CheckSentinelFile(const Config& config);   // e.g. an unusable file; nothing: none
 
 }  // namespace respite

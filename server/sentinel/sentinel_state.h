@@ -12,12 +12,12 @@
 
 namespace respite {
 
-struct SentinelOptions {              // set by SENTINEL CONFIG SET, and by directives without a primary's name
+struct SentinelOptions {              // options of the whole Sentinel, set by directives and SENTINEL CONFIG SET
   std::string announce_ip;            // announced in hello messages; empty: the local address of the connection
   int announce_port = 0;              // announced in hello messages; 0: the port of this server
-  bool denies_script_changes = true;  // SENTINEL SET must not change scripts
-  bool resolves_hostnames = false;    // `resolve-hostnames`: host names are accepted, and looked up
-  bool announces_hostnames = false;   // clients and Sentinels get host names instead of IP addresses
+  bool denies_script_changes = true;  // true: SENTINEL SET must not change scripts (deny-scripts-reconfig)
+  bool resolves_hostnames = false;    // true: host names are accepted, and looked up (resolve-hostnames)
+  bool announces_hostnames = false;   // true: clients and Sentinels get host names instead of IP addresses
   std::string user;                   // user name to log in at other Sentinels
   std::string password;               // to log in at other Sentinels; empty: the password of this server
 };
@@ -45,8 +45,8 @@ struct SimulatedFailures {             // crashes that SENTINEL SIMULATE-FAILURE
 
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
 
-// Limits for the replicas and other Sentinels of one primary that are learned from INFO and hello messages. The
-// configuration file may name more.
+// Maximum numbers of replicas, and of other Sentinels, of one primary that a Sentinel learns from INFO and hello
+// messages. The configuration file may name more.
 inline constexpr size_t kMaxReplicas = 1000;
 inline constexpr size_t kMaxPeerSentinels = 128;  // other Sentinels
 
@@ -55,14 +55,14 @@ struct SentinelState {                       // everything that a Sentinel knows
 
   std::string id;                                             // id of this Sentinel; empty: not chosen yet
   uint64_t current_epoch = 0;                                 // the largest epoch that this Sentinel knows
-  SentinelOptions options;                                    // set by SENTINEL CONFIG SET and by directives
+  SentinelOptions options;                                    // options of the whole Sentinel
   SentinelPeriods periods;                                    // how long to wait for what, in milliseconds
   SimulatedFailures simulated_failures;                       // crashes that SENTINEL SIMULATE-FAILURE has requested
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
   uint64_t tilt_count = 0;                                    // how often tilt mode has started
-  bool is_in_tilt = false;              // tilt mode: this Sentinel only listens, because its own ticks were late
+  bool is_in_tilt = false;              // true: tilt mode: this Sentinel only listens, because its ticks were late
   int64_t tilt_since_ms = 0;            // when the present or last tilt mode started (real time)
-  bool wants_save = false;              // the next tick saves the state (SentinelCore::SaveSoon)
+  bool wants_save = false;              // true: the next tick saves the state (SentinelCore::SaveSoon)
   int64_t saved_soon_ms = kLongAgo;     // when the last save that SaveSoon requested was made (real time)
   int look_ups_left = kLookUpsPerTick;  // how many names may still be looked up in this tick
 
@@ -72,7 +72,7 @@ struct SentinelState {                       // everything that a Sentinel knows
     return found == primaries.end() ? nullptr : found->second.get();
   }
 
-  const std::string& HostToAnnounce(const SentinelAddress& address) const {  // host name or IP, for others
+  const std::string& HostToAnnounce(const SentinelAddress& address) const {  // host name or IP that others are told
     return options.announces_hostnames || address.ip.empty() ? address.host : address.ip;
   }
   std::string HostAndPortToAnnounce(const SentinelAddress& address) const {  // for example "127.0.0.1 6379"
@@ -80,7 +80,7 @@ struct SentinelState {                       // everything that a Sentinel knows
   }
 };
 
-// Returns the address of the primary that is told to clients. Once a failover has promoted a replica, this is the
+// Returns the address that clients are told for the primary. Once a failover has promoted a replica, this is the
 // address of that replica.
 inline const SentinelAddress& CurrentAddress(const Primary& primary) {  // where clients find the primary now
   const bool has_moved = primary.is_failing_over && primary.promoted != nullptr &&

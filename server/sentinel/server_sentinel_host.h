@@ -22,10 +22,10 @@ class ServerSentinelHost final : public SentinelHost {  // gives a Sentinel acce
   std::optional<std::string> LookUp(const std::string& name) override;  // IP address; nothing: not found
   int64_t WallMs() const override;                                      // Unix time in milliseconds
   int Port() const override;                                            // this server's port for clients
-  bool EncryptsLinks() const override;                                  // links to instances use TLS
+  bool EncryptsLinks() const override;                                  // true: links to instances use TLS
   std::string SourceAddress() const override;           // local address to connect from; empty: the system chooses
   std::string Password() const override;                // `requirepass` of this server; empty: none
-  bool MayRun(const std::string& path) const override;  // the file exists and may be executed
+  bool MayRun(const std::string& path) const override;  // true: the file exists and may be executed
   Result<int64_t, int> StartProgram(                    // starts a program; returns the process id, or fails with errno
       const std::vector<std::string>& path_and_arguments) override;
   std::optional<ProgramEnd> TakeEndedProgram() override;  // a program that has ended since the last call; nothing: none
