@@ -11,13 +11,13 @@ namespace respite {
 
 namespace {
 
-// The maximum size of a manifest that is read. Respite and Redis write no larger ones.
+// Maximum size of a manifest that is read, in bytes. Respite and Redis write no larger ones.
 constexpr uint64_t kManifestBytesMax = 64 << 20;
 
 }  // namespace
 
-// A removed file that is still open. Closing it frees its disk space, which takes long for a large file, so another
-// thread does it.
+// A removed file that is still open. Another thread closes the file, because closing frees the disk space, which takes
+// long for a large file.
 class AofDirectory::Removal final : public FileTask {
  public:
   explicit Removal(std::unique_ptr<File> file) : file_(std::move(file)) {}
@@ -80,7 +80,7 @@ bool AofDirectory::IsPartName(Bytes name) const {
   return digits > 0 && (suffix == ".base.rdb" || suffix == ".base.aof" || suffix == ".incr.aof");
 }
 
-// Redis, unlike this server, starts without keys if the manifest is missing, and overwrites the files.
+// Redis does not check this: without a manifest, Redis starts without keys, and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
     return Step::kDone;
@@ -101,7 +101,7 @@ Step AofDirectory::CheckManifestIsThere() {
 }
 
 // Returns whether the single append-only file of Redis before version 7 must be moved into the directory. As in Redis,
-// it must also if the last upgrade was interrupted after the manifest was written.
+// this is also so if the last upgrade was interrupted after the manifest was written.
 bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;

@@ -28,60 +28,55 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   ~AofDirectory();
 
   enum class OldFile : uint8_t { kLeave, kTake };
-  // Reads the manifest from the disk. Returns kFailed if it is invalid. Without a manifest there are no files. kTake
-  // also moves the single append-only file of Redis before version 7 into the directory, if the manifest names no
-  // files.
-  Step Read(OldFile old_file);  // reads the manifest from the disk; kFailed: it is invalid
+  // A missing manifest counts as one without files. With kTake, Read also moves the single append-only file of Redis
+  // before version 7 into the directory, if the manifest names no files.
+  Step Read(OldFile old_file);  // reads the manifest from the disk; kFailed: invalid, or not readable
   // Returns kFailed if the manifest is missing, but files with content exist whose names are those of the append-only
   // file. The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.
   Step CheckManifestIsThere();  // kFailed: the manifest is missing, but append-only files exist
-  // Creates the directory, unless it exists.
-  Step Make();  // creates the folder, unless it exists
+  Step Make();                  // creates the folder `appenddirname`, unless it exists
   // Keeps other Respite servers from using the files of this manifest, by a lock on the file `name`: the incremental
   // that the server writes. Releases the lock on the previous incremental. Servers with another appendfilename may
   // share the directory. Requires: the file exists.
   Step Lock(const std::string& name);  // no other server may use the append-only files while `name` is locked
   void Unlock() { lock_.reset(); }     // ends Lock: another server may use the files
 
-  const AofManifest& manifest() const { return manifest_; }  // the list of files, as it is on the disk
+  const AofManifest& manifest() const { return manifest_; }  // the list of files, as on the disk
   AofManifest::NamePredicate TakenNamePredicate() const;  // a function that returns whether a file of this name exists
   Step SyncDirectory();                                   // fsync of the folder, after files were created or renamed
   // Replaces the manifest on the disk by `next`. After kFailed the disk may have the old or the new manifest, so keep
   // the files of both manifests until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory
   // was called.
   Step Commit(AofManifest next);  // writes a new manifest to the disk; kFailed: the old or the new one is there
-  // Remembers files of a manifest whose Commit has failed. The next successful Commit removes those of them that its
-  // manifest does not name.
+  // Remembers files of a manifest whose Commit has failed. The next successful Commit removes these files,
+  // unless its manifest names them.
   void RemoveAfterNextCommit(std::vector<std::string> names);  // for files of a failed Commit
   // Removes the files that a rewrite has replaced, and then their entries in the manifest. A file's name is removed
   // now, its content in the background. Does nothing if aof-disable-auto-gc is set.
   void RemoveHistory();  // removes files that a rewrite replaced, unless aof-disable-auto-gc is set
-  // Removes a file of the directory if it exists. Removes its name now, and its content in the background.
-  void RemoveInBackground(const std::string& name);  // removes the name now, and the content on another thread
+  void RemoveInBackground(const std::string& name);  // removes a file, if there; frees its disk space later
   void RemoveTemporaries();                          // removes temporary files that a crash has left
-  // Returns the name that a new base file has until it is complete.
-  std::string TemporaryBaseName() const {  // name of a new base file until it is complete
+  std::string TemporaryBaseName() const {            // name of a new base file while the file is written
     return "temp-" + settings_.appendfilename + ".base";
   }
-  // Destroys the Removal objects whose background work has finished.
-  void Tidy();  // destroys the Removal objects that have finished
+  void Tidy();  // forgets removed files whose disk space is free now
 
   std::string PathOf(Bytes name) const {  // path of a file of this folder, relative to `dir`
     return settings_.appenddirname + "/" + std::string(name);
   }
   // Returns the size of the base and all incrementals in bytes. If the size of a file cannot be read, fails and logs
   // its name.
-  Result<uint64_t, IoError> TotalBytes() const;  // size of base and incrementals; fails if one is missing
+  Result<uint64_t, IoError> TotalBytes() const;                       // size of base and incrementals in bytes
   Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size in bytes, or why it cannot be read
 
  private:
   class Removal;  // a removed file, whose disk space another thread is freeing
 
   std::optional<AofManifest> ReadManifest() const;  // an empty manifest if there is no file; nullopt: invalid
-  bool ShouldTakeOldFile() const;               // true: the single file of Redis before version 7 must be moved here
-  bool IsPartName(Bytes name) const;            // true: a base or an incremental may have this name
-  void RemoveUncommittedFiles();                // removes the files that RemoveAfterNextCommit named
-  Step UseOldFileAsBase();                      // moves the single file of Redis before version 7 here, as the base
+  bool ShouldTakeOldFile() const;     // true: the single file of Redis before version 7 must be moved here
+  bool IsPartName(Bytes name) const;  // true: a base or an incremental may have this name
+  void RemoveUncommittedFiles();      // removes the files of RemoveAfterNextCommit, unless the manifest has them
+  Step UseOldFileAsBase();            // moves the single file of Redis before version 7 here, as the base
   Step Refuse(const std::string& text) const {  // logs the text as a warning; returns kFailed
     log_.Warning(text);
     return Step::kFailed;
@@ -90,7 +85,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   FileSystem& files_;                               // access to the disk
   const Settings& settings_;                        // values of the directives
   Logger& log_;                                     // gets warnings and errors
-  AofManifest manifest_;                            // the list of files, as it is on the disk
+  AofManifest manifest_;                            // the list of files, as on the disk
   std::unique_ptr<File> lock_;                      // holds the lock of locked_name_; null: nothing is locked
   std::string locked_name_;                         // name of the incremental that Lock has locked
   std::vector<std::string> uncommitted_files_;      // files to remove after the next Commit that does not list them

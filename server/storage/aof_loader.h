@@ -35,7 +35,7 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
   // Loads all files of the manifest. After kFailed or kStopped the data must not be used. Requires: an empty keyspace,
   // and AppendOnlyFile::Prepare. `holder` is the client whose command loads (may be null); see Loading::Begin.
   LoadOutcome Load(const Session* holder = nullptr);  // loads all files of the manifest
-  uint64_t BaseBytes() const { return base_bytes_; }  // size of the base file that was loaded
+  uint64_t BaseBytes() const { return base_bytes_; }  // size of the loaded base file; 0: none
 
  private:
   enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
@@ -63,7 +63,7 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
   Outcome LoadFile(const Part& part, bool is_base);                          // loads the content of an open file
   RdbLoadResult LoadPreamble(const Part& part, bool is_base);  // loads the RDB with which a file may begin
   Outcome LoadRecords(const Part& part, uint64_t offset);      // runs the commands that begin at `offset`
-  Outcome HandleEndOfRecords(const Part& part,                 // at the end of a file: truncates it if it is cut off
+  Outcome HandleEndOfRecords(const Part& part,                 // after the last command: truncates a cut-off file
                              const AofReader& reader, AofReader::Status status);
   Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete last command
   Outcome Cut(const Part& part, uint64_t offset);                   // truncates the file to `offset`, if permitted
@@ -74,15 +74,15 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
   // Called after commands that may be slow, such as scripts: reports progress if the last report was at least 100 ms
   // ago. Reports that depend on loaded bytes would come too late.
   void ReportIfSlow(const Record& record);  // ReportProgress, if the last report was 100 ms ago or more
-  // Finds the command that had the name arguments[0] before rename-command. Returns `found`, the command that has the
-  // name now, if no renamed command had the name.
-  const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments,  // by the name before rename-command
+  // Finds the command that had the name arguments[0] before rename-command. Otherwise returns
+  // `found`, the command that has this name now, or a command that clients cannot call. Null: unknown.
+  const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments,  // finds a command by its old name
                                            const Command* found) const;
   bool RunOne(const Part& part, const Record& record);  // runs a command, or queues it in MULTI; false: end loading
   bool RunGroup(const Part& part);  // EXEC: runs the transaction's commands; false: loading must end
   bool Replay(Unit& unit, const Part& part, const Record& record);  // runs one command; false: loading must end
-  void NoteFailure(const Part& part, const Record& record, const std::string& error);  // counts a failed command
-  bool ToleratesFailures();               // at the end: true if no command failed or aof-load-failed-commands is yes
+  void NoteFailure(const Part& part, const Record& record, const std::string& error);  // counts failures; logs 20
+  bool ToleratesFailures();               // at the end; true: no command failed, or aof-load-failed-commands is yes
   Outcome Fail(const std::string& text);  // logs the text; returns kFailed
 
   const Services& services_;          // references to all parts of the server

@@ -52,17 +52,17 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
     written_bytes_ += buffer_.size();
     buffer_.clear();
   }
-  void Close();                                     // writes the buffer, syncs and closes the file; logs lost data
+  void Close();                                     // writes the buffer, syncs and closes the file; logs errors
   bool IsOpen() const { return file_ != nullptr; }  // true: there is a file to write to
   // Simulates a crash of the machine: truncates the file to the part that `policy` guarantees after a crash, and closes
-  // it. Requires: IsOpen, and the server allows TEST.
-  IoError SimulateCrash(AppendFsync policy);  // TEST: truncates what a machine crash would lose, and closes
+  // the file. Requires: IsOpen, and the server allows TEST.
+  IoError SimulateCrash(AppendFsync policy);  // TEST CRASH: truncates what a machine crash would lose; closes
 
   void Append(const PropagatedGroup& group);  // adds the commands to the buffer, in their RESP form
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each Turn. Cost: a
   // few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // at a Turn's end: writes the buffer, and syncs if appendfsync says so
-  IoError SyncNow();                         // syncs the file, and waits until that has ended; returns the error
+  IoError SyncNow();                         // syncs the file, and waits for the end of the sync
 
   bool MustStop() const { return must_stop_; }  // true: appendfsync is `always` and the disk failed: send no replies
   // Returns the error of the last write or sync, or nullopt if both succeeded. Called for every write command. Cost:
@@ -75,7 +75,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   }
   bool HasWriteFailed() const { return write_error_ != kNoError; }  // true: the last write failed; retried each Turn
 
-  uint64_t FileBytes() const { return bytes_; }                        // size of the file that is open now
+  uint64_t FileBytes() const { return bytes_; }                        // size of the open file in bytes
   size_t BufferedBytes() const { return buffer_.size(); }              // bytes in the buffer, not written yet
   bool HasUnwrittenData() const { return !buffer_.empty(); }           // true: the buffer is not empty
   uint64_t PendingSyncs() const { return sync_.IsPending() ? 1 : 0; }  // aof_pending_bio_fsync: 1 while a sync runs
@@ -105,7 +105,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   void AppendTimestamp();                          // adds "#TS:<seconds>" to the buffer, once a second
   bool TryPostponeWrite(int64_t now_ms);           // true: a sync runs (everysec), so the write must wait
   void Write(Child child);                         // writes the whole buffer to the file
-  void HandleFailure(const IoProgress& progress);  // a write failed: removes its part; `always`: stops
+  void HandleFailure(const IoProgress& progress);  // after a failed write: removes the written part; `always`: stops
   void Sync(Child child, int64_t now_ms);          // syncs now, or on another thread, if appendfsync says so
   void StopServing(const std::string& reason);     // sets must_stop_, so that no replies are sent; logs the reason
   void CollectSyncResult();                        // applies the result of a background sync that has ended
@@ -120,8 +120,8 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   int selected_db_ = -1;                            // database of the last SELECT in this file; -1: none yet
   int64_t timestamp_s_ = 0;                         // Unix time of the last "#TS:" line
   uint64_t appended_bytes_ = 0;                     // bytes that Append has added since the start
-  uint64_t written_bytes_ = 0;                      // how many of these bytes were written, or discarded
-  uint64_t synced_bytes_ = 0;                       // how many of these bytes are on the disk
+  uint64_t written_bytes_ = 0;                      // how many of appended_bytes_ were written, or discarded
+  uint64_t synced_bytes_ = 0;                       // how many of appended_bytes_ are on the disk
   SyncTask sync_;                                   // the background sync that runs, or ran last
   bool sync_collected_ = true;                      // true: the result of sync_ was applied
   std::vector<std::unique_ptr<Closing>> closings_;  // replaced files, which another thread syncs and closes

@@ -207,7 +207,7 @@ void AppendOnlyFile::TurnOff() {
   if (IsRewriting()) parts_.child_processes.Kill();
 }
 
-// Drops the commands since the fork. They are useless, because the base that they need was not completed.
+// Drops the commands since the fork. These commands are useless, because the base before them was not completed.
 void AppendOnlyFile::DropTemporaryIncremental() {
   parts_.data.journals.Detach(*this);
   if (!writer_.IsOpen()) return;

@@ -40,7 +40,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
     const Env& env;
     FileSystem& files;                          // access to the disk
     Dataset& data;                              // all data of the server, which a rewrite saves
-    const CurrentExecution& current_execution;  // the command that runs now
+    const CurrentExecution& current_execution;  // tells whether a transaction or script runs now
     ChildProcesses& child_processes;            // starts the children that rewrite
     const RdbContents& contents;                // what the RDB file of a new base contains
   };
@@ -76,7 +76,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
 
   // --- Changes while the server runs
 
-  Step TurnOn();  // CONFIG SET appendonly yes: starts the first rewrite
+  Step TurnOn();  // CONFIG SET appendonly yes: starts the first rewrite; kFailed: stays off
   // Turns the append-only file on again after the server itself turned it off, for example for a synchronisation. If
   // this fails, Cron retries it, because no client learns of the failure.
   void TurnBackOn();  // turns the AOF on again; Cron retries a failure
@@ -96,9 +96,9 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   uint64_t BaseBytes() const { return base_bytes_; }  // aof_base_size: after the last rewrite, or of the loaded base
   bool IsRewriting() const;                           // true: a child is rewriting the files now
   bool IsRewriteScheduled() const { return is_rewrite_scheduled_; }  // true: Cron will start a rewrite
-  int64_t LastRewriteSeconds() const { return last_rewrite_s_; }     // duration, also of a failed one; -1: none yet
-  int64_t CurrentRewriteSeconds() const;  // how long the current rewrite has run; -1: none runs
-  bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }  // also true before the first rewrite
+  int64_t LastRewriteSeconds() const { return last_rewrite_s_; }  // duration of the last one, even if failed; -1: none
+  int64_t CurrentRewriteSeconds() const;                          // how long the current rewrite has run; -1: none runs
+  bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }  // true also before the first
   uint64_t RewriteCount() const { return rewrite_count_; }  // successful rewrites since the start or CONFIG RESETSTAT
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // how many rewrites in a row have failed
   uint64_t LastCowBytes() const { return last_cow_bytes_; }              // memory that the last rewrite copied on write
@@ -112,16 +112,16 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
  private:
   struct Backoff {         // after repeated failures: how long to wait until the next rewrite
     int64_t minutes = 0;   // how long the wait is; doubles each time, up to 60
-    int64_t until_ms = 0;  // when the wait ends (real time); 0: there is none
+    int64_t until_ms = 0;  // when the wait ends (real time); 0: no wait
   };
 
-  Step LockFiles();        // locks the last incremental, and thereby all files; kDone: or there is none
+  Step LockFiles();        // locks the last incremental, and thereby all files; kDone also without files
   Step CreateFirstBase();  // at startup: writes a base if there are no files
   Step CreateIncremental(const char* moment);  // begins a new incremental; `moment` is for the log
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // opens this incremental to append to it
-  Step StartIncremental();      // before a rewrite's fork: opens a file for the commands after it
+  Step StartIncremental();      // before a rewrite's fork: opens a file for the commands after the fork
   RewriteStart StartRewrite();  // forks the child of a rewrite now
-  bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes the data to `path`
+  bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes all data; false: failed
   void HandleRewriteEnd(const ChildEnd& end);                        // called when the child of a rewrite has ended
   void HandleOutcome(const ChildEnd& end);  // makes the child's file the new base; after a failure, removes the file
   void DropTemporaryIncremental();          // kAwaitsBase: removes the file of commands since the fork
@@ -130,7 +130,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
                   const char* what);
   void NoteFailure();                    // a rewrite has failed: counts it
   bool CheckBackoff();                   // true: no rewrite now, after failures; begins and ends the wait
-  bool HasGrownEnoughToRewrite() const;  // as auto-aof-rewrite-percentage and -min-size say
+  bool HasGrownEnoughToRewrite() const;  // by auto-aof-rewrite-percentage and -min-size
 
   const Parts parts_;                     // what AppendOnlyFile uses
   AofDirectory directory_;                // the folder of append-only files

@@ -1,5 +1,5 @@
-// ChildProcesses: starts and kills the only child process that the server may have. Calls a function of the part that
-// started the child when it has ended, and gives its progress to INFO.
+// ChildProcesses: starts and kills the only child process that the server may have. When the child has ended, calls
+// a function of the part that started the child. Gives the child's progress to INFO.
 #pragma once
 
 #include <functional>
@@ -29,10 +29,8 @@ class ChildProcesses {  // starts and kills the server's only child: a save, a r
   bool Busy() const { return work_.has_value(); }            // a child runs
   bool Does(ChildWork work) const { return work_ == work; }  // a child runs and does this work
 
-  // If the child has ended, calls its handler `ended`. Called by the timer.
-  void Poll();  // the timer's work: if the child has ended, calls its handler
-  // Kills the child, if one runs, and calls its handler `ended`. Cost: waits until the child has ended.
-  void Kill();  // kills the child, waits for its end, and calls its handler
+  void Poll();  // called by the timer: if the child has ended, calls its handler `ended`
+  void Kill();  // kills the child, if one runs, waits for its end, and calls its handler `ended`
 
   struct Figures {            // how far the current child is, for INFO; zeros if none runs
     ChildProgress progress;   // what the child has reported

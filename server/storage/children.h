@@ -31,19 +31,16 @@ struct ChildProgress {          // what a child tells the server about its progr
   int64_t cow_at_us = 0;        // when cow_bytes was measured (real time); 0: not yet
 };
 
-// An interface through which a child tells its parent about its progress. The child may call Tell for every key,
-// because most calls return immediately.
+// The child may call ChildReporter::Tell for every key, because most calls return immediately.
 class ChildReporter {  // interface by which a child tells the server about its progress
  public:
   virtual ~ChildReporter() = default;
-  virtual void Tell(uint64_t keys_done) = 0;  // the child has saved so many keys
-  // Returns the descriptor of the pipe for the child's output, which stays open at the fork, or -1 if there is none.
-  virtual int OutputDescriptor() const { return -1; }  // of the pipe for the child's output; -1: none
+  virtual void Tell(uint64_t keys_done) = 0;           // the child has saved so many keys
+  virtual int OutputDescriptor() const { return -1; }  // descriptor of the pipe for the child's output; -1: no pipe
 };
 
 class PipeFile final : public File {  // the pipe into which a child writes its output; only Write works
  public:
-  // Does not own the descriptor: the caller closes it.
   explicit PipeFile(int descriptor) : descriptor_(descriptor) {}  // does not close the descriptor
 
   IoProgress Write(Bytes data) override { return WriteAll(descriptor_, data); }  // waits until all is written
@@ -70,8 +67,8 @@ struct ChildEnd {           // which child has ended, and how
 
 class Forker {  // interface that creates a child: a fork, or in tests a mere call
  public:
-  // The work of a child, as a function that runs in the child. It returns whether the work succeeded, and logs errors
-  // itself.
+  // The work of a child, as a function that runs in the child. The function returns whether the work succeeded, and
+  // logs errors.
   using Job = std::function<bool(ChildReporter&)>;
 
   virtual ~Forker() = default;
@@ -81,10 +78,9 @@ class Forker {  // interface that creates a child: a fork, or in tests a mere ca
   virtual Result<pid_t, int> Start(ChildWork work, Job job,  // forks a child that runs `job`; returns its pid
                                    int output) = 0;
   virtual ChildProgress Progress() = 0;  // the latest progress that the child has reported
-  // Returns how the child has ended, but only once. Returns nullopt while the child runs, and after that one time.
+  // Returns how the child has ended, but only once. Returns nullopt while the child runs, and in later calls.
   virtual std::optional<ChildEnd> Poll() = 0;  // how the child ended, reported once; else nullopt
-  // Kills the child and waits until it has ended. Poll then reports it as killed.
-  virtual void Kill() = 0;  // kills the child and waits for its end, which Poll then returns
+  virtual void Kill() = 0;                     // kills the child and waits for its end; Poll then returns kKilled
 };
 
 }  // namespace respite

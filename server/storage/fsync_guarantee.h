@@ -15,10 +15,10 @@ class FsyncGuarantee {  // TEST CRASH: how much of an append-only file survives 
   static constexpr int64_t kEverySecondMs = 1000;  // `everysec` has synced data of this age, in ms
   static constexpr int64_t kSystemMs = 30'000;     // Linux has written data of this age without a sync, in ms
 
-  // Must be called before each write: the file has `bytes` bytes so far. Times are clock
-  // times. Cost: O(1), and 16 bytes for each millisecond of the last 30 seconds with a write.
-  void NoteWrite(int64_t now_ms, uint64_t bytes);  // call it before a write to a file of `bytes` bytes
-  void Begin() { recent_writes_.clear(); }         // a new file begins, which is on the disk so far
+  // Must be called before each write, when the file has `bytes` bytes. Times are clock times. Cost: O(1), and 16 bytes
+  // of memory for each millisecond of the last 30 seconds with a write.
+  void NoteWrite(int64_t now_ms, uint64_t bytes);  // called before a write to a file of `bytes` bytes
+  void Begin() { recent_writes_.clear(); }         // a new file begins; its content counts as on the disk
   // Returns how many bytes of a file of `bytes` bytes are certainly on the disk after a machine crash at `now_ms`.
   uint64_t DurableBytes(AppendFsync policy, int64_t now_ms, uint64_t bytes) const;  // how much of the file survives
 

@@ -10,7 +10,7 @@ namespace respite {
 
 namespace {
 
-// Returns the text before the mark, and removes it and the mark from `text`. Without a mark, this is the whole text.
+// Returns the text before `mark`, and removes this text and `mark` from `text`. Without a mark, takes the whole text.
 Bytes TakeUntil(char mark, Bytes& text) {
   const Bytes taken = text.substr(0, text.find(mark));
   text.remove_prefix(std::min(taken.size() + 1, text.size()));

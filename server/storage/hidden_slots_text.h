@@ -24,7 +24,7 @@ void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // parses HiddenSlotsTe
 
 std::vector<std::string> HideSlotsRequest(Bytes name,  // the request CLUSTER SYNCSLOTS HIDE, which hides the slots
                                           const SlotSet& slots);
-std::string HideSlotsRequests(const HiddenSlots& hidden);  // requests HIDE in RESP, one for each name
+std::string HideSlotsRequests(const HiddenSlots& hidden);  // the requests HIDE as RESP, one for each name
 std::vector<std::string> RevealSlotsRequest(Bytes name);   // SYNCSLOTS REVEAL, which shows the slots that HIDE hid
 
 std::string SlotRangesText(const SlotSet& slots);  // text such as "0-5 7-7"

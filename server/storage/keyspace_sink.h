@@ -13,7 +13,7 @@ namespace respite {
 class FunctionLibraries;
 struct Services;
 
-struct RdbLoadOptions {  // how to load the keys of an RDB file
+struct RdbLoadOptions {  // how to load an RDB
   // What happens to expired keys of the RDB. As in Redis, a primary drops them. Replicas keep them (kKeep), and so do
   // append-only files, because their later records were written while the keys existed.
   enum class Expired : uint8_t { kDrop, kKeep };
@@ -26,8 +26,8 @@ struct RdbLoadOptions {  // how to load the keys of an RDB file
 
   Expired expired = Expired::kDrop;             // what happens to keys that have expired: dropped or kept
   Duplicates duplicates = Duplicates::kRefuse;  // what happens to keys that exist already: an error, or replaced
-  Origin origin = Origin::kFile;                // who wrote the RDB: this server (a file), or its primary
-  uint64_t loaded_before = 0;                   // bytes of files that were loaded before, to report progress
+  Origin origin = Origin::kFile;                // where the RDB comes from: a file, or the primary
+  uint64_t loaded_before = 0;  // total size of the files that were loaded before this RDB, for the progress
 };
 
 struct LoadTarget {              // where loaded keys and functions go
@@ -48,7 +48,7 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
   void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // reserves memory for so many keys
     target_.keyspace[db].Reserve(keys, timed);
   }
-  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;  // stores keys; fails if one exists
+  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;  // stores keys; fails if a key exists (kRefuse)
   Result<Done> OnLibrary(Bytes code) override;  // loads a function library; fails if its code is invalid
 
   void OnEmptyCollection(int db, Bytes key) override;  // skips a key without elements, and counts it
@@ -64,7 +64,7 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
   const LoadTarget target_;            // where loaded keys and functions go
   const RdbLoadOptions options_;       // what happens to expired keys, existing keys …
   const int64_t now_ms_;               // Unix time when loading began
-  const int64_t load_time_before_ms_;  // time that libraries took to load before this RDB
+  const int64_t load_time_before_ms_;  // how long it took to load libraries before this RDB
   bool stopped_ = false;               // true: loading ended, because the server must stop
   uint64_t empty_keys_ = 0;            // number of keys without elements, which were skipped
 };

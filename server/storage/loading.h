@@ -59,10 +59,10 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset;
     }
   };
-  FileHistory& file_history() { return file_history_; }  // what the file has told so far
+  FileHistory& file_history() { return file_history_; }  // what was read from the file so far
   // Remembers an expired key that was not loaded. Replicas that have the replication history of the file still have
   // this key.
-  void NoteSkippedExpiredKey(int db, Bytes key) {  // a key that was not loaded, but replicas may have it
+  void NoteSkippedExpiredKey(int db, Bytes key) {  // an expired key that was not loaded
     if (file_history_.IsWhole()) skipped_expired_keys_.emplace_back(db, key);
   }
   std::vector<std::pair<int, std::string>> TakeSkippedExpiredKeys() {  // the keys of NoteSkippedExpiredKey, once
@@ -76,15 +76,14 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   struct Figures {                // how far loading is, for INFO
     int64_t start_s;              // Unix time when loading began
     uint64_t total_bytes;         // size of the files to load; 0: unknown
-    uint64_t rdb_used_mem_bytes;  // memory that the server used which wrote the file
+    uint64_t rdb_used_mem_bytes;  // memory that the writer of the file used
     uint64_t loaded_bytes;        // number of bytes that were loaded so far
     double loaded_percent;        // loaded_bytes as a percentage of total_bytes; 0: unknown
     int64_t eta_s;                // in how many seconds loading will probably end
   };
-  // Returns the progress of the loading, for INFO. Requires: IsActive().
-  Figures CurrentFigures() const;                         // how far loading is, for INFO; call it only while it runs
+  Figures CurrentFigures() const;                         // how far loading is, for INFO. Requires: IsActive()
   uint64_t KeysLoaded() const { return keys_loaded_; }    // number of keys from RDB files
-  uint64_t KeysExpired() const { return keys_expired_; }  // keys that were dropped, as they had expired
+  uint64_t KeysExpired() const { return keys_expired_; }  // keys that were dropped because they had expired
 
  private:
   void LogProgress();  // logs how far loading is, once in a few seconds
@@ -95,7 +94,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   int64_t next_log_ms_ = 0;                   // when progress may be logged again (real time)
   uint64_t total_bytes_ = 0;                  // size of the files to load; 0: unknown
   uint64_t loaded_bytes_ = 0;                 // number of bytes that were loaded so far
-  uint64_t rdb_used_mem_bytes_ = 0;           // memory that the server used which wrote the file
+  uint64_t rdb_used_mem_bytes_ = 0;           // memory that the writer of the file used
   uint64_t keys_loaded_ = 0;                  // number of keys from RDB files, in this or the last loading
   uint64_t keys_expired_ = 0;                 // number of keys that were dropped, as they had expired
   unsigned delays_ = 0;                       // counts calls of SlowDown while key-load-delay is negative

@@ -38,9 +38,9 @@ class RdbContents {  // decides what an RDB file contains, and in which format
   // data: the data may then be empty, or only what clients wrote to a writable replica. Only a command of an operator
   // saves such data.
   bool IsWorthSaving() const;  // false: a replica without its primary's data, so keep the old file
-  // Returns a callback for WriteRdb, which calls it with the number of written keys. It reports them to `reporter` (may
-  // be null) and sleeps as rdb-key-save-delay says.
-  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // WriteRdb calls it
+  // Returns a callback for WriteRdb, which passes the number of written keys to the callback. The callback reports this
+  // number to `reporter` (may be null), and sleeps as rdb-key-save-delay says.
+  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // for WriteRdb
 
  private:
   const Parts parts_;  // what RdbContents uses

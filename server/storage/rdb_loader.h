@@ -22,7 +22,7 @@ enum class LoadOutcome : uint8_t {
 
 struct RdbLoadResult {       // how the loading of an RDB has ended
   LoadOutcome outcome;       // whether the file was loaded, was missing, was bad, or loading had to stop
-  uint64_t offset;           // position in the file after the RDB
+  uint64_t offset;           // position in the file after the RDB; not loaded: where the RDB begins
   std::string failure = {};  // why loading failed, if `outcome` is kFailed
 };
 

@@ -43,7 +43,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   struct Parts {  // what Shutdown uses
     const Env& env;
     AppendOnlyFile& aof;              // the append-only file, synced at the end
-    Snapshots& snapshots;             // saves the RDB file at the end
+    Snapshots& snapshots;             // saves the RDB file before the end
     Loading& loading;                 // tells whether data is being loaded, so nothing may be saved
     ChildProcesses& child_processes;  // kills the child at the end
     Pause& pause;                     // pauses writes while replicas catch up
@@ -57,16 +57,16 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   // DEBUG has paused the timer, and for the first rewrite after `CONFIG SET appendonly yes`. If data must be saved,
   // also waits until a running script ends, so that the data does not contain half of its effects.
   void HandleSignal(int signal);  // stops the server as shutdown-on-sigterm or -sigint says
-  void Continue();                // the timer's work: continues a shutdown that waits, if it may
+  void Continue();                // called by the timer: ends a shutdown that waits, if nothing delays the end any more
   bool Abort();                   // SHUTDOWN ABORT: gives up a shutdown that waits; false: no shutdown waits
   // Sets a function that is called when a shutdown that waited, or a shutdown by signal, is given up.
   void SetCancellationHandler(std::function<void()> handler) {  // called when a shutdown that waited is given up
     on_cancelled_ = std::move(handler);
   }
 
-  // Sets a function that reports status texts to the operator (systemd). It is called with an empty text when a
-  // shutdown begins, and with texts as it proceeds.
-  void SetStatusHandler(std::function<void(const std::string&)> handler) {  // sets what gets status texts, for systemd
+  // Sets a function that reports status texts to the operator (systemd). The function gets an empty text when a
+  // shutdown begins, and other texts later.
+  void SetStatusHandler(std::function<void(const std::string&)> handler) {  // called with status texts, for systemd
     on_status_ = std::move(handler);
   }
 
@@ -78,12 +78,12 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   }
   // Returns how many milliseconds are left for replicas to receive the whole stream, or nullopt if no shutdown waits
   // for replicas.
-  std::optional<int64_t> MillisecondsLeftForReplicas() const;  // nullopt: no shutdown waits
+  std::optional<int64_t> MillisecondsLeftForReplicas() const;  // for replicas; nullopt: no wait
 
   void NeverSave() { must_never_save_ = true; }  // no later shutdown saves an RDB file
 
   // Returns whether a shutdown has succeeded: required data is saved, and no command may run any more.
-  bool HasStopped() const { return parts_.env.phase.HasStopped(); }  // the server has stopped; no command may run
+  bool HasStopped() const { return parts_.env.phase.HasStopped(); }  // true: no command may run any more
 
  private:
   struct Delayed {        // a shutdown that waits for replicas
@@ -100,7 +100,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   void AnswerWaitingClients();             // the shutdown failed: sends an error to the clients that wait in SHUTDOWN
   Outcome SaveBeforeExit(uint32_t flags);  // kills the child, syncs the AOF, saves an RDB file if required
   Outcome SyncAppendOnlyFile(uint32_t flags);        // syncs the AOF; kFailed: the server must not stop
-  Outcome Refuse(uint32_t flags, const char* what);  // logs an error; kFailed, but with FORCE kStopping
+  Outcome Refuse(uint32_t flags, const char* what);  // logs an error; returns kFailed, with FORCE kStopping
 
   void HandleCancellation();  // the shutdown is given up: forgets the signal, calls on_cancelled_
   void ReportStatus(const std::string& status) const {  // sends a status text to the handler (systemd)

@@ -145,8 +145,8 @@ bool Snapshots::WriteTemporary(const std::string& temporary, ChildReporter* repo
   return false;
 }
 
-// Locks the RDB file `path`, or keeps it unlocked if it does not exist. Must be called again before each save, because
-// the file may have been replaced, or dbfilename or dir may have changed.
+// Locks the RDB file `path`. If the file does not exist, nothing is locked. Must be called again before each save,
+// because the file may have been replaced, or dbfilename or dir may have changed.
 bool Snapshots::Lock(const std::string& path) {
   lock_.reset();
   auto lock = parts_.files.Lock(path);

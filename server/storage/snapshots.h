@@ -43,16 +43,14 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   Outcome Save();                      // SAVE: writes the RDB file while all clients wait
   Outcome StartBackgroundSave();       // BGSAVE: starts a child that writes the RDB file
   std::string BackgroundPath() const;  // path of the last background save's file, even if dbfilename or `dir` changed
-  // Makes a finished snapshot from the primary the dump: renames the file `path` to dbfilename. Returns false on
-  // failure, which is logged.
-  bool InstallAsDump(const std::string& path);  // renames a snapshot of the primary to dbfilename; false: failed
+  bool InstallAsDump(const std::string& path);  // renames a received snapshot to dbfilename; false: failed
   // Removes the dump after it was used for a synchronisation. Keeps it unless rdb-del-sync-files is set and the server
   // saves neither snapshots nor an append-only file.
   void RemoveSyncFile();             // after a synchronisation: removes the RDB file, if rdb-del-sync-files permits
   void RemoveBackgroundSyncFile() {  // RemoveSyncFile for the file of the last background save
     RemoveSyncFile(BackgroundPath());
   }
-  void SetEndHandler(std::function<void(Outcome)> handler) {  // called after background saves
+  void SetEndHandler(std::function<void(Outcome)> handler) {  // called after each background save
     on_end_ = std::move(handler);
   }
   void Schedule() { is_save_scheduled_ = true; }  // Cron will start a background save
@@ -60,7 +58,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Unschedule() { is_save_scheduled_ = false; }  // Cron must not start the scheduled save
   bool IsRunning() const;                            // true: a child is writing an RDB file now
   enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
-  // Kills a running background save, or cancels a scheduled one. Returns which of them it was, or kNone.
+  // Returns which kind of save Cancel has ended: kRunning, kScheduled, or kNone.
   Cancelled Cancel();  // BGSAVE CANCEL: kills the running save, or cancels a scheduled one
 
   // Starts background saves that are scheduled or that a save point requires. Called by the timer, after
@@ -68,12 +66,12 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Cron();  // the timer's work: starts saves that are scheduled, or due by save points
   // Called at FLUSHALL: kills a child that writes a snapshot, also one for replicas, because its data is obsolete. With
   // save points, the empty data set is saved at the end of the Turn, when the transaction with the FLUSHALL has ended.
-  void HandleFlushAll();  // FLUSHALL: kills a child that saves; with save points, EndTurn saves again
-  void EndTurn() {        // at the end of a Turn: saves, if there was a FLUSHALL
+  void HandleFlushAll();  // FLUSHALL: kills a child that saves; with save points, EndTurn then saves
+  void EndTurn() {        // at the end of a Turn: saves the empty data, if HandleFlushAll demands this
     if (is_save_due_) SaveFlushed();
   }
 
-  bool MustRefuseWrites() const;  // true: the last save failed, so writes get MISCONF
+  bool MustRefuseWrites() const;  // true: the last background save failed, so writes get MISCONF
 
   // Called at startup, before loading. Locks the dump if there are save points, and removes temporary files of
   // processes that no longer exist. Returns an error text if the server must not start, because another server has
@@ -91,7 +89,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   struct Figures {               // results of saves, for INFO
     int64_t last_save_s;         // Unix time of the last successful save, or of the start
     Outcome last_outcome;        // how the last background save ended; a successful SAVE sets kDone
-    int64_t last_duration_s;     // how long the last background save took; -1: none yet
+    int64_t last_duration_s;     // how long the last background save took; -1: none has ended
     int64_t current_duration_s;  // how long the current background save has run; -1: none runs
     uint64_t saves;              // number of saves since the start or CONFIG RESETSTAT, also failed ones
     uint64_t failures_in_a_row;  // number of failed background saves since the last successful save
@@ -101,7 +99,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
 
  private:
   bool Write(const std::string& path, ChildReporter* reporter);                // writes the RDB file; false: failed
-  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes the file; false: failed
+  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes a temporary file
   // Locks the RDB file `path` for this server. Returns false if another running server has locked it, so that it must
   // not be written. Returns true also if the file does not exist yet.
   bool Lock(const std::string& path);  // locks this RDB file; false: another server holds the lock

@@ -69,7 +69,7 @@ void AppendWordTexts(std::vector<std::string>& words, const SyntaxArgument& node
   });
 }
 
-// Removes the words that were typed from the arguments of a command. The remaining arguments are the hint.
+// The arguments of a command without those that the user has already typed. Their texts are the hint.
 class RemainingArguments {
  public:
   explicit RemainingArguments(ArgumentNodes nodes) {
@@ -113,9 +113,9 @@ class RemainingArguments {
     bool is_optional_now = node.optional;
   };
 
-  // Returns the words that make up the argument if `word` can be the first of them, otherwise nullopt. These are its
-  // token and the names of its values, as the hint shows them. With `by_token`, only a token can match. Without
-  // `by_token`, `word` can also be the value of an argument that has no token.
+  // If `word` can begin the argument, returns the words that make up the argument, otherwise nullopt. The words are the
+  // argument's token and the names of its values, as the hint shows them. With `by_token`, only a token can match.
+  // Without `by_token`, `word` can also be the value of an argument that has no token.
   static std::optional<std::vector<std::string>> Match(const SyntaxArgument& node, ArgumentNodes children,
                                                        std::string_view word, bool by_token) {
     std::vector<std::string> words;

@@ -144,8 +144,8 @@ ReplyFormat FormatOf(const ClientOptions& options, bool is_terminal) {
   return format == "--raw" ? ReplyFormat::kRaw : ReplyFormat::kTerminal;
 }
 
-// Returns true if push messages are printed. As in redis-cli, the first letter of the option's value decides. If it is
-// neither y nor n, the option is reported and ignored.
+// Returns true if push messages are printed. As in redis-cli, the first letter of the option's value decides. If the
+// letter is neither y nor n, the option is reported and ignored.
 bool ShowsPushes(const ClientOptions& options, bool is_terminal) {
   const std::string value = options.Value("--show-pushes", is_terminal ? "yes" : "no");
   const char letter = value.empty() ? '\0' : LowerChar(value[0]);

@@ -12,9 +12,9 @@
 
 namespace respite {
 
-// On the command line, the options stand before the command.
+// ClientOptions: on the command line, the options stand before the command.
 struct ClientOptions {                        // the command line of respite-cli
-  std::map<std::string, std::string> values;  // options and their values; without a value, the option itself
+  std::map<std::string, std::string> values;  // options, such as "-p", and their values; for a flag, the flag itself
   ReplyStyle style;                           // how replies are printed
   bool shows_pushes = false;                  // true: RESP3 push messages are printed
   bool speaks_resp3 = false;                  // option -3: sends HELLO 3
@@ -31,13 +31,12 @@ struct ClientOptions {                        // the command line of respite-cli
   }
 };
 
-// Why the program ends without connecting: to print its help, its version or an error.
 struct ClientExit {   // how respite-cli ends without connecting: help, version or an error
   int code;           // exit code of the process
   std::FILE* output;  // where the text is printed: stdout or stderr
   std::string text;   // the text to print
 };
-Result<ClientOptions, ClientExit> ReadClientOptions(  // parses the command line; or why the program ends
+Result<ClientOptions, ClientExit> ReadClientOptions(  // parses the command line; fails with how the program must end
     std::span<const std::string> arguments);
 
 }  // namespace respite

@@ -32,7 +32,7 @@ namespace {
 constexpr int kHistoryLines = 1000;
 
 // The description of a terminal that understands ANSI sequences, in the format in which ncurses accepts it in TERMINFO.
-// It is used on systems without terminal descriptions, such as containers.
+// kAnsiTerminal is used on systems without terminal descriptions, such as containers.
 constexpr char kAnsiTerminal[] =
     "hex:1A01120005000300A5007500726573706974652D616E73697C616E7369000001000001005000FFFF1800FFFF00000200FFFFFFFF"
     "04000C001000FFFFFFFFFFFF14001600FFFF1A00FFFFFFFF1C00FFFF2000FFFF2400FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"
@@ -55,7 +55,7 @@ void OnInterrupt(int) {
   if (interruptible_socket >= 0) shutdown(interruptible_socket, SHUT_RDWR);
 }
 
-// Blocks SIGINT, SIGCONT and SIGWINCH except while the editor waits for a key, so that none of them is missed.
+// Blocks SIGINT, SIGCONT and SIGWINCH except while the editor waits for a key, so that no signal is missed.
 class SignalsAtPrompt {
  public:
   SignalsAtPrompt() {
@@ -211,7 +211,7 @@ struct CommandPrompt::Editor {
   void Append(const std::string& text) const;
   void Write(const std::vector<std::string>& lines) const;
   void DrawAgain() const;
-  // Draws the hint after the cursor and returns its width in columns.
+  // Draws the hint after the cursor and returns the hint's width in columns; 0: no hint.
   size_t ShowHint();
 
   std::string history_path;

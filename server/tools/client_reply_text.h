@@ -14,7 +14,7 @@ enum class ReplyFormat : uint8_t {
 };
 
 struct ReplyStyle {                        // how replies are printed
-  ReplyFormat format = ReplyFormat::kRaw;  // for a terminal, raw, or as CSV
+  ReplyFormat format = ReplyFormat::kRaw;  // formatted for a terminal, raw, or as CSV
   std::string element_delimiter = "\n";    // kRaw: printed between the elements of a reply
   std::string reply_delimiter = "\n";      // kRaw: printed after each reply
 };

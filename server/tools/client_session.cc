@@ -184,7 +184,8 @@ bool ClientSession::SendHandshakeCommand(const std::vector<std::string>& request
   return true;
 }
 
-// Waits for the reply to a command, and returns it. Handles pushed messages that arrive before the reply.
+// Waits for the reply to a command, and returns the reply. Prints push messages that arrive before the reply, if
+// wanted.
 std::optional<ReplyTree> ClientSession::ReceiveReply() {
   while (auto reply = connection_->Receive()) {
     if (reply->kind != ReplyKind::kPush) return reply;

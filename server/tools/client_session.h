@@ -20,7 +20,7 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   explicit ClientConnection(ClientStream stream) : stream_(std::move(stream)) {}
 
   bool Send(const std::vector<std::string>& words);  // sends a command; false: the connection is lost
-  // Returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are no reply.
+  // Receive returns nullopt if the connection has ended, Ctrl-C was pressed, or the bytes are no reply.
   std::optional<ReplyTree> Receive();  // waits for a reply; nullopt: Error() says why there is none
   // Call HasEnded only while no reply is awaited.
   bool HasEnded() const { return stream_.HasEnded(); }             // true: the server has disconnected
@@ -32,21 +32,21 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   ReplyTreeParser parser_;  // turns the received bytes into replies
 };
 
-// If the connection is lost, makes a new one with the same user, protocol and database.
+// If the connection is lost, ClientSession makes a new one with the same user, protocol and database.
 class ClientSession {  // sends commands, prints replies; reconnects after a lost connection
  public:
   // If the options contain no password, takes it from the environment. `options` must outlive this object.
   ClientSession(ClientOptions& options, bool reads_lines);
 
   bool Connect();  // connects and logs in; false: an error was printed
-  // Connects to another server. Prints a message if that server cannot be reached.
+  // Connects to another server. Prints an error if this server cannot be reached.
   void ConnectTo(const std::string& host, const std::string& port);  // changes the server; prints errors
-  // The exit code is 0 if there was a reply. With -e, an error reply makes it 1.
+  // Run returns 0 if a reply came. With the option -e, Run returns 1 for an error reply.
   int Run(const std::vector<std::string>& words);  // sends a command, prints the reply; returns the exit code
-  std::string Prompt() const;                      // text before a line that is typed: "127.0.0.1:6379[1]> "
+  std::string Prompt() const;                      // text of the prompt: "127.0.0.1:6379[1]> "
 
  private:
-  Result<ClientStream, std::string> ConnectStream() const;  // connects; or why not
+  Result<ClientStream, std::string> ConnectStream() const;  // connects, with TLS if wanted; fails with an error text
   bool SendHandshake();  // sends AUTH, HELLO and SELECT; false: the connection is lost
   bool SendHandshakeCommand(const std::vector<std::string>& request,  // sends one request; false: connection lost
                             const std::string& title);                // prints an error reply after `title`

@@ -15,7 +15,7 @@ constexpr size_t kMegabyte = size_t{1} << 20;
 
 using Words = std::span<volatile uint64_t>;
 
-// Fills the words with `pattern(index)`, reads them again, and returns the number of those that differ.
+// Fills the words with `pattern(index)`, reads them again, and returns the number of words that differ.
 template <class Pattern>
 uint64_t BadWords(Words words, Pattern pattern) {
   for (size_t i = 0; i < words.size(); ++i) words[i] = pattern(i);
