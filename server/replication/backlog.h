@@ -15,7 +15,7 @@ namespace respite {
 
 class Backlog {  // the last part of the replication stream, for replicas that reconnect
  public:
-  void Restart(int64_t offset) {  // drops all bytes; Append then continues after stream offset `offset`
+  void Restart(int64_t offset) {  // drops all bytes; Append then continues after replication offset `offset`
     parts_.clear();
     blob_bytes_ = 0;
     begin_ = end_ = offset;
@@ -26,8 +26,8 @@ class Backlog {  // the last part of the replication stream, for replicas that r
   void Trim(int64_t max_bytes, int64_t needed_from);  // drops bytes beyond `max_bytes` that no replica needs
 
   // The backlog has the bytes after Begin() up to End(), both counted from the beginning of the stream.
-  int64_t Begin() const { return begin_; }            // stream offset after which the kept bytes start
-  int64_t End() const { return end_; }                // stream offset at which the kept bytes end
+  int64_t Begin() const { return begin_; }            // replication offset after which the kept bytes start
+  int64_t End() const { return end_; }                // replication offset at which the kept bytes end
   int64_t RawBytes() const { return end_ - begin_; }  // number of kept bytes of the stream
   bool Has(int64_t offset) const { return offset >= begin_ && offset <= end_; }
   // Returns the memory of the Blobs, each counted once, and of the list. Output of replicas may share the Blobs.
@@ -39,17 +39,17 @@ class Backlog {  // the last part of the replication stream, for replicas that r
 
  private:
   struct Item {     // one part of the kept bytes
-    int64_t begin;  // stream offset after which this part starts
+    int64_t begin;  // replication offset after which this part starts
     BlobPart part;
 
-    BlobPart Piece(int64_t from, int64_t to) const {  // the bytes of this part in (from, to], two stream offsets
+    BlobPart Piece(int64_t from, int64_t to) const {  // the bytes of this part in (from, to], two replication offsets
       return {part.blob, part.offset + static_cast<size_t>(from - begin), static_cast<size_t>(to - from)};
     }
   };
 
   std::deque<Item> parts_;  // the kept bytes, in the order of the stream
-  int64_t begin_ = 0;       // stream offset after which the kept bytes start
-  int64_t end_ = 0;         // stream offset at which the kept bytes end
+  int64_t begin_ = 0;       // replication offset after which the kept bytes start
+  int64_t end_ = 0;         // replication offset at which the kept bytes end
   size_t blob_bytes_ = 0;   // memory of the Blobs, each counted once
 };
 

@@ -54,7 +54,8 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
   void Start(const FailoverRequest& request);  // begins a failover: pauses writes. Throws Refusal if none can start
   void Abort(const std::string& reason);  // ends the failover, and logs why; this server stays or becomes the primary
   // Hands over as soon as the target has the whole stream, or any replica if no target was named. Also acts when the
-  // timeout has passed. Called at the end of a turn and by the timer. Cost: one comparison when no failover runs.
+  // timeout has passed. Called by the timer, and at the end of each event loop turn. Cost: one comparison when no
+  // failover runs.
   void Continue() {  // hands over if a replica has the whole stream; does nothing without a failover
     if (state_ == State::kAwaitsSync) LookForTarget();
   }

@@ -300,8 +300,9 @@ void FullSync::ContinueReading() {
   const auto is_full = [](const Session* session) { return session->out.Size() > SnapshotPipe::kWindowBytes; };
   const std::vector<Session*> receiving = ReceivingFrom(Source::kPipe);
   if (std::ranges::none_of(receiving, is_full)) return pipe_->Resume();
-  // The end of this turn sends pending output, so replicas may then have room. An empty task begins another turn, in
-  // which ContinueReading checks this. A full socket needs no task, because the socket begins a turn when it has room.
+  // The end of this event loop turn sends pending output, so replicas may then have room. An empty task begins another
+  // turn, in which ContinueReading checks this. A full socket needs no task, because the socket begins a turn when it
+  // has room.
   const auto may_send = [&](const Session* session) {
     return is_full(session) && session->transport != nullptr && !session->transport->IsWaitingToWrite();
   };
@@ -316,8 +317,8 @@ void FullSync::SendFiles() {
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }
   for (Session* session : receiving) SendFile(*session);
-  // Posts a task that does nothing, only to begin another turn, in which the replicas get more of their files. If all
-  // sockets are full, no task is needed, because a full socket begins a turn when it has room.
+  // Posts a task that does nothing, only to begin another event loop turn, in which the replicas get more of their
+  // files. If all sockets are full, no task is needed, because a full socket begins a turn when it has room.
   const auto has_room = [](const Session* session) {
     return session->replica->file != nullptr &&
            (session->transport == nullptr || !session->transport->IsWaitingToWrite());

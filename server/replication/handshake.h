@@ -41,7 +41,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   // Returns the replication ID in the primary's reply to PSYNC. After kContinue, an empty ID means that the replication
   // ID has not changed.
   const std::string& id() const { return id_; }
-  int64_t offset() const { return offset_; }               // history offset in +FULLRESYNC; -1: none received
+  int64_t offset() const { return offset_; }               // replication offset in +FULLRESYNC; -1: none received
   const std::string& failure() const { return failure_; }  // why HandleLine returned kFail, for INFO
 
  private:
@@ -59,7 +59,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
   Step step_ = Step::kPing;
   bool has_begun_ = false;  // true: NextRequest has returned the first request
   std::string id_;
-  int64_t offset_ = -1;  // history offset in the reply +FULLRESYNC; -1: not received
+  int64_t offset_ = -1;  // replication offset in the reply +FULLRESYNC; -1: not received
   std::string failure_;  // why the handshake has failed; empty: it has not failed
 };
 

@@ -252,8 +252,8 @@ void PrimaryLink::BeginTransfer(const std::string& id, int64_t offset) {
 }
 
 // Passes the bytes that have arrived to the Resync, which loads the snapshot immediately or stores it first. If the
-// Resync loads immediately, each turn passes only one share (Resync::MaxBytesPerTurn), so that other clients are served
-// between the shares.
+// Resync loads immediately, each event loop turn passes only one share (Resync::MaxBytesPerTurn), so that other clients
+// are served between the shares.
 void PrimaryLink::TakeSnapshot(Bytes& bytes) {
   const Bytes share = bytes.substr(0, resync_->MaxBytesPerTurn());
   Bytes rest = share;
@@ -431,7 +431,7 @@ void PrimaryLink::EndAtProtocolError() {
   DelayRetry();
 }
 
-// Continues with the stream in a later turn, so that other clients are served first.
+// Continues with the stream in a later event loop turn, so that other clients are served first.
 void PrimaryLink::Resume() {
   if (!parts_.services.env.host || std::exchange(resume_posted_, true)) return;
   parts_.services.env.host->Post([this] {
@@ -450,8 +450,8 @@ void PrimaryLink::Continue() {
   }
 }
 
-// Advances the history offset past the requests that have run. While a transaction is open, the requests before MULTI
-// count as applied, even if they arrived together with MULTI. They must not run again after a broken connection.
+// Advances the replication offset past the requests that have run. While a transaction is open, the requests before
+// MULTI count as applied, even if they arrived together with MULTI. They must not run again after a broken connection.
 void PrimaryLink::AdvanceHistoryOffset() {
   const Session& session = *session_;
   History& history = parts_.services.data.dataset.history;

@@ -71,7 +71,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t transfer_io_s;                // how many seconds ago bytes last arrived, while a snapshot is received
     int64_t down_s;                       // for how many seconds the link has been down; meaningless while it is up
     int64_t data_age_s;                   // age of the data: seconds since the primary last sent something; -1: unknown
-    int64_t read_offset;                  // history offset up to which the stream has arrived
+    int64_t read_offset;                  // replication offset up to which the stream has arrived
     int64_t retry_in_s = -1;              // in how many seconds the next attempt begins; -1: none is delayed
     int64_t current_sync_attempts;        // number of attempts to connect since the link was last up
     int64_t total_sync_attempts;          // number of attempts to connect since this server started
@@ -121,11 +121,11 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool IsPaused() const {  // true: the stream stands still: a request is paused, unfinished or blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
-  void AdvanceHistoryOffset();          // advances the history offset past the requests that have run
-  void Acknowledge();                   // sends the primary REPLCONF ACK with the history offset
-  int64_t OffsetOnDisk();               // history offset up to which the append-only file is synced
+  void AdvanceHistoryOffset();          // advances the replication offset past the requests that have run
+  void Acknowledge();                   // sends the primary REPLCONF ACK with the replication offset
+  int64_t OffsetOnDisk();               // replication offset up to which the append-only file is synced
   void ForgetOffsetOnDisk();            // the data is of another history now: sets offset_on_disk_ to 0
-  void CloseSession();                  // closes the session of the stream; the history offset stays, for PSYNC
+  void CloseSession();                  // closes the session of the stream; the replication offset stays, for PSYNC
   bool IsLate(int64_t since_ms) const;  // whether `since_ms` is longer ago than repl-timeout
 
   const Parts parts_;           // the arguments of the constructor
@@ -155,19 +155,19 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
 
   Session* session_ = nullptr;            // the session that runs the stream; null: not linked
   std::vector<char> scratch_;             // buffer by which session_ gets the stream; kept to reuse its memory
-  int64_t received_to_ = 0;               // history offset up to which session_ has received the stream
+  int64_t received_to_ = 0;               // replication offset up to which session_ has received the stream
   SharedLog log_;                         // the bytes of the stream, shared with the backlog and the replicas' output
   std::deque<BlobPart> unapplied_parts_;  // received bytes of those requests that have not run yet
   std::string unprocessed_input_;         // input that has arrived, but cannot be handled yet
   bool resume_posted_ = false;            // true: Continue will run in a later turn
   bool owes_ack_ = false;                 // true: EndTurn must send REPLCONF ACK
   // When AofWriter::SyncedBytes() reaches `journaled`, the history is safe on disk up to `offset`.
-  struct Mark {              // a history offset, and how much the append-only file had got by then
+  struct Mark {              // a replication offset, and how much the append-only file had got by then
     uint64_t journaled = 0;  // value of AofWriter::AppendedBytes() at this offset
-    int64_t offset = 0;      // history offset
+    int64_t offset = 0;      // replication offset
   };
-  Mark mark_;                   // the history offset to which the append-only file is being synced
-  int64_t offset_on_disk_ = 0;  // history offset up to which the append-only file is synced
+  Mark mark_;                   // the replication offset to which the append-only file is being synced
+  int64_t offset_on_disk_ = 0;  // replication offset up to which the append-only file is synced
 };
 
 }  // namespace respite

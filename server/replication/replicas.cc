@@ -106,8 +106,8 @@ void Replicas::SendStream(Session& session, Replica& replica) {
 
 void Replicas::Deliver() {
   if (!parts_.stream.HasBacklog()) return;
-  // REPLCONF GETACK is part of the stream, so it advances the history offset. During a manual failover of the cluster,
-  // the offset must not grow, so the request waits.
+  // REPLCONF GETACK is part of the stream, so this request advances the replication offset. During a manual failover of
+  // the cluster, the offset must not grow, so the request waits.
   if (wants_acks_ && !parts_.pause.IsPausedBy(Pause::kCluster)) {
     wants_acks_ = false;
     acks_requested_to_ = parts_.data.history.offset;

@@ -49,8 +49,8 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   // --- The stream
 
   void PutOnline(Session& session);  // from now on, sends the replica the stream after Replica::sent_offset
-  // Also trims the backlog. Called at the end of a turn, before replies are sent. Cost: O(replicas + parts of the
-  // stream).
+  // Also trims the backlog. Called at the end of each event loop turn, before replies are sent. Cost: O(replicas +
+  // parts of the stream).
   void Deliver();  // sends the new part of the stream to all replicas that are online
 
   // --- Acknowledgements
@@ -86,7 +86,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   const Parts parts_;  // the arguments of the constructor
   std::vector<Session*> all_;
   bool wants_acks_ = false;          // true: Deliver must send REPLCONF GETACK
-  int64_t acks_requested_to_ = -1;   // history offset for which acknowledgements were last requested; -1: none
+  int64_t acks_requested_to_ = -1;   // replication offset for which acknowledgements were last requested; -1: none
   bool has_new_acks_ = false;        // true: a replica has acknowledged since TakeAckProgress
   int64_t pinged_at_ms_ = 0;         // when PING was last added to the stream (real time)
   int64_t no_replica_since_ms_ = 0;  // since when no replica has been connected (real time)

@@ -41,7 +41,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   Source source() const { return source_; }            // whose commands the stream has: this server's or its primary's
   void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
-  void Restart();  // empties the backlog, which then continues at the history offset
+  void Restart();  // empties the backlog, which then continues at the replication offset
 
   // Functions of Journal. While the source is kPrimary, Append ignores the commands, because the primary's stream
   // contains them.
@@ -60,7 +60,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendApplied(const BlobPart& part);  // adds a part of the primary's stream, after it was applied here
 
  private:
-  void AppendText(Bytes first, std::span<const Bytes> others);  // adds encoded requests; the history offset grows
+  void AppendText(Bytes first, std::span<const Bytes> others);  // adds encoded requests; the replication offset grows
 
   Dataset& data_;                      // its `history.offset` grows with the stream
   Source source_ = Source::kOwn;       // whose commands the stream has: this server's or its primary's

@@ -34,7 +34,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   // Handles bytes from the front of `bytes`, and removes the handled bytes. kMore: more bytes must arrive. kWhole: the
   // whole snapshot has arrived.
   Status Take(Bytes& bytes);
-  size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one turn
+  size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one event loop turn
   bool Install();  // makes the snapshot the server's data; false: failed. Requires: Take returned kWhole
   void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
@@ -62,7 +62,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
 
   const Parts parts_;                      // the arguments of the constructor
   const std::string id_;                   // ID of the history that the snapshot contains
-  const int64_t offset_;                   // history offset of the snapshot
+  const int64_t offset_;                   // replication offset of the snapshot
   SnapshotReceiver receiver_;              // extracts the snapshot from its framing
   std::optional<SnapshotFile> file_;       // receives the snapshot, unless it is loaded directly
   std::optional<DirectLoad> direct_load_;  // loads the snapshot while it arrives; empty: it goes to a file

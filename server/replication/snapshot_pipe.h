@@ -1,5 +1,6 @@
 // SnapshotPipe: the read end of the pipe into which a child writes a snapshot for replicas. SnapshotPipe reads one
-// piece per turn, so that clients are served in between. It also recognises the mark that the child writes at the end.
+// piece in each event loop turn, so that clients are served in between. SnapshotPipe also recognises the mark that the
+// child writes at the end.
 #pragma once
 
 #include <functional>
@@ -19,7 +20,8 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
     Descriptor read_end;   // the read end, for this process
     Descriptor write_end;  // the write end, for the child
   };
-  // kWindowBytes and kPieceBytes are small, because other clients wait while a socket takes a whole window in one turn.
+  // kWindowBytes and kPieceBytes are small, because other clients wait while a socket takes a whole window in one event
+  // loop turn.
   static constexpr size_t kWindowBytes = 32 * 1024;  // maximum unsent bytes per replica; above it the pipe pauses
   static constexpr size_t kPieceBytes = 16 * 1024;  // maximum bytes that are read from the pipe or the file in one turn
 

@@ -1,8 +1,8 @@
 // ServerPhase: whether the server runs a slow script, loads a data set, or has stopped.
 //
-// A script, or the loading of data, may take long, so clients are served in the middle of this Turn. Timers, waits and
-// evictions do not run then, because only the script or the loader may change data. A snapshot that a replica loads
-// while it arrives takes many ordinary Turns. After a shutdown has saved the data no command may run, because its
+// A script, or the loading of data, may take long, so clients are served in the middle of this event loop Turn. Timers,
+// waits and evictions do not run then, because only the script or the loader may change data. A snapshot that a replica
+// loads while it arrives takes many ordinary Turns. After a shutdown has saved the data no command may run, because its
 // changes would be lost.
 #pragma once
 
@@ -16,7 +16,7 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
  public:
   enum class Load : uint8_t {
     kNone,
-    kInTurn,     // in one turn, which is interrupted to serve clients
+    kInTurn,     // in one event loop turn, which is interrupted to serve clients
     kOverTurns,  // piece by piece
     kAsync,      // piece by piece; clients see the old data until the end
   };

@@ -38,7 +38,7 @@ class RecentPeak {  // the largest of all values in the last 8 seconds
  private:
   static constexpr size_t kSeconds = 8;  // how many seconds a value counts
   struct Slot {                          // the largest value of one second
-    int64_t second = -1;                 // which second (now_s); -1: none
+    int64_t second = -1;                 // the second (now_s of Note) of this slot; -1: none
     size_t bytes = 0;                    // the largest value in this second
   };
   std::array<Slot, kSeconds> slots_{};  // the latest seconds, each at the index `second` modulo kSeconds
@@ -48,7 +48,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   // Redis 7.2 has no such limit, so a script that returns ever new error codes can fill the memory of Redis.
   static constexpr size_t kMaxErrorKinds = 128;  // `errors` has at most so many kinds; further ones are not counted
 
-  uint64_t commands = 0;                     // number of commands that ran
+  uint64_t commands = 0;                     // number of commands that ran (total_commands_processed)
   uint64_t connections = 0;                  // number of connections that clients have opened
   uint64_t rejected_connections = 0;         // connections refused, for example because of maxclients
   uint64_t net_input_bytes = 0;              // number of bytes received from clients
@@ -59,7 +59,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t net_output_bytes = 0;             // number of bytes sent to clients
   uint64_t total_reads = 0;                  // number of system calls that read from clients
   uint64_t total_writes = 0;                 // number of system calls that wrote to clients
-  uint64_t error_replies = 0;                // number of error replies
+  uint64_t error_replies = 0;                // number of error replies sent to clients (total_error_replies)
   uint64_t output_limit_disconnections = 0;  // clients closed because of client-output-buffer-limit
   uint64_t query_limit_disconnections = 0;   // clients closed because of client-query-buffer-limit
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
@@ -97,7 +97,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
 
   void NotePeakMemory(size_t used_bytes, int64_t now_s);  // raises peak_memory_bytes, if higher; `now_s`: Unix time
   void CountError(Bytes text);                            // counts an error reply by its first word
-  void CountTurn(int64_t duration_us);                    // counts a turn that took this time
+  void CountTurn(int64_t duration_us);                    // counts a turn of the event loop that took this time
   void CountFork(int64_t duration_us);                    // counts a fork that took this time
   void SampleRates(int64_t now_us);                       // adds a sample to each rate; `now_us` is a real time
   void Reset();  // CONFIG RESETSTAT: zeroes counters, but not memory figures and client peaks

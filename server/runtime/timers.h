@@ -12,13 +12,13 @@ namespace respite {
 
 class Timers {  // the parts of a server that have work at certain times of its clock
  public:
-  static constexpr int64_t kNever = INT64_MAX;  // no work will be due
+  static constexpr int64_t kNever = INT64_MAX;  // a due time that never comes
 
   class Source {  // interface of a part of the server that has work at certain times
    public:
     virtual ~Source() = default;
     virtual int64_t NextDueMs() const = 0;    // clock time of this source's next work, or kNever
-    virtual void RunDue(int64_t now_ms) = 0;  // does the work that is due at `now_ms`, as far as it fits into one Turn
+    virtual void RunDue(int64_t now_ms) = 0;  // does the work that is due, as far as one event loop Turn allows
     // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. Between these calls NextDueMs
     // need only report work that affects the order of events, because clients cannot observe intermediate states.
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to move the clock

@@ -1,5 +1,5 @@
-// InstanceLink: the connections to one instance: one for commands, and one that is subscribed to hello messages. A
-// link to another Sentinel has only the one for commands, and serves all primaries that both Sentinels watch.
+// InstanceLink: the connections to one instance: one for commands, and one that is subscribed to hello messages. A link
+// to another Sentinel has only the one for commands, and serves all primaries that both Sentinels watch.
 //
 //   InstanceLink ─► InstanceConnection ─► Link
 //

@@ -143,8 +143,8 @@ void InstanceProtocol::SendPing(Instance& instance) {
 }
 
 // Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary, is
-// alive. A server that runs a script for too long is not alive. Once such a server counts as down, it
-// gets SCRIPT KILL.
+// alive. A server that runs a script for too long is not alive. Once such a server counts as down, Sentinel sends
+// SCRIPT KILL.
 void InstanceProtocol::ReceivePong(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");

@@ -18,9 +18,8 @@ class LeaderElection {  // decides which Sentinel carries out a failover
     std::string leader;  // id of the Sentinel that gets the vote; empty: no vote
     uint64_t epoch;      // epoch of the vote
   };
-  // Votes for `candidate`, unless this Sentinel has voted in this or a later epoch. Returns the last vote, which may
-  // be an older one for another Sentinel. Returns an empty vote if the
-  // vote could not be saved.
+  // Votes for `candidate`, unless this Sentinel has voted in this or a later epoch. Returns the last vote, which may be
+  // an older one for another Sentinel. Returns an empty vote if the vote could not be saved.
   Vote VoteFor(Primary& primary, uint64_t epoch,  // votes, if allowed; returns this Sentinel's last vote
                const std::string& candidate);
   // Returns the id of the Sentinel that has the votes of a majority of all Sentinels, and at least as many votes as the

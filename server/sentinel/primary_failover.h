@@ -31,8 +31,8 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
 
   void StartIfNeeded(Primary& primary);  // starts a failover if the primary is odown, and the last one was long ago
   void Continue(Primary& primary);       // takes the next step, if a failover is under way
-  // Starts a failover for an operator, without votes. Requires: no failover is under way, and a
-  // replica can be promoted.
+  // Starts a failover for an operator, without votes. Requires: no failover is under way, and a replica can be
+  // promoted.
   void ForceFailover(Primary& primary);  // SENTINEL FAILOVER: starts a failover without votes
   // Announces the new primary. The next step makes the other replicas follow the new primary.
   void HandlePromotion(WatchedReplica& replica);  // called when the promoted replica reports to be a primary

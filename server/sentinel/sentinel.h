@@ -53,7 +53,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   bool HasHeardFromAllInstances() const;  // true: all servers have sent INFO, all instances answer PING
 
   const SentinelCore& core() const { return core_; }
-  SentinelState& state() { return state_; }  // settings, instances and epochs
+  SentinelState& state() { return state_; }  // settings, watched instances and epochs
   InstanceList& list() { return list_; }
   SentinelEvents& events() { return events_; }                 // reports events in the log, on channels …
   const ScriptQueue& scripts() const { return scripts_; }      // runs the operator's programs

@@ -35,7 +35,7 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
   // The functions of Timers::Source.
   int64_t NextDueMs() const override { return next_tick_ms_; }  // when the next tick is due (clock time)
   void RunDue(int64_t now_ms) override;                         // ticks, and chooses when the next tick is due
-  std::string NextDueText() const override { return "the Sentinel looks at its instances"; }  // for users
+  std::string NextDueText() const override { return "the Sentinel looks at its instances"; }  // what RunDue does
 
  private:
   const Services& services_;    // the other parts of this server

@@ -48,8 +48,8 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   // the files of both manifests until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory
   // was called.
   Step Commit(AofManifest next);  // writes a new manifest to the disk; kFailed: the old or the new one is there
-  // Remembers files of a manifest whose Commit has failed. The next successful Commit removes these files,
-  // unless its manifest names them.
+  // Remembers files of a manifest whose Commit has failed. The next successful Commit removes these files, unless its
+  // manifest names them.
   void RemoveAfterNextCommit(std::vector<std::string> names);  // for files of a failed Commit
   // Removes the files that a rewrite has replaced, and then their entries in the manifest. A file's name is removed
   // now, its content in the background. Does nothing if aof-disable-auto-gc is set.

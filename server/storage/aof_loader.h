@@ -74,14 +74,14 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
   // Called after commands that may be slow, such as scripts: reports progress if the last report was at least 100 ms
   // ago. Reports that depend on loaded bytes would come too late.
   void ReportIfSlow(const Record& record);  // ReportProgress, if the last report was 100 ms ago or more
-  // Finds the command that had the name arguments[0] before rename-command. Otherwise returns
-  // `found`, the command that has this name now, or a command that clients cannot call. Null: unknown.
+  // Finds the command that had the name arguments[0] before rename-command. Otherwise returns `found`, the command that
+  // has this name now, or a command that clients cannot call. Null: unknown.
   const Command* FindCommandBeforeRenaming(std::span<const Bytes> arguments,  // finds a command by its old name
                                            const Command* found) const;
   bool RunOne(const Part& part, const Record& record);  // runs a command, or queues it in MULTI; false: end loading
   bool RunGroup(const Part& part);  // EXEC: runs the transaction's commands; false: loading must end
   bool Replay(Unit& unit, const Part& part, const Record& record);  // runs one command; false: loading must end
-  void NoteFailure(const Part& part, const Record& record, const std::string& error);  // counts failures; logs 20
+  void NoteFailure(const Part& part, const Record& record, const std::string& error);  // counts and logs the failure
   bool ToleratesFailures();               // at the end; true: no command failed, or aof-load-failed-commands is yes
   Outcome Fail(const std::string& text);  // logs the text; returns kFailed
 

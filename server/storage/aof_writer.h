@@ -1,5 +1,5 @@
-// AofWriter: gathers propagated commands during a Turn, writes them to the append-only file at the end of the Turn, and
-// syncs the file as `appendfsync` says.
+// AofWriter: gathers propagated commands during a Turn (a pass of the event loop). Writes the commands to the
+// append-only file at the end of the Turn, and syncs the file as `appendfsync` says.
 //
 //   always     syncs before any reply is sent: one sync for all clients of the Turn. After a disk error the server
 //              must stop, see MustStop.
@@ -59,8 +59,8 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   IoError SimulateCrash(AppendFsync policy);  // TEST CRASH: truncates what a machine crash would lose; closes
 
   void Append(const PropagatedGroup& group);  // adds the commands to the buffer, in their RESP form
-  // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each Turn. Cost: a
-  // few comparisons when there is nothing to do.
+  // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each event loop Turn.
+  // Cost: a few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // at a Turn's end: writes the buffer, and syncs if appendfsync says so
   IoError SyncNow();                         // syncs the file, and waits for the end of the sync
 
@@ -112,7 +112,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   void AwaitSync();                                // waits for all background syncs, and applies their results
   void NoteLatency(const char* event, int64_t started_us);  // tells LATENCY the time since started_us
 
-  Parts parts_;                                     // what AofWriter uses
+  Parts parts_;                                     // the arguments of the constructor
   std::shared_ptr<File> file_;                      // the file to append to; null: none is open
   std::string buffer_;                              // propagated commands in RESP, not written yet
   uint64_t bytes_ = 0;                              // size of the file in bytes

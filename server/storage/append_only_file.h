@@ -36,7 +36,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
     kAwaitsBase,  // turned on by CONFIG SET: the first base is not complete yet
   };
 
-  struct Parts {  // what AppendOnlyFile uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     FileSystem& files;                          // access to the disk
     Dataset& data;                              // all data of the server, which a rewrite saves
@@ -62,9 +62,8 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
 
   void Append(const PropagatedGroup& group) override { writer_.Append(group); }  // buffers the commands
   size_t BufferedBytes() const override { return writer_.BufferedBytes(); }      // bytes not written yet
-  // Writes this Turn's propagated commands to the file. Must be called at the end of each Turn, before replies are
-  // sent. Afterwards MustStop says whether the replies must not be sent.
-  void Flush();            // at the end of a Turn, before replies are sent: writes the buffered commands
+  // Must be called at the end of each event loop Turn. Afterwards MustStop says whether the replies must not be sent.
+  void Flush();            // at the end of a Turn, before replies are sent: writes the Turn's propagated commands
   bool MustStop() const {  // true: appendfsync is `always` and the disk failed: send no replies
     return writer_.MustStop();
   }
@@ -132,7 +131,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   bool CheckBackoff();                   // true: no rewrite now, after failures; begins and ends the wait
   bool HasGrownEnoughToRewrite() const;  // by auto-aof-rewrite-percentage and -min-size
 
-  const Parts parts_;                     // what AppendOnlyFile uses
+  const Parts parts_;                     // the arguments of the constructor
   AofDirectory directory_;                // the folder of append-only files
   AofWriter writer_;                      // appends commands to the last file
   State state_ = State::kOff;             // off, on, or on without a complete base

@@ -1,5 +1,5 @@
-// ChildProcesses: starts and kills the only child process that the server may have. When the child has ended, calls
-// a function of the part that started the child. Gives the child's progress to INFO.
+// ChildProcesses: starts and kills the only child process that the server may have. When the child has ended, calls a
+// function of the part that started the child. Gives the child's progress to INFO.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class ChildProcesses {  // starts and kills the server's only child: a save, a r
  public:
   using EndHandler = std::function<void(const ChildEnd&)>;
 
-  struct Parts {  // what ChildProcesses uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     Keyspace& keyspace;  // all databases, whose keys a child saves
   };
@@ -40,7 +40,7 @@ class ChildProcesses {  // starts and kills the server's only child: a save, a r
   Figures CurrentFigures() const;  // how far the current child is, for INFO
 
  private:
-  const Parts parts_;              // what ChildProcesses uses
+  const Parts parts_;              // the arguments of the constructor
   Forker& forker_;                 // forks and kills the child
   std::optional<ChildWork> work_;  // what the child does; nullopt: none runs
   pid_t pid_ = 0;                  // process ID of the child that was started last

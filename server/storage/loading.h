@@ -23,7 +23,7 @@ struct Session;
 
 class Loading {  // how far loading of the data is; serves clients meanwhile
  public:
-  struct Parts {  // what Loading uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     MemoryGauge& memory;  // measures memory, and its peak
     Executor& executor;   // runs commands; suspended while other clients are served
@@ -40,8 +40,8 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
 
   enum class Order : uint8_t { kContinue, kStop };
   // Reports the number of bytes loaded so far. Must be called after every loading-process-events-interval-bytes. If the
-  // whole load happens in one Turn, this serves clients, and returns kStop if a client or a signal has stopped the
-  // server. Logs the progress every few seconds.
+  // whole load happens in one event loop Turn, Advance serves clients, and returns kStop if a client or a signal has
+  // stopped the server. Logs the progress every few seconds.
   Order Advance(uint64_t loaded_bytes);                    // reports progress, serves clients; kStop: end loading
   void SetAdvanceHandler(std::function<void()> handler) {  // each report of progress (Advance) calls `handler`
     on_advance_ = std::move(handler);
@@ -88,7 +88,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
  private:
   void LogProgress();  // logs how far loading is, once in a few seconds
 
-  const Parts parts_;                         // what Loading uses
+  const Parts parts_;                         // the arguments of the constructor
   int64_t start_s_ = 0;                       // Unix time when loading began
   int64_t start_ms_ = 0;                      // when loading began (real time)
   int64_t next_log_ms_ = 0;                   // when progress may be logged again (real time)

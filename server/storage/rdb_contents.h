@@ -22,7 +22,7 @@ enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
 
 class RdbContents {  // decides what an RDB file contains, and in which format
  public:
-  struct Parts {  // what RdbContents uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     const Keyspace& keyspace;                     // all databases, whose keys are saved
     const KeyUsage& usage;                        // LRU or LFU bits of keys
@@ -40,10 +40,10 @@ class RdbContents {  // decides what an RDB file contains, and in which format
   bool IsWorthSaving() const;  // false: a replica without its primary's data, so keep the old file
   // Returns a callback for WriteRdb, which passes the number of written keys to the callback. The callback reports this
   // number to `reporter` (may be null), and sleeps as rdb-key-save-delay says.
-  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // for WriteRdb
+  std::function<void(uint64_t)> ProgressCallback(ChildReporter* reporter) const;  // callback that reports written keys
 
  private:
-  const Parts parts_;  // what RdbContents uses
+  const Parts parts_;  // the arguments of the constructor
 };
 
 }  // namespace respite

@@ -40,7 +40,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   // kWaiting: the shutdown waits for replicas. kFailed: the server keeps running.
   enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };
 
-  struct Parts {  // what Shutdown uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     AppendOnlyFile& aof;              // the append-only file, synced at the end
     Snapshots& snapshots;             // saves the RDB file before the end
@@ -70,7 +70,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
     on_status_ = std::move(handler);
   }
 
-  void SetReplicasToWaitFor(ReplicasToWaitFor* replicas) {  // null: waits for none
+  void SetReplicasToWaitFor(ReplicasToWaitFor* replicas) {  // the replicas that a shutdown waits for; null: none
     replicas_to_wait_for_ = replicas;
   }
   void AddWaitingClient(const Session& session) {  // `session` gets an error if the shutdown fails
@@ -78,7 +78,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   }
   // Returns how many milliseconds are left for replicas to receive the whole stream, or nullopt if no shutdown waits
   // for replicas.
-  std::optional<int64_t> MillisecondsLeftForReplicas() const;  // for replicas; nullopt: no wait
+  std::optional<int64_t> MillisecondsLeftForReplicas() const;  // until the wait for replicas ends; nullopt: no wait
 
   void NeverSave() { must_never_save_ = true; }  // no later shutdown saves an RDB file
 
@@ -107,7 +107,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
     if (on_status_) on_status_(status);
   }
 
-  const Parts parts_;                                  // what Shutdown uses
+  const Parts parts_;                                  // the arguments of the constructor
   bool must_never_save_ = false;                       // true: no shutdown saves an RDB file
   ReplicasToWaitFor* replicas_to_wait_for_ = nullptr;  // the replicas to wait for; null: none
   std::optional<Delayed> delayed_shutdown_;            // the shutdown that waits for replicas; nullopt: none

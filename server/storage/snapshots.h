@@ -28,7 +28,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
  public:
   enum class Outcome : uint8_t { kDone, kFailed };
 
-  struct Parts {  // what Snapshots uses
+  struct Parts {  // the arguments of the constructor
     const Env& env;
     FileSystem& files;                // access to the disk
     KeyspaceStats& keyspace_stats;    // counts the changes since the last save
@@ -65,7 +65,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // ChildProcesses::Poll.
   void Cron();  // the timer's work: starts saves that are scheduled, or due by save points
   // Called at FLUSHALL: kills a child that writes a snapshot, also one for replicas, because its data is obsolete. With
-  // save points, the empty data set is saved at the end of the Turn, when the transaction with the FLUSHALL has ended.
+  // save points, the empty data set is saved at the end of the event loop Turn, when the transaction with the FLUSHALL
+  // has ended.
   void HandleFlushAll();  // FLUSHALL: kills a child that saves; with save points, EndTurn then saves
   void EndTurn() {        // at the end of a Turn: saves the empty data, if HandleFlushAll demands this
     if (is_save_due_) SaveFlushed();
@@ -99,7 +100,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
 
  private:
   bool Write(const std::string& path, ChildReporter* reporter);                // writes the RDB file; false: failed
-  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes a temporary file
+  bool WriteTemporary(const std::string& temporary, ChildReporter* reporter);  // writes all data to `temporary`
   // Locks the RDB file `path` for this server. Returns false if another running server has locked it, so that it must
   // not be written. Returns true also if the file does not exist yet.
   bool Lock(const std::string& path);  // locks this RDB file; false: another server holds the lock
@@ -113,7 +114,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void SaveIfDue();             // starts a background save if a save point requires one
   void RemoveTemporaryFiles();  // removes temp-….rdb files of processes that have ended
 
-  const Parts parts_;                      // what Snapshots uses
+  const Parts parts_;                      // the arguments of the constructor
   std::unique_ptr<File> lock_;             // the lock of the RDB file; null: not locked
   std::string owned_dump_;                 // path of the RDB file that this server has locked or written; empty: none
   std::string dump_left_to_other_;         // path of an RDB file that another server has locked; empty: none

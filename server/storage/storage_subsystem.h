@@ -19,7 +19,7 @@ namespace respite {
 
 class StorageHealth final : public Durability {  // says whether writes must be refused, because the disk has failed
  public:
-  struct Parts {                 // what StorageHealth uses
+  struct Parts {                 // the arguments of the constructor
     const AppendOnlyFile& aof;   // the append-only file, whose errors refuse writes
     const Snapshots& snapshots;  // the saves of the RDB file, whose last failure may refuse writes
   };
@@ -36,7 +36,7 @@ class StorageHealth final : public Durability {  // says whether writes must be 
   }
 
  private:
-  const Parts parts_;  // what StorageHealth uses
+  const Parts parts_;  // the arguments of the constructor
 };
 
 struct StorageSubsystem {  // the parts that save and load the data, and stop the server

@@ -24,7 +24,7 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   std::optional<ReplyTree> Receive();  // waits for a reply; nullopt: Error() says why there is none
   // Call HasEnded only while no reply is awaited.
   bool HasEnded() const { return stream_.HasEnded(); }             // true: the server has disconnected
-  int FileDescriptor() const { return stream_.FileDescriptor(); }  // number of the socket
+  int FileDescriptor() const { return stream_.FileDescriptor(); }  // the socket
   std::string Error() const;                                       // why Receive returned nullopt
 
  private:
