@@ -1,5 +1,5 @@
 // Backlog: the last part of the replication stream. It is for replicas that reconnect, and for replicas that receive a
-// snapshot and then need the stream after it.
+// snapshot and then need the stream after this snapshot.
 //
 // The backlog is a list of parts of shared Blobs (reference-counted buffers). The output of replicas refers to the same
 // Blobs, so even ten slow replicas need only one copy of the bytes.

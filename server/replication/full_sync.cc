@@ -94,8 +94,8 @@ bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
 }
 
 // Returns whether the snapshot must begin now. A snapshot in a file begins immediately. A child that writes into a pipe
-// serves only replicas that wait when it begins. So it begins after repl-diskless-sync-delay seconds, or as soon as
-// repl-diskless-sync-max-replicas replicas wait.
+// serves only replicas that wait when the child begins. So the child begins after repl-diskless-sync-delay seconds, or
+// as soon as repl-diskless-sync-max-replicas replicas wait.
 bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
   if (!GoesThroughPipe(waiting)) return true;
   const Settings& settings = parts_.env.settings;
@@ -113,8 +113,8 @@ void FullSync::Cron() {
   if (!waiting.empty() && IsDue(waiting)) StartForWaitingReplicas();
 }
 
-// Starts a snapshot for the waiting replicas. If they want different contents (all data, or functions only), the first
-// replica decides, and the others wait for the next snapshot.
+// Starts a snapshot for the waiting replicas. If these replicas want different contents (all data, or functions only),
+// the first replica decides, and the others wait for the next snapshot.
 void FullSync::StartForWaitingReplicas() {
   std::vector<Session*> waiting = ReplicasIn(Replica::State::kAwaitsSnapshot);
   const bool functions_only = waiting.front()->replica->wants_functions_only;

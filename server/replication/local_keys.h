@@ -25,7 +25,7 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that clien
   // primary. Cost: O(keys of the command · log n).
   void OnCall(const FinishedCall& call) override;  // notes keys to which a client's write gave a deadline
   void RemoveExpired();            // checks the next 64 keys in turn; removes the expired ones. Called by the timer
-  void Clear() { keys_.clear(); }  // stops watching all keys, but does not remove them
+  void Clear() { keys_.clear(); }  // stops watching all keys; removes none from the keyspace
   size_t Count() const { return keys_.size(); }  // number of keys that are watched
 
  private:

@@ -451,7 +451,7 @@ void PrimaryLink::Continue() {
 }
 
 // Advances the replication offset past the requests that have run. While a transaction is open, the requests before
-// MULTI count as applied, even if they arrived together with MULTI. They must not run again after a broken connection.
+// MULTI count as applied, even if they arrived with MULTI. So they do not run again after a broken connection.
 void PrimaryLink::AdvanceHistoryOffset() {
   const Session& session = *session_;
   History& history = parts_.services.data.dataset.history;

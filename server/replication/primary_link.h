@@ -7,7 +7,7 @@
 //
 // After a snapshot that could not be used, the next attempt is delayed by 2 s, 4 s and so on up to a minute, since each
 // attempt makes the primary fork. A command of the stream that fails here ends the link (kFailed) until an operator
-// repeats REPLICAOF. Otherwise this replica would acknowledge a command that it has not applied.
+// repeats REPLICAOF. Otherwise this replica would acknowledge a command that was not applied here.
 //
 // The stream runs as the requests of a session (SessionKind::kPrimary) that has all permissions and gets no replies.
 // The bytes of applied requests are sent unchanged to the replicas of this server.
@@ -110,7 +110,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool AwaitsTakeover() const;    // true: PSYNC … FAILOVER was sent, and the target has not answered
   void ContinueReplication();     // handles +CONTINUE: runs the stream without a snapshot
   void BeginTransfer(const std::string& id, int64_t offset);  // begins to receive a snapshot with history `id`
-  void TakeSnapshot(Bytes& bytes);                            // loads or stores snapshot bytes, and removes them
+  void TakeSnapshot(Bytes& bytes);   // loads or stores the front of `bytes`, and removes this part
   void LoadSnapshot();               // makes the received snapshot the data of this server, then runs the stream
   void SendKeepAliveWhileLoading();  // sends an empty line to the primary during a long load
   void BecomeLinked(int db);         // creates the session that runs the stream, in database `db` at first

@@ -149,7 +149,7 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
 }
 
 // Returns whether the replica is online and has loaded its data. A replica that gets its snapshot from a file counts as
-// online as soon as the file was sent, although it may still be loading.
+// online as soon as the file was sent, although the replica may still be loading.
 bool Replicas::IsOnlineWithData(const Replica& replica) {
   return replica.state == Replica::State::kOnline && replica.has_data;
 }

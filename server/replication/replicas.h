@@ -36,7 +36,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   // --- The list of replicas
 
-  void Attach(Session& session);  // makes the session a replica, not online yet. Requires: it is no replica
+  void Attach(Session& session);  // makes the session a replica, not online yet. Requires: the session is no replica
   bool Forget(Session& session);  // forgets a session that closes; true: it was a replica
   const std::vector<Session*>& All() const { return all_; }
   bool IsEmpty() const { return all_.empty(); }       // true: no replica is connected

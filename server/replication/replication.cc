@@ -124,7 +124,7 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
 }
 
 // Decides how the data here relates to the new primary. Without keys, this server has no data of the new primary. With
-// keys, it may have the data of an unrelated server, or a state from which the new primary has diverged.
+// keys, this server may have the data of an unrelated server, or a state from which the new primary has diverged.
 void Replication::ClassifyOwnData(History::Owner owner) {
   History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;
@@ -212,7 +212,8 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 
 // Continues the history of the loaded file. A replica keeps this history; a primary begins a new one, and remembers the
 // file's history as its former one. The backlog begins where the file ends. So a replica of this server needs a full
-// resynchronisation if it has less of the history than the file; if this server is a primary, also if it has more.
+// resynchronisation if the replica has less of the history than the file; if this server is a primary, also if the
+// replica has more.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   if (!file.IsWhole()) return;

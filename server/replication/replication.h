@@ -1,5 +1,5 @@
-// Replication: serves the replicas of this server, or makes it a replica. Connects the classes of this folder, and
-// changes the role of the server.
+// Replication: serves the replicas of this server, or makes this server a replica. Connects the classes of this folder,
+// and changes the role of the server.
 //
 //   propagated commands ─► ReplicationStream ─► Backlog ─► Replicas ─► their sessions        as a primary
 //                                  ▲                            ▲

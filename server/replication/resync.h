@@ -47,7 +47,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   bool Finish() override;            // completes the file or the direct load; false if that failed
   // Moves the header of the snapshot from the front of `bytes` to head_. Returns false if this version cannot read the
   // snapshot, or if its destination fails.
-  bool TakeHeader(Bytes& bytes);       // checks the header, and calls Begin when it is complete; false: failed
+  bool TakeHeader(Bytes& bytes);       // collects and checks the header, then calls Begin; false: failed
   bool Fail(const std::string& text);  // logs the error and returns false
   bool Begin();                        // chooses where the snapshot goes: direct load or file; false if that failed
   bool LoadsDirectly() const;          // whether repl-diskless-load lets this replica load without a file

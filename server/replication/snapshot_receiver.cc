@@ -26,7 +26,7 @@ SnapshotReceiver::Status SnapshotReceiver::Into(SnapshotTarget& target) {
   return total_ == 0u ? Finish() : Status::kMore;
 }
 
-// Reads the line before the snapshot. Skips empty lines before it, which only say that the primary is alive.
+// Reads the line before the snapshot. Skips empty lines before this line, which only say that the primary is alive.
 SnapshotReceiver::Status SnapshotReceiver::TakeHeader(Bytes& bytes) {
   const size_t end = bytes.find('\n');
   head_.append(bytes.substr(0, end));

@@ -1,5 +1,5 @@
-// Env: references to what every part of a server (Node) may use. Runtime owns those of the objects that are made for
-// one server.
+// Env: references to the objects that every part of a server (Node) may use. Some of these objects are made for one
+// server; Runtime is their owner.
 #pragma once
 
 #include "base/late_bound.h"

@@ -33,14 +33,14 @@ class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENC
   bool IsOn() const { return settings_.latency_monitor_threshold != 0; }  // true: latency-monitor-threshold is set
   int64_t NowUs() const { return pace_.NowUs(); }                         // real time in µs
   // Calls Add if the event took at least latency-monitor-threshold ms. Cost of a shorter event: two comparisons.
-  void Note(Bytes event, int64_t elapsed_us) {  // records an event, if it was slow enough
+  void Note(Bytes event, int64_t elapsed_us) {  // records an event, if slow enough
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
   // If two events of one kind end within the same second, only the longer one is kept.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // records an event, however short
-  size_t Reset(Bytes event);  // forgets this kind of event, ignoring case; returns how many kinds it removed
-  size_t Clear();             // forgets all events; returns the number of kinds
+  size_t Reset(Bytes event);              // forgets this kind of event, ignoring case; returns the number of kinds
+  size_t Clear();                         // forgets all events; returns the number of kinds
   const Event* Find(Bytes event) const {  // the slow events of this kind; null: none. Case matters
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;

@@ -1,5 +1,5 @@
-// Server counters for INFO. The keyspace's counters are in KeyspaceStats (server/dataset/dataset.h), those of single
-// commands in CommandTable.
+// Server counters for INFO. The keyspace's counters are in KeyspaceStats (server/dataset/dataset.h), the counters of
+// single commands in CommandTable.
 #pragma once
 
 #include <array>

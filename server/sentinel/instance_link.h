@@ -3,7 +3,7 @@
 //
 //   InstanceLink ─► InstanceConnection ─► Link
 //
-// Commands can be sent while the connection is being made; they are queued until then.
+// Commands can be sent while the connection is being made; these commands are queued until then.
 #pragma once
 
 #include <cstdint>

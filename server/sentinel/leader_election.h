@@ -1,5 +1,5 @@
 // LeaderElection: decides which Sentinel carries out a failover. Each Sentinel votes only once in an epoch, and saves
-// the vote on disk before it sends it. So at most one leader of an epoch has a majority.
+// the vote on disk before sending the vote. So at most one leader of an epoch has a majority.
 #pragma once
 
 #include <cstdint>

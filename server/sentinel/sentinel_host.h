@@ -26,7 +26,7 @@ class SentinelHost {  // interface to the server around a Sentinel: clients, fil
   virtual void Publish(Bytes channel, Bytes message) = 0;  // sends `message` to clients subscribed to the channel
   // Writes the configuration file: `lines`, which replace its old Sentinel lines, and the directives of the server.
   // When Save returns, the new file is on disk. A crash leaves either the old or the new file. Returns nullopt, or the
-  // reason why it failed.
+  // reason why Save failed.
   virtual std::optional<std::string> Save(const std::vector<SentinelLine>& lines) = 0;
   virtual std::optional<std::string> LookUp(const std::string& name) = 0;  // IP; nothing: not found. May block a second
   virtual int64_t WallMs() const = 0;                                      // Unix time in milliseconds

@@ -1,9 +1,9 @@
 // AofDirectory: the directory `appenddirname` with the files of the append-only file, and the manifest, which lists
 // these files.
 //
-// Commit first writes a new manifest to the disk. Only afterwards manifest() returns it. The files that a manifest
-// names must be on the disk before the manifest is. Files of unknown origin that no manifest names are kept, and new
-// files never take their names. Errors are logged, with Redis' texts if Redis has the same error.
+// Commit first writes a new manifest to the disk. manifest() returns the new manifest only afterwards. The files that a
+// manifest names must be on the disk before the manifest is. Files of unknown origin that no manifest names are kept,
+// and new files never take their names. Errors are logged, with Redis' texts if Redis has the same error.
 #pragma once
 
 #include <memory>
@@ -31,8 +31,8 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   // A missing manifest counts as one without files. With kTake, Read also moves the single append-only file of Redis
   // before version 7 into the directory, if the manifest names no files.
   Step Read(OldFile old_file);  // reads the manifest from the disk; kFailed: invalid, or not readable
-  // Returns kFailed if the manifest is missing, but files with content exist whose names are those of the append-only
-  // file. The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.
+  // Returns kFailed if the manifest is missing, but files with content exist that have the names of append-only files.
+  // The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.
   Step CheckManifestIsThere();  // kFailed: the manifest is missing, but append-only files exist
   Step Make();                  // creates the folder `appenddirname`, unless it exists
   // Keeps other Respite servers from using the files of this manifest, by a lock on the file `name`: the incremental

@@ -2,7 +2,7 @@
 //
 // Commands between MULTI and EXEC run all or not at all. Expired keys stay until a DEL in the file, and the limits of
 // clients do not apply. If the last command or transaction of the last file is incomplete, the file is truncated before
-// it (`aof-load-truncated yes`), unless complete commands follow.
+// this command or transaction (`aof-load-truncated yes`), unless complete commands follow.
 //
 // Commands that fail are counted; the first 20 are logged with the name of the file and the offset. If any command has
 // failed, loading fails at its end, unless `aof-load-failed-commands` permits failures. Any other error ends loading

@@ -3,8 +3,8 @@
 //
 //   always     syncs before any reply is sent: one sync for all clients of the Turn. After a disk error the server
 //              must stop, see MustStop.
-//   everysec   another thread syncs once a second. A write during a sync would block, so it is delayed, by two
-//              seconds at most.
+//   everysec   another thread syncs once a second. A write during a sync would block, so the write is
+//              delayed, by two seconds at most.
 //   no         the system decides.
 //
 // If a write fails with everysec or no, the part that was written is removed again, and every Turn retries the whole

@@ -151,7 +151,7 @@ IoError AppendOnlyFile::FlushAndSync() {
 }
 
 // Truncates the incremental file only in state kOn. In state kAwaitsBase the manifest does not name that file yet, so a
-// server that starts after the crash does not load it anyway.
+// server that starts after the crash does not load that file anyway.
 IoError AppendOnlyFile::SimulateCrash(AppendFsync policy) {
   const State before = std::exchange(state_, State::kOff);
   parts_.data.journals.Detach(*this);

@@ -77,7 +77,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
 
   Step TurnOn();  // CONFIG SET appendonly yes: starts the first rewrite; kFailed: stays off
   // Turns the append-only file on again after the server itself turned it off, for example for a synchronisation. If
-  // this fails, Cron retries it, because no client learns of the failure.
+  // TurnBackOn fails, Cron tries again, because no client learns of the failure.
   void TurnBackOn();  // turns the AOF on again; Cron retries a failure
   void TurnOff();     // CONFIG SET appendonly no; kills a rewrite
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };

@@ -1,8 +1,8 @@
 // Children: forked copies of the process that write snapshots and rewrite the append-only file while the server runs.
 // There is at most one at a time.
 //
-// A child sees the data as it was at the fork, and changes nothing in the server. It reports its progress through a
-// pipe, and its outcome by its exit code. It ends when its parent ends, or on SIGUSR1.
+// A child sees the data as it was at the fork, and changes nothing in the server. The child reports its progress
+// through a pipe, and its outcome by its exit code. The child ends when its parent ends, or on SIGUSR1.
 #pragma once
 
 #include <sys/types.h>

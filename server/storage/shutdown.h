@@ -1,6 +1,6 @@
 // Shutdown: SHUTDOWN, SIGTERM and SIGINT. First the server waits up to shutdown-timeout seconds for slow replicas. Then
-// it kills child processes, saves the data if required, and stops. If saving fails, the server keeps running, unless
-// FORCE was given.
+// the server kills child processes, saves the data if required, and stops. If saving fails, the server keeps running,
+// unless FORCE was given.
 #pragma once
 
 #include <cstdint>

@@ -40,8 +40,8 @@ class StorageHealth final : public Durability {  // says whether writes must be 
 };
 
 struct StorageSubsystem {  // the parts that save and load the data, and stop the server
-  // `files` is the file system with the append-only file and the snapshots. In tests it may fail on demand (TEST
-  // FAULT).
+  // `files` is the file system with the append-only file and the snapshots. In tests, this file system may fail on
+  // demand (TEST FAULT).
   StorageSubsystem(const Services& services, FileSystem& files, Forker& forker);
   StorageSubsystem(const StorageSubsystem&) = delete;
   StorageSubsystem& operator=(const StorageSubsystem&) = delete;

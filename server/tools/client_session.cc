@@ -163,7 +163,7 @@ bool ClientSession::Connect() {
   return false;
 }
 
-// Sends AUTH, HELLO and SELECT if they are needed. After an error reply, prints it and sends the next of these
+// Sends AUTH, HELLO and SELECT if they are needed. After an error reply, prints the error and sends the next of these
 // commands anyway, as redis-cli does.
 bool ClientSession::SendHandshake() {
   const std::string password = options_.Value("-a", "");

@@ -35,7 +35,8 @@ class ClientConnection {  // one connection to the server, and a parser of its r
 // If the connection is lost, ClientSession makes a new one with the same user, protocol and database.
 class ClientSession {  // sends commands, prints replies; reconnects after a lost connection
  public:
-  // If the options contain no password, takes it from the environment. `options` must outlive this object.
+  // If the options contain no password, takes the password from the environment (REDISCLI_AUTH). `options` must outlive
+  // this object.
   ClientSession(ClientOptions& options, bool reads_lines);
 
   bool Connect();  // connects and logs in; false: an error was printed
