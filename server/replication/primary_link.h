@@ -70,13 +70,13 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t transfer_read = 0;            // bytes of the snapshot that were received so far
     int64_t transfer_io_s;                // how many seconds ago bytes last arrived, while a snapshot is received
     int64_t down_s;                       // for how many seconds the link has been down; meaningless while it is up
-    int64_t data_age_s;                   // age of the data: seconds since the primary last sent something; -1: unknown
-    int64_t read_offset;                  // replication offset up to which the stream has arrived
-    int64_t retry_in_s = -1;              // in how many seconds the next attempt begins; -1: none is delayed
-    int64_t current_sync_attempts;        // number of attempts to connect since the link was last up
-    int64_t total_sync_attempts;          // number of attempts to connect since this server started
-    int64_t up_since_s;                   // for how many seconds the link has been up; -1: it is down
-    int64_t total_down_s;                 // for how many seconds the link was down in total, since it was first up
+    int64_t data_age_s;             // seconds since the link was last up; while up, since the last input; -1: never
+    int64_t read_offset;            // replication offset up to which the stream has arrived
+    int64_t retry_in_s = -1;        // in how many seconds the next attempt begins; -1: none is delayed
+    int64_t current_sync_attempts;  // number of attempts to connect since the link was last up
+    int64_t total_sync_attempts;    // number of attempts to connect since this server started
+    int64_t up_since_s;             // for how many seconds the link has been up; -1: it is down
+    int64_t total_down_s;           // for how many seconds the link was down in total, since it was first up
   };
   Figures GetFigures() const;                                    // figures of the link, for INFO and ROLE
   const std::string& last_error() const { return last_error_; }  // why the link is down; empty: no error

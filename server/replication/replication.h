@@ -56,7 +56,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   };
   void Sync(Session& session, const SyncRequest& request);  // makes the client a replica. Throws Refusal
 
-  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // begins FAILOVER; throws Refusal
+  void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // begins, or throws Refusal
   void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // ends FAILOVER, and logs why
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // true: FAILOVER is under way
   const Failover& failover() const { return failover_; }  // FAILOVER on this server, as the primary

@@ -39,7 +39,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
 
   bool HasDroppedOldData() const { return has_dropped_old_data_; }  // true: the old data and history are gone
-  const std::string& failure() const override;  // why the synchronisation failed; empty: it has not, or the link broke
+  const std::string& failure() const override;  // why the synchronisation failed; empty: no failure, or the link broke
   const SnapshotReceiver& receiver() const { return receiver_; }  // extracts the snapshot; knows how much has arrived
 
  private:

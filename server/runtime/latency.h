@@ -39,8 +39,8 @@ class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENC
   }
   // If two events of one kind end within the same second, only the longer one is kept.
   void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // records an event, however short
-  size_t Reset(Bytes event);              // forgets this kind of event, ignoring case; returns the number of kinds
-  size_t Clear();                         // forgets all events; returns the number of kinds
+  size_t Reset(Bytes event);              // forgets this kind of event, ignoring case; returns how many kinds matched
+  size_t Clear();                         // forgets all events; returns how many kinds there were
   const Event* Find(Bytes event) const {  // the slow events of this kind; null: none. Case matters
     auto found = events_.find(event);
     return found == events_.end() ? nullptr : &found->second;

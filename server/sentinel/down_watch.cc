@@ -58,8 +58,8 @@ bool DownWatch::IsSilent(const Instance& instance) const {
 }
 
 // A primary counts as down if it has reported role:slave for longer than down-after-milliseconds plus kRoleInfoPeriods
-// INFO periods. A primary also counts as down if it rebooted longer ago than master-reboot-down-after-period, and has
-// not sent PONG since, because it may have lost its data.
+// INFO periods. A rebooted primary may have lost its data. So such a primary also counts as down if the reboot is
+// longer ago than master-reboot-down-after-period, and no PONG has arrived since.
 bool DownWatch::IsUnfit(const Primary& primary) const {
   const int64_t patience_ms = primary.down_after_ms + core_.periods().info * kRoleInfoPeriods;
   if (primary.reported_role == ReportedRole::kReplica && core_.NowMs() - primary.role_since_ms > patience_ms)

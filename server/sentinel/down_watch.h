@@ -29,7 +29,7 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
 
  private:
   void CloseHangingLinks(Instance& instance);     // closes connections that bring no answers any more
-  bool IsSilent(const Instance& instance) const;  // true: no good answer since down-after-milliseconds
+  bool IsSilent(const Instance& instance) const;  // true: no good answer for down-after-milliseconds
   bool IsUnfit(const Primary& primary) const;     // answers, but counts as down: reports to be a replica, or rebooted
   void RequestOpinion(Primary& primary, PeerSentinel& sentinel);  // asks whether the primary is down, or for a vote
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr

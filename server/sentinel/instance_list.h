@@ -37,7 +37,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   static PeerSentinel* FindSentinelAt(const Primary& primary,  // the Sentinel with this address; null: none
                                       const std::string& host, int port);
 
-  void UpdateSentinelAddress(const PeerSentinel& moved);  // copies this address to all primaries; closes links
+  void UpdateSentinelAddress(const PeerSentinel& moved);  // copies its address to all primaries; closes links
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 
   enum class Sentinels : uint8_t { kForget, kKeep };

@@ -143,7 +143,7 @@ void InstanceProtocol::SendPing(Instance& instance) {
 }
 
 // Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary, is
-// alive. A server that runs a script for too long is not alive. Once such a server counts as down, Sentinel sends
+// alive. A server that runs a script for too long is not alive. Once such a server counts as down, this Sentinel sends
 // SCRIPT KILL.
 void InstanceProtocol::ReceivePong(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;

@@ -23,7 +23,7 @@ class LeaderElection {  // decides which Sentinel carries out a failover
   Vote VoteFor(Primary& primary, uint64_t epoch,  // votes, if allowed; returns this Sentinel's last vote
                const std::string& candidate);
   // Returns the id of the Sentinel that has the votes of a majority of all Sentinels, and at least as many votes as the
-  // quorum. Empty: no Sentinel has. This Sentinel votes first, if it has not voted in this epoch.
+  // quorum. Empty: there is no such Sentinel. This Sentinel votes first, if it has not voted in this epoch.
   std::string VoteAndFindLeader(Primary& primary, uint64_t epoch);  // votes, and counts all votes; empty: no leader
 
  private:

@@ -49,6 +49,6 @@ class Config;
 // CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration: a wrong line, no
 // configuration file, a file that is not writable, or cluster-enabled. They return nothing if the Sentinel can start.
 std::optional<StartupError> CheckSentinelLines(const Config& config);  // a wrong `sentinel` line; nothing: none
-std::optional<StartupError> CheckSentinelFile(const Config& config);   // e.g. an unusable file; nothing: none
+std::optional<StartupError> CheckSentinelFile(const Config& config);   // e.g. an unusable file; nothing: no trouble
 
 }  // namespace respite
