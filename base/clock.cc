@@ -21,9 +21,9 @@ int64_t SystemClock::WallUs() const { return ReadUs(CLOCK_REALTIME); }
 
 int64_t SystemClock::MonotonicUs() const { return ReadUs(CLOCK_MONOTONIC); }
 
-int64_t SystemPace::NowUs() const { return ReadUs(CLOCK_MONOTONIC); }
+int64_t SystemRealClock::NowUs() const { return ReadUs(CLOCK_MONOTONIC); }
 
-bool SystemPace::IsTickCounterReliable() const {
+bool SystemRealClock::IsTickCounterReliable() const {
   std::ifstream file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   std::string name;
   return file >> name && name == "tsc";

@@ -1,6 +1,6 @@
 // Clock: the time that data and clients see. Deadlines, TIME, stream IDs, blocking timeouts, idle times and the slow
-// log use a Clock. Code above base/ receives a `const Clock&`, so tests can set the time. Pace, in contrast, measures
-// how long things really take.
+// log use a Clock. Code above base/ receives a `const Clock&`, so tests can set the time. RealClock, in contrast,
+// measures how long things really take.
 //
 // Deadlines, TIME and log lines use wall time, which an administrator may change. Durations and timeouts use monotonic
 // time, which never goes back; its origin is unspecified.
@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 
 namespace respite {
 
@@ -18,11 +18,11 @@ class Clock {  // the time that data and clients see; tests can stop or move a c
 
   virtual int64_t WallUs() const = 0;       // the Unix time in microseconds
   virtual int64_t MonotonicUs() const = 0;  // elapsed time in µs from an arbitrary origin; never goes back
-  // Takes a reading of Pace that the caller already has, so no system call is needed.
-  virtual int64_t MonotonicUsAtPaceUs(int64_t pace_us) const = 0;  // converts a reading of Pace to monotonic time
+  // Takes a reading of RealClock that the caller already has, so no system call is needed.
+  virtual int64_t MonotonicUsAtRealUs(int64_t real_us) const = 0;  // converts a reading of RealClock to monotonic time
   // Returns kNever if the clock stands still and has not reached `monotonic_us`.
-  virtual int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // Pace reading when MonotonicUs() will be this
-  static constexpr int64_t kNever = INT64_MAX;  // from PaceUsAtMonotonicUs: the clock stands still before that time
+  virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // real time when MonotonicUs() will be this
+  static constexpr int64_t kNever = INT64_MAX;  // from RealUsAtMonotonicUs: the clock stands still before that time
 
   int64_t WallMs() const { return WallUs() / 1000; }            // Unix time in milliseconds; may be set back
   int64_t MonotonicMs() const { return MonotonicUs() / 1000; }  // elapsed ms from an arbitrary origin; never goes back
@@ -33,24 +33,24 @@ class SystemClock final : public Clock {  // the machine's clocks, which tests c
  public:
   int64_t WallUs() const override;       // the Unix time in microseconds
   int64_t MonotonicUs() const override;  // elapsed time in µs from an arbitrary origin; never goes back
-  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override {  // returns `pace_us`: Pace and this clock agree
-    return pace_us;
+  int64_t MonotonicUsAtRealUs(int64_t real_us) const override {  // returns `real_us`: RealClock and this clock agree
+    return real_us;
   }
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // returns `monotonic_us`: Pace agrees
+  int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const override {  // returns `monotonic_us`: RealClock agrees
     return monotonic_us;
   }
 };
 
-// The object is also a Pace, whose readings are the monotonic time of this clock. Not thread safe.
-class ManualClock final : public Clock, public Pace {  // a clock for tests, which stands still until a test advances it
+// The object is also a RealClock, whose readings are the monotonic time of this clock. Not thread safe.
+class ManualClock final : public Clock, public RealClock {  // for tests: stands still until a test advances it
  public:
   int64_t WallUs() const override { return wall_us_; }  // the Unix time that the test has set
   int64_t MonotonicUs() const override {  // the monotonic time set by the test; see AdvanceWithEachReading
     wall_us_ += us_per_reading_;
     return monotonic_us_ += us_per_reading_;
   }
-  int64_t MonotonicUsAtPaceUs(int64_t) const override { return monotonic_us_; }  // always the clock's present time
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override {  // 0: this time is reached; kNever: not yet
+  int64_t MonotonicUsAtRealUs(int64_t) const override { return monotonic_us_; }  // always the clock's present time
+  int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const override {  // 0: this time is reached; kNever: not yet
     return monotonic_us <= monotonic_us_ ? 0 : kNever;
   }
   int64_t NowUs() const override { return MonotonicUs(); }  // real time in µs, here equal to the monotonic time

@@ -1,12 +1,12 @@
-// LapTimer: gives frequent readings of a Pace at less than half the cost.
+// LapTimer: gives frequent readings of a RealClock at less than half the cost.
 //
 // The server reads the time at the end of every command, and reading the machine's clock takes as long as looking up a
-// key. So only the first reading of a lap uses the Pace. Later readings add the ticks that the processor has counted
-// since then. The timer measures the rate of the tick counter by comparing it with the Pace. A lap lasts a few
-// milliseconds, so that a small error of the rate stays below a microsecond.
+// key. So only the first reading of a lap uses the RealClock. Later readings add the ticks that the processor has
+// counted since then. The timer measures the rate of the tick counter by comparing it with the RealClock. A lap lasts a
+// few milliseconds, so that a small error of the rate stays below a microsecond.
 //
-// The timer uses ticks only if the Pace says that the ticks can be trusted (Pace::IsTickCounterReliable). Until the
-// rate is known, every reading uses the Pace.
+// The timer uses ticks only if the RealClock says that the ticks can be trusted (RealClock::IsTickCounterReliable).
+// Until the rate is known, every reading uses the RealClock.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 
 namespace respite {
 
@@ -32,13 +32,13 @@ struct ProcessorTicks {  // reads the tick counter of the processor; costs about
 
 // LapTimerOf is the implementation of LapTimer. Tests replace `Ticks` by another counter. Not thread safe.
 template <class Ticks>
-class LapTimerOf {  // reads real time cheaply: between two readings of a Pace, counts processor ticks
+class LapTimerOf {  // reads real time cheaply: between two readings of a RealClock, counts processor ticks
  public:
-  explicit LapTimerOf(const Pace& pace) : pace_(pace) {}
+  explicit LapTimerOf(const RealClock& real_clock) : real_clock_(real_clock) {}
 
-  // Cost: one reading of the Pace.
+  // Cost: one reading of the RealClock.
   int64_t BeginLap() {  // reads the real time in µs; NowUs then adds the ticks since this reading
-    const int64_t now_us = pace_.NowUs();
+    const int64_t now_us = real_clock_.NowUs();
     began_ticks_ = Ticks::Now();
     if (now_us >= measure_at_us_) MeasureRate();
     began_us_ = last_us_ = std::max(now_us, last_us_);
@@ -62,24 +62,24 @@ class LapTimerOf {  // reads real time cheaply: between two readings of a Pace, 
   static constexpr int64_t kMinMeasureUs = 20'000;     // µs that the first measurement of the tick rate takes
   static constexpr int64_t kMaxMeasureUs = 1'000'000;  // µs that the longest measurement of the tick rate takes
   static constexpr int64_t kNever = INT64_MAX;         // value of measure_at_us_ when the ticks are unreliable
-  // If the counter advances by more ticks while the Pace is read once, the thread was interrupted. Then the two
+  // If the counter advances by more ticks while the RealClock is read once, the thread was interrupted. Then the two
   // readings do not show the same moment.
   static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // more ticks than this make a measurement invalid
   static constexpr double kMinTicksPerUs = 16;                  // a lower measured rate is implausible, and discarded
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher measured rate is implausible, and discarded
-  // A larger change means that the thread now reads the counter of another processor, or that the Pace stood still
+  // A larger change means that the thread now reads the counter of another processor, or that the RealClock stood still
   // while the machine slept.
   static constexpr double kMaxRateDeviation = 0.01;  // 0.01: 1 %; after a larger change of the rate, measuring restarts
 
   struct Mark {      // two readings at the same moment
     uint64_t ticks;  // what the processor's tick counter showed
-    int64_t us;      // reading of the Pace
+    int64_t us;      // reading of the RealClock
   };
 
   void MeasureRate();  // compares the tick counter with real time to find how many ticks a µs has
   void RestartRateMeasurement(const Mark& mark);  // discards the rate and measures a new one from `mark` on
 
-  const Pace& pace_;
+  const RealClock& real_clock_;
   uint64_t began_ticks_ = 0;        // what the tick counter showed when the lap began
   int64_t began_us_ = 0;            // when the lap began (real time)
   int64_t last_us_ = INT64_MIN;     // the last result of BeginLap or NowUs
@@ -93,7 +93,7 @@ class LapTimerOf {  // reads real time cheaply: between two readings of a Pace, 
 template <class Ticks>
 void LapTimerOf<Ticks>::MeasureRate() {  // measures how many ticks a microsecond has
   const uint64_t ticks = Ticks::Now();
-  const Mark mark{ticks, pace_.NowUs()};
+  const Mark mark{ticks, real_clock_.NowUs()};
   if (Ticks::Now() - ticks > kMaxTicksBetweenReadings) return;  // the next lap tries again
   const int64_t elapsed_us = rate_start_ ? mark.us - rate_start_->us : 0;
   if (elapsed_us <= 0) return RestartRateMeasurement(mark);
@@ -101,9 +101,9 @@ void LapTimerOf<Ticks>::MeasureRate() {  // measures how many ticks a microsecon
   const bool is_plausible = rate >= kMinTicksPerUs && rate <= kMaxTicksPerUs;
   const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMaxRateDeviation;
   if (!is_plausible || has_changed) return RestartRateMeasurement(mark);
-  // IsTickCounterReliable reads a small file, which costs more than reading the Pace. So the timer asks only after a
-  // rate has been measured. A server that lives for a few milliseconds never asks.
-  if (ticks_per_us_ == 0 && !pace_.IsTickCounterReliable()) {
+  // IsTickCounterReliable reads a small file, which costs more than reading the RealClock. So the timer asks only after
+  // a rate has been measured. A server that lives for a few milliseconds never asks.
+  if (ticks_per_us_ == 0 && !real_clock_.IsTickCounterReliable()) {
     measure_at_us_ = kNever;
     return;
   }

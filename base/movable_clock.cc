@@ -5,11 +5,11 @@
 
 namespace respite {
 
-MovableClock::MovableClock(const Clock& machine, const Pace& pace)
+MovableClock::MovableClock(const Clock& machine, const RealClock& real_clock)
     : machine_clock_(machine),
-      pace_(pace),
-      pace_us_(pace.NowUs()),
-      monotonic_us_(machine.MonotonicUsAtPaceUs(pace_us_)),
+      real_clock_(real_clock),
+      real_us_(real_clock.NowUs()),
+      monotonic_us_(machine.MonotonicUsAtRealUs(real_us_)),
       wall_us_(machine.WallUs()) {}
 
 int64_t MovableClock::WallUs() const {
@@ -17,27 +17,27 @@ int64_t MovableClock::WallUs() const {
   return wall_us_ + (MonotonicUs() - monotonic_us_);
 }
 
-// The anchor is the moment from which the clock counts elapsed time. A reading of the Pace from before the anchor
+// The anchor is the moment from which the clock counts elapsed time. A reading of the RealClock from before the anchor
 // counts as a reading at the anchor.
-int64_t MovableClock::MonotonicUsAtPaceUs(int64_t pace_us) const {
-  const int64_t elapsed_us = std::max(pace_us - pace_us_, int64_t{0});
+int64_t MovableClock::MonotonicUsAtRealUs(int64_t real_us) const {
+  const int64_t elapsed_us = std::max(real_us - real_us_, int64_t{0});
   if (mode_ == Mode::kReal) return monotonic_us_ + elapsed_us;
   return monotonic_us_ + static_cast<int64_t>(static_cast<double>(elapsed_us) * rate_);
 }
 
-int64_t MovableClock::PaceUsAtMonotonicUs(int64_t monotonic_us) const {
-  if (monotonic_us <= monotonic_us_) return pace_us_;
+int64_t MovableClock::RealUsAtMonotonicUs(int64_t monotonic_us) const {
+  if (monotonic_us <= monotonic_us_) return real_us_;
   if (mode_ == Mode::kFrozen) return kNever;
   const double elapsed_us = std::ceil(static_cast<double>(monotonic_us - monotonic_us_) / rate_);
-  const double most_us = static_cast<double>(kNever - pace_us_) / 2;  // half, because a double is not exact
-  return elapsed_us > most_us ? kNever : pace_us_ + static_cast<int64_t>(elapsed_us);
+  const double most_us = static_cast<double>(kNever - real_us_) / 2;  // half, because a double is not exact
+  return elapsed_us > most_us ? kNever : real_us_ + static_cast<int64_t>(elapsed_us);
 }
 
 void MovableClock::AnchorAtNow() {
   const int64_t wall_us = WallUs();
-  const int64_t pace_us = pace_.NowUs();
-  monotonic_us_ = MonotonicUsAtPaceUs(pace_us);
-  pace_us_ = pace_us;
+  const int64_t real_us = real_clock_.NowUs();
+  monotonic_us_ = MonotonicUsAtRealUs(real_us);
+  real_us_ = real_us;
   wall_us_ = wall_us;
 }
 

@@ -1,7 +1,7 @@
 // MovableClock: the machine's clock, until a caller stops or moves the clock or changes its speed. The command TEST
 // CLOCK does this, for tests of programs that use the server. Monotonic time never goes back.
 //
-//   MovableClock clock(machine, pace);
+//   MovableClock clock(machine, real_clock);
 //   clock.Freeze();              // stands still now
 //   clock.AdvanceUs(60'000'000); // a minute has passed
 //   clock.FollowMachine();       // wall time is the machine's again; monotonic time continues
@@ -22,15 +22,15 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
   static constexpr double kMinRate = 0.1;      // minimum rate: clock seconds per real second
   static constexpr double kMaxRate = 100'000;  // maximum rate: clock seconds per real second
 
-  // `pace` is the Pace whose readings MonotonicUsAtPaceUs receives.
-  MovableClock(const Clock& machine, const Pace& pace);
+  // `real_clock` is the RealClock whose readings MonotonicUsAtRealUs receives.
+  MovableClock(const Clock& machine, const RealClock& real_clock);
 
   int64_t WallUs() const override;        // the Unix time of this clock; stands still while frozen
   int64_t MonotonicUs() const override {  // the monotonic time of this clock; stands still while frozen
-    return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAtPaceUs(pace_.NowUs());
+    return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAtRealUs(real_clock_.NowUs());
   }
-  int64_t MonotonicUsAtPaceUs(int64_t pace_us) const override;       // converts real time to monotonic clock time
-  int64_t PaceUsAtMonotonicUs(int64_t monotonic_us) const override;  // converts clock time to real time; kNever: frozen
+  int64_t MonotonicUsAtRealUs(int64_t real_us) const override;       // converts real time to monotonic clock time
+  int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const override;  // converts clock time to real time; kNever: frozen
 
   Mode mode() const { return mode_; }
   // Returns how many seconds of this clock pass in one real second; 0 while the clock stands still.
@@ -54,12 +54,12 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
   void AnchorAtNow();  // makes now the anchor, the moment from which the clock counts elapsed time
 
   const Clock& machine_clock_;  // the machine's clock, which TEST CLOCK does not move
-  const Pace& pace_;
+  const RealClock& real_clock_;
   Mode mode_ = Mode::kReal;
   double rate_ = 1;
   // The anchor is the moment from which the clock counts elapsed time. In mode kReal, Unix time is the machine's plus
   // wall_offset_us_, and so follows steps of the machine's clock.
-  int64_t pace_us_;             // the reading of the Pace at the anchor, the moment from which time is counted
+  int64_t real_us_;             // the reading of the RealClock at the anchor, the moment from which time is counted
   int64_t monotonic_us_;        // this clock's monotonic time at the anchor
   int64_t wall_us_;             // this clock's Unix time at the anchor, in µs
   int64_t wall_offset_us_ = 0;  // in mode kReal: µs that Unix time is ahead of the machine's

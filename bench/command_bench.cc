@@ -43,7 +43,7 @@ class Rig {
 
  private:
   SystemClock clock_;
-  SystemPace pace_;
+  SystemRealClock pace_;
   Logger log_;
   Config config_;
   SystemFiles files_;

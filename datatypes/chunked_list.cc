@@ -38,37 +38,37 @@ bool ChunkLimit::Admits(size_t listpack_bytes, size_t count) const {
 }
 
 void ChunkRow::AddCapacityInFront() {
-  const size_t gap = std::max<size_t>(2, slots_.size() / 2);
+  const size_t gap = std::max<size_t>(2, chunk_places_.size() / 2);
   std::vector<ListChunk> roomy;
-  roomy.reserve(slots_.size() + gap);
+  roomy.reserve(chunk_places_.size() + gap);
   roomy.resize(gap);
-  std::move(slots_.begin(), slots_.end(), std::back_inserter(roomy));
-  slots_ = std::move(roomy);
+  std::move(chunk_places_.begin(), chunk_places_.end(), std::back_inserter(roomy));
+  chunk_places_ = std::move(roomy);
   front_gap_ = gap;
 }
 
 ListChunk& ChunkRow::Insert(size_t i) {
   if (i == 0 && Size() > 0) {
     if (front_gap_ == 0) AddCapacityInFront();
-    return slots_[--front_gap_];
+    return chunk_places_[--front_gap_];
   }
-  if (slots_.size() == slots_.capacity() && front_gap_ > Size()) {
-    slots_.erase(slots_.begin(), slots_.begin() + static_cast<ptrdiff_t>(front_gap_));
+  if (chunk_places_.size() == chunk_places_.capacity() && front_gap_ > Size()) {
+    chunk_places_.erase(chunk_places_.begin(), chunk_places_.begin() + static_cast<ptrdiff_t>(front_gap_));
     front_gap_ = 0;
   }
-  return *slots_.emplace(slots_.begin() + static_cast<ptrdiff_t>(front_gap_ + i));
+  return *chunk_places_.emplace(chunk_places_.begin() + static_cast<ptrdiff_t>(front_gap_ + i));
 }
 
 void ChunkRow::Erase(size_t i, size_t count) {
   if (count == Size()) {
-    slots_.clear();
+    chunk_places_.clear();
     front_gap_ = 0;
   } else if (i == 0) {
-    for (size_t k = 0; k < count; ++k) slots_[front_gap_ + k] = ListChunk();
+    for (size_t k = 0; k < count; ++k) chunk_places_[front_gap_ + k] = ListChunk();
     front_gap_ += count;
   } else {
-    const auto from = slots_.begin() + static_cast<ptrdiff_t>(front_gap_ + i);
-    slots_.erase(from, from + static_cast<ptrdiff_t>(count));
+    const auto from = chunk_places_.begin() + static_cast<ptrdiff_t>(front_gap_ + i);
+    chunk_places_.erase(from, from + static_cast<ptrdiff_t>(count));
   }
 }
 

@@ -46,21 +46,21 @@ class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
 // Adding or removing a chunk at either end takes amortised constant time.
 class ChunkRow {  // the array of a list's chunks, with spare places at both ends
  public:
-  size_t Size() const { return slots_.size() - front_gap_; }
-  ListChunk& operator[](size_t i) { return slots_[front_gap_ + i]; }
-  const ListChunk& operator[](size_t i) const { return slots_[front_gap_ + i]; }
+  size_t Size() const { return chunk_places_.size() - front_gap_; }
+  ListChunk& operator[](size_t i) { return chunk_places_[front_gap_ + i]; }
+  const ListChunk& operator[](size_t i) const { return chunk_places_[front_gap_ + i]; }
   // Requires: i <= Size(). Cost: O(1) amortised at the ends, else O(Size()).
   ListChunk& Insert(size_t i);         // inserts an empty chunk before chunk `i`, and returns the new chunk
   void Erase(size_t i, size_t count);  // erases `count` chunks from chunk `i` on
   size_t UsedBytes() const {           // bytes of the array, without the memory blocks of its chunks
-    return slots_.capacity() * sizeof(ListChunk);
+    return chunk_places_.capacity() * sizeof(ListChunk);
   }
 
  private:
   void AddCapacityInFront();  // adds unused places before the first chunk
 
-  std::vector<ListChunk> slots_;  // `front_gap_` unused places, then the chunks
-  size_t front_gap_ = 0;          // number of unused places before the first chunk
+  std::vector<ListChunk> chunk_places_;  // `front_gap_` unused places, then the chunks
+  size_t front_gap_ = 0;                 // number of unused places before the first chunk
 };
 
 class ChunkedList final : public Object {  // a list too large for one listpack: Redis' quicklist

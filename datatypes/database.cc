@@ -66,12 +66,12 @@ Entry* Database::Resize(Entry* entry, size_t inline_size) {
   return UpdateMovedEntry(entry, Entry::Resize(entry, inline_size));
 }
 
-Entry* Database::Hold(Entry* entry, ValueForm form, Bytes packed) {
-  return UpdateMovedEntry(entry, Entry::Hold(entry, form, packed));
+Entry* Database::StoreCollection(Entry* entry, ValueForm form, Bytes packed) {
+  return UpdateMovedEntry(entry, Entry::StoreCollection(entry, form, packed));
 }
 
-Entry* Database::Hold(Entry* entry, std::unique_ptr<Object> object) {
-  return UpdateMovedEntry(entry, Entry::Hold(entry, std::move(object)));
+Entry* Database::StoreCollection(Entry* entry, std::unique_ptr<Object> object) {
+  return UpdateMovedEntry(entry, Entry::StoreCollection(entry, std::move(object)));
 }
 
 Entry* Database::SetDeadline(Entry* entry, int64_t deadline_ms) {

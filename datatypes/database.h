@@ -73,11 +73,12 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // is no longer an integer or embedded, and can be modified in place (Entry::MutableText). A text that grows
   // repeatedly gets spare room. Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
-  // Resize changes the size of a packed collection. Hold stores the collection in another encoding. See the functions
-  // of these names in Entry. Both return the entry, which may have moved.
+  // Resize changes the size of a packed collection. StoreCollection stores the collection in another encoding. See the
+  // functions of these names in Entry. Both return the entry, which may have moved.
   Entry* Resize(Entry* entry, size_t inline_size);  // resizes a packed collection; returns the entry, which may move
-  Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
-  Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
+  Entry* StoreCollection(Entry* entry, ValueForm form, Bytes packed);  // stores a packed collection; may move the entry
+  Entry* StoreCollection(Entry* entry,  // stores a collection that is an object; may move the entry
+                         std::unique_ptr<Object> object);
   Entry* SetDeadline(Entry* entry, int64_t deadline_ms);  // sets Unix ms, or kNoDeadline for none; may move the entry
   // Says whether any field of a hash has a deadline. kSome: IndexFieldDeadlines adds the hash to the index of such
   // hashes. kNone: IndexFieldDeadlines removes the hash.

@@ -76,7 +76,7 @@ void MixContent(Digest& digest, const Entry& entry) {
     case ValueType::kList:
       return MixList(digest, List(place));
     case ValueType::kSet:
-      return Set(place).ForEach([&](const PackedElement& member) { digest.Add(PackedText(member).View()); });
+      return Set(place).ForEach([&](const PackedElement& member) { digest.Add(ElementText(member).View()); });
     case ValueType::kHash:
       return MixHash(digest, entry);
     case ValueType::kSortedSet:

@@ -124,14 +124,14 @@ Entry* Entry::Resize(Entry* entry, size_t inline_size) {
   return entry;
 }
 
-Entry* Entry::Hold(Entry* entry, ValueForm form, Bytes packed) {
+Entry* Entry::StoreCollection(Entry* entry, ValueForm form, Bytes packed) {
   entry = Resize(entry, packed.size());
   entry->SetTypeAndForm(entry->Type(), form);
   std::memcpy(entry->MutableValue(), packed.data(), packed.size());
   return entry;
 }
 
-Entry* Entry::Hold(Entry* entry, std::unique_ptr<Object> object) {
+Entry* Entry::StoreCollection(Entry* entry, std::unique_ptr<Object> object) {
   entry = Resize(entry, sizeof(Object*));
   entry->SetTypeAndForm(entry->Type(), ValueForm::kObject);
   Store(entry->MutableValue(), object.release());

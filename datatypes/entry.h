@@ -100,16 +100,16 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
                       uint32_t access);
   static void Destroy(Entry* entry);  // frees the entry and the value that it owns
 
-  // Rename, AddDeadlineSlot, Resize and Hold change an entry and return it, possibly at another address.
+  // Rename, AddDeadlineSlot, Resize and StoreCollection change an entry and return it, possibly at another address.
   //   Rename: changes the key; value, deadline and access data stay.
   //   AddDeadlineSlot: adds room for a deadline (none is set yet).
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
-  //   Hold: stores another collection of the type. The old collection must be inline or released already.
+  //   StoreCollection: stores another collection of the type. The old collection must be inline or released already.
   static Entry* Rename(Entry* entry, Bytes key);  // changes the key; may move the entry
   static Entry* AddDeadlineSlot(Entry* entry);    // makes room for a deadline, which is not set yet; may move the entry
   static Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of the inline value; may move the entry
-  static Entry* Hold(Entry* entry, ValueForm form, Bytes packed);
-  static Entry* Hold(Entry* entry, std::unique_ptr<Object> object);
+  static Entry* StoreCollection(Entry* entry, ValueForm form, Bytes packed);
+  static Entry* StoreCollection(Entry* entry, std::unique_ptr<Object> object);
 
   Bytes Key() const { return {Payload() + DeadlineBytes(), KeySize()}; }
   ValueType Type() const { return static_cast<ValueType>((bits_ >> kTypeShift) & 7); }

@@ -12,7 +12,7 @@ constexpr EncodingLimits kDefaultLimits;
 constexpr int64_t kPackedNone = 0;
 int64_t Packed(int64_t deadline_ms) { return deadline_ms == kNoDeadline ? kPackedNone : deadline_ms; }
 
-PackedText TextOf(Bytes text) { return PackedText(PackedElement{.text = text}); }
+ElementText TextOf(Bytes text) { return ElementText(PackedElement{.text = text}); }
 
 }  // namespace
 
@@ -60,7 +60,7 @@ size_t Hash::CountExpiredInListpack() const {
   return count;
 }
 
-std::optional<PackedText> Hash::Get(Bytes field) const {
+std::optional<ElementText> Hash::Get(Bytes field) const {
   if (!Exists()) return std::nullopt;
   if (IsTable()) {
     const HashField* found = AsTable().Find(field);
@@ -276,7 +276,7 @@ void Hash::ConvertToTable() {
   const Listpack listpack = AsListpack();
   for (size_t at = listpack.Begin(); at != listpack.End();) {
     const Row row = PackedFieldAt(at);
-    const PackedText field = listpack.TextAt(row.field);
+    const ElementText field = listpack.TextAt(row.field);
     table->Set(field.View(), listpack.TextAt(row.value).View());
     if (row.deadline_ms != kNoDeadline) table->SetDeadline(field.View(), row.deadline_ms);
     at = row.next;
@@ -289,8 +289,8 @@ void Hash::ConvertToTimedListpack() {
   const Listpack listpack = AsListpack();
   for (size_t at = listpack.Begin(); at != listpack.End();) {
     const Row row = PackedFieldAt(at);
-    const PackedText field = listpack.TextAt(row.field);
-    const PackedText value = listpack.TextAt(row.value);
+    const ElementText field = listpack.TextAt(row.field);
+    const ElementText value = listpack.TextAt(row.value);
     const EncodedElement elements[] = {EncodedElement(field.View()), EncodedElement(value.View()),
                                        EncodedElement(kPackedNone)};
     InsertElements(timed, Listpack(timed.View()).End(), elements);

@@ -40,7 +40,7 @@ class Hash : public Collection {
 
   // Returns the value of a field, or nullopt if there is no such field or the field is expired. The text is a view of
   // the hash.
-  std::optional<PackedText> Get(Bytes field) const;
+  std::optional<ElementText> Get(Bytes field) const;
   bool Has(Bytes field) const { return Get(field).has_value(); }
   // Returns nullopt also for an expired field.
   std::optional<int64_t> DeadlineOf(Bytes field) const;  // Unix ms, or kNoDeadline for none; nullopt: no such field
@@ -54,8 +54,8 @@ class Hash : public Collection {
     const HashField* field = nullptr;  // of a table: the field; null: the hash is packed
   };
   struct Pair {
-    PackedText field;  // the name of the field
-    PackedText value;  // the value of the field
+    ElementText field;  // the name of the field
+    ElementText value;  // the value of the field
   };
   Pair At(const Place& place) const;
   // Cost: O(n).

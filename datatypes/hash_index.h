@@ -179,7 +179,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     const PageRef page = directory_[at];
     page.Clear(cell, page.HomeBucketOf(hash));
     --size_;
-    const bool is_sparse = page->used < kSparseBucket * static_cast<uint32_t>(page.BucketCount());
+    const bool is_sparse = page->used < kMinItemsPerBucket * static_cast<uint32_t>(page.BucketCount());
     if (is_sparse && BucketsFor(page->used) < page.BucketCount()) ResizePage(at, BucketsFor(page->used));
     if (depth_ != 0 && is_sparse && directory_[at]->used % 16 == 0) MergePageIfSparse(at);
     return slot;
@@ -233,13 +233,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  static constexpr int kMaxProbe = 12;          // buckets that an insertion tries after the home, before the page grows
-  static constexpr uint32_t kSparseBucket = 3;  // a page with fewer items per bucket is replaced by a smaller one
-  static constexpr size_t kFilledBucket = 5;  // items per bucket of a page that is created for a known number of items
-  static constexpr size_t kMergedAtMost = 192;     // two pages merge if they hold at most this many items together
-  static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
-  static constexpr size_t kReservedPerPage = 400;  // slots that Reserve plans for each page
-  static constexpr size_t kDirectoryPerPage = 16;  // maximum average of directory entries per page; usually 1 or 2
+  static constexpr int kMaxProbe = 12;  // buckets that an insertion tries after the home, before the page grows
+  static constexpr uint32_t kMinItemsPerBucket = 3;  // a page with fewer items per bucket is replaced by a smaller one
+  static constexpr size_t kItemsPerNewBucket = 5;    // items per bucket of a new page for a known number of items
+  static constexpr size_t kMaxMergedItems = 192;     // two pages merge if they hold at most this many items together
+  static constexpr int kMaxDepth = 28;               // maximum depth of pages and directory, in bits of the hash
+  static constexpr size_t kReservedPerPage = 400;    // slots that Reserve plans for each page
+  static constexpr size_t kDirectoryPerPage = 16;    // maximum average of directory entries per page; usually 1 or 2
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;
   using Page = HashPage<Slot>;
@@ -250,7 +250,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
 
   static int BucketsFor(size_t items) {  // the number of buckets of a new page for `items` items
     int buckets = 1;
-    while (buckets < kMaxBuckets && kFilledBucket * static_cast<size_t>(buckets) < items)
+    while (buckets < kMaxBuckets && kItemsPerNewBucket * static_cast<size_t>(buckets) < items)
       buckets = Page::NextBucketCount(buckets);
     return buckets;
   }

@@ -35,7 +35,7 @@ void HashIndex<Slot, Hasher>::MoveSlots(PageRef from,  // moves each slot as the
                                         PageFiller& low, PageFiller& high) {
   const int depth = from->depth;
   const int new_depth = low.Page()->depth;
-  const bool by_hint = Cell::kHasHint && HashTrace::EraOf(depth) == HashTrace::EraOf(new_depth);
+  const bool by_hint = Cell::kHasHint && HashTrace::HintWindowOf(depth) == HashTrace::HintWindowOf(new_depth);
   for (int b = 0; b < from.BucketCount(); ++b) {
     if (!by_hint && b + 2 < from.BucketCount()) PrefetchItems(from->buckets[b + 2]);
     const Bucket& bucket = from->buckets[b];
@@ -62,7 +62,7 @@ void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t at) {  // merges a page w
   const size_t sibling_first = first ^ span;
   const PageRef sibling = directory_[sibling_first];
   const size_t used = sibling->used + page->used;
-  if (sibling->depth != page->depth || used > kMergedAtMost) return;
+  if (sibling->depth != page->depth || used > kMaxMergedItems) return;
   PageFiller merged(*this, BucketsFor(used), page->depth - 1);
   MoveSlots(page, merged, merged);
   MoveSlots(sibling, merged, merged);

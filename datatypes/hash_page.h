@@ -24,7 +24,7 @@ struct HashTrace {                                                  // the bits 
   static constexpr int kSplitBits = kSlotHintBits - kPositionBits;  // bits of a hint that decide about splits
 
   static HashTrace Of(uint64_t hash, int depth) {  // of a slot with this hash, on a page of this depth
-    const auto split_bits = static_cast<uint32_t>((hash << (EraOf(depth) * kSplitBits)) >> (64 - kSplitBits));
+    const auto split_bits = static_cast<uint32_t>((hash << (HintWindowOf(depth) * kSplitBits)) >> (64 - kSplitBits));
     return {TagOf(hash), split_bits << kPositionBits | PositionOf(hash)};
   }
 
@@ -34,7 +34,8 @@ struct HashTrace {                                                  // the bits 
   static uint32_t PositionOf(uint64_t hash) {  // nine bits of the hash, which choose the home bucket
     return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
   }
-  static int EraOf(int depth) { return depth / kSplitBits; }  // 0, 1 or 2: which ten of the top hash bits are in a hint
+  // Returns 0, 1 or 2: which ten of the top hash bits are in a hint.
+  static int HintWindowOf(int depth) { return depth / kSplitBits; }  // which ten of the top hash bits are in a hint
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits, which choose the home bucket
   // Requires: `depth` has the same era as the depth for which this HashTrace was made.
   bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page

@@ -69,9 +69,11 @@ bool HashField::TryReplace(Bytes value) {
   return true;
 }
 
-uint32_t HashField::Place() const { return LoadLittle<uint32_t>(Memory() + Layout(this).name_at - sizeof(uint32_t)); }
+uint32_t HashField::HeapIndex() const {
+  return LoadLittle<uint32_t>(Memory() + Layout(this).name_at - sizeof(uint32_t));
+}
 
-void HashField::SetPlace(uint32_t place) {
+void HashField::SetHeapIndex(uint32_t place) {
   StoreLittle<uint32_t>(Memory() + Layout(this).name_at - sizeof place, place);
 }
 
@@ -85,7 +87,7 @@ std::unique_ptr<Object> HashTable::Clone() const {
   index_.ForEach([&](const HashField* field) {
     const auto kind = field->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
     HashField* twin = HashField::Create(field->Key(), field->Value(), kind);
-    if (field->IsTimed()) copy->SetHeapItem(field->Place(), {(*heap_)[field->Place()].deadline_ms, twin});
+    if (field->IsTimed()) copy->SetHeapItem(field->HeapIndex(), {(*heap_)[field->HeapIndex()].deadline_ms, twin});
     copy->index_.Insert(twin, index_.Hash(field->Key()));
   });
   return copy;
@@ -116,7 +118,7 @@ HashTable::Outcome HashTable::Set(Bytes name, Bytes value) {
   if (!old->TryReplace(value)) {
     const auto kind = old->IsTimed() ? HashField::Kind::kTimed : HashField::Kind::kPlain;
     HashField* field = HashField::Create(name, value, kind);
-    if (old->IsTimed()) SetHeapItem(old->Place(), {(*heap_)[old->Place()].deadline_ms, field});
+    if (old->IsTimed()) SetHeapItem(old->HeapIndex(), {(*heap_)[old->HeapIndex()].deadline_ms, field});
     ReplaceField(old, field, hash);
   }
   return Outcome::kReplaced;
@@ -125,7 +127,7 @@ HashTable::Outcome HashTable::Set(Bytes name, Bytes value) {
 bool HashTable::Remove(Bytes name) {
   HashField* field = index_.Remove(name, index_.Hash(name));
   if (field == nullptr) return false;
-  if (field->IsTimed()) RemoveAt(field->Place());
+  if (field->IsTimed()) RemoveAt(field->HeapIndex());
   std::free(field);
   return true;
 }
@@ -142,7 +144,7 @@ HashField* HashTable::RecreateField(HashField* field, HashField::Kind kind, uint
 }
 
 int64_t HashTable::DeadlineOf(const HashField& field) const {
-  return field.IsTimed() ? (*heap_)[field.Place()].deadline_ms : kNoDeadline;
+  return field.IsTimed() ? (*heap_)[field.HeapIndex()].deadline_ms : kNoDeadline;
 }
 
 bool HashTable::SetDeadline(Bytes name, int64_t deadline_ms) {
@@ -151,7 +153,7 @@ bool HashTable::SetDeadline(Bytes name, int64_t deadline_ms) {
   if (field == nullptr) return false;
   if (deadline_ms == kNoDeadline) {
     if (!field->IsTimed()) return true;
-    RemoveAt(field->Place());
+    RemoveAt(field->HeapIndex());
     RecreateField(field, HashField::Kind::kPlain, hash);
     return true;
   }
@@ -161,7 +163,7 @@ bool HashTable::SetDeadline(Bytes name, int64_t deadline_ms) {
     heap_->push_back({deadline_ms, field});
     SiftUp(heap_->size() - 1);
   } else {
-    const size_t place = field->Place();
+    const size_t place = field->HeapIndex();
     (*heap_)[place].deadline_ms = deadline_ms;
     RestoreHeapOrder(place);
   }
@@ -234,7 +236,7 @@ bool HashTable::IsConsistent() const {
   index_.ForEach([&](const HashField* field) {
     if (!field->IsTimed()) return;
     ++timed;
-    good = good && heap_ && field->Place() < heap_->size() && (*heap_)[field->Place()].field == field;
+    good = good && heap_ && field->HeapIndex() < heap_->size() && (*heap_)[field->HeapIndex()].field == field;
   });
   for (size_t place = 1; place < TimedCount(); ++place)
     good = good && (*heap_)[(place - 1) / 2].deadline_ms <= (*heap_)[place].deadline_ms;

@@ -77,8 +77,8 @@ class HashField {  // a field of a large hash: name, value, and index in the hea
   bool TryReplace(Bytes value);  // stores a new value in place; false: needs a block of another size
   size_t BlockSize() const;      // bytes of memory that this field takes
   // Requires: IsTimed().
-  uint32_t Place() const;         // the field's index in the heap of deadlines; requires: IsTimed()
-  void SetPlace(uint32_t place);  // stores the field's index in the heap of deadlines; requires: IsTimed()
+  uint32_t HeapIndex() const;         // the field's index in the heap of deadlines; requires: IsTimed()
+  void SetHeapIndex(uint32_t place);  // stores the field's index in the heap of deadlines; requires: IsTimed()
 };
 
 class HashTable final : public Object {  // the value of a large hash: fields by name, and by deadline
@@ -147,7 +147,7 @@ class HashTable final : public Object {  // the value of a large hash: fields by
   HashField* RecreateField(HashField* field, HashField::Kind kind,  // replaces a field by a copy; returns the copy
                            uint64_t hash);
   void SetHeapItem(size_t place, TimedField timed) {  // sets heap_[place], and stores `place` in its field
-    timed.field->SetPlace(static_cast<uint32_t>(place));
+    timed.field->SetHeapIndex(static_cast<uint32_t>(place));
     (*heap_)[place] = timed;
   }
   void SiftUp(size_t place);    // moves the item at index `place` of heap_ up while its parent has a later deadline

@@ -113,7 +113,7 @@ void List::VisitRange(size_t index, size_t count, Visit visit) const {  // visit
   if (count == 0) return;
   if (!IsPacked()) return Chunks().VisitRange(index, count, visit);
   const Listpack packed = Packed();
-  for (size_t at = packed.Seek(index); count > 0; --count) visit(PackedText(packed.Take(at)).View());
+  for (size_t at = packed.Seek(index); count > 0; --count) visit(ElementText(packed.Take(at)).View());
 }
 
 }  // namespace respite

@@ -84,7 +84,7 @@ ListChunk ListChunk::Clone() const {
   copy.block_ = AllocateChunkBlock(block_->size);
   std::memcpy(static_cast<void*>(copy.block_), block_, block_->size);
   copy.count_ = count_;
-  copy.entry_bytes_ = entry_bytes_;
+  copy.packed_bytes_ = packed_bytes_;
   return copy;
 }
 
@@ -184,7 +184,7 @@ void ListChunk::PushFront(Bytes element) {
   *block_->At(block_->lengths) = static_cast<char>(length);
   WriteElement(block_->At(block_->begin), element);
   ++count_;
-  entry_bytes_ += EntryBytes(element);
+  packed_bytes_ += EntryBytes(element);
 }
 
 void ListChunk::PushBack(Bytes element) {
@@ -197,12 +197,12 @@ void ListChunk::PushBack(Bytes element) {
   WriteElement(block_->At(block_->end), element);
   block_->end += stored;
   ++count_;
-  entry_bytes_ += EntryBytes(element);
+  packed_bytes_ += EntryBytes(element);
 }
 
 void ListChunk::PopFront() {
   ChunkCursor cursor(*this, 0);
-  entry_bytes_ -= EntryBytes(cursor.Element());
+  packed_bytes_ -= EntryBytes(cursor.Element());
   block_->begin += cursor.Step();
   if (block_->HasLengths()) ++block_->lengths;
   --count_;
@@ -211,7 +211,7 @@ void ListChunk::PopFront() {
 
 void ListChunk::PopBack() {
   ChunkCursor cursor(*this, count_ - 1);
-  entry_bytes_ -= EntryBytes(cursor.Element());
+  packed_bytes_ -= EntryBytes(cursor.Element());
   block_->end -= cursor.Step();
   --count_;
   ShrinkIfMostlySpare();
@@ -233,7 +233,7 @@ void ListChunk::Insert(uint32_t index, Bytes element) {
   WriteElement(text, element);
   block_->end += stored;
   ++count_;
-  entry_bytes_ += EntryBytes(element);
+  packed_bytes_ += EntryBytes(element);
 }
 
 void ListChunk::Replace(uint32_t index, Bytes element) {
@@ -244,8 +244,8 @@ void ListChunk::Replace(uint32_t index, Bytes element) {
     Erase(index, 1);
     return Insert(index, element);
   }
-  entry_bytes_ -= EntryBytes(old);
-  entry_bytes_ += EntryBytes(element);
+  packed_bytes_ -= EntryBytes(old);
+  packed_bytes_ += EntryBytes(element);
   WriteElement(block_->At(cursor.place_), element);
 }
 
@@ -265,7 +265,7 @@ void ListChunk::Erase(uint32_t index, uint32_t count) {
   const uint32_t behind = index + count;
   const bool is_middle = index > 0 && behind < count_;
   if (is_middle) Open();
-  entry_bytes_ -= ListpackBytesOf(index, count);
+  packed_bytes_ -= ListpackBytesOf(index, count);
   const uint32_t from = ChunkCursor(*this, index).place_;
   const uint32_t to = behind == count_ ? block_->end : ChunkCursor(*this, behind).place_;
   if (index == 0) {
@@ -312,9 +312,9 @@ void ListChunk::Seal() {
 }
 
 bool ListChunk::IsConsistent() const {
-  if (block_ == nullptr) return count_ == 0 && entry_bytes_ == 0;
+  if (block_ == nullptr) return count_ == 0 && packed_bytes_ == 0;
   const ChunkBlock& block = *block_;
-  if (count_ == 0 && entry_bytes_ != 0) return false;
+  if (count_ == 0 && packed_bytes_ != 0) return false;
   if (block.form == ChunkForm::kOpen) {
     const bool in_order = kHead <= block.lengths && block.lengths + count_ <= block.body && block.body <= block.begin;
     if (!in_order || block.begin > block.end || block.end > block.size) return false;
@@ -328,7 +328,7 @@ bool ListChunk::IsConsistent() const {
     if (is_long && !block.may_have_long_elements) return false;
     if (ChunkCursor(*this, cursor.Index()).place_ != cursor.place_) return false;
   }
-  return entries == entry_bytes_ && cursor.place_ == block.end;
+  return entries == packed_bytes_ && cursor.place_ == block.end;
 }
 
 void ChunkCursor::Seek(const ListChunk& chunk, uint32_t index) {

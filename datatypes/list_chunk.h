@@ -50,11 +50,11 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   ListChunk(ListChunk&& other) noexcept
       : block_(std::exchange(other.block_, nullptr)),
         count_(std::exchange(other.count_, 0)),
-        entry_bytes_(std::exchange(other.entry_bytes_, 0)) {}
+        packed_bytes_(std::exchange(other.packed_bytes_, 0)) {}
   ListChunk& operator=(ListChunk&& other) noexcept {
     std::swap(block_, other.block_);
     std::swap(count_, other.count_);
-    std::swap(entry_bytes_, other.entry_bytes_);
+    std::swap(packed_bytes_, other.packed_bytes_);
     return *this;
   }
   ~ListChunk();
@@ -67,7 +67,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   bool IsSealed() const {                       // true: compressed (Seal), so without room for more elements
     return block_ != nullptr && block_->form != ChunkForm::kOpen;
   }
-  size_t ListpackBytes() const { return kListpackFrame + entry_bytes_; }  // bytes of a Redis listpack of the elements
+  size_t ListpackBytes() const { return kListpackFrame + packed_bytes_; }  // bytes of a Redis listpack of the elements
   size_t UsedBytes() const { return block_ == nullptr ? 0 : block_->size; }  // bytes of the block
 
   // Cost of PushFront and PushBack: O(length of the element), amortised.
@@ -125,7 +125,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
 
   ChunkBlock* block_ = nullptr;  // null: no memory, and no elements
   uint32_t count_ = 0;           // number of elements
-  uint32_t entry_bytes_ = 0;     // bytes that the elements would take in a Redis listpack, without header and end
+  uint32_t packed_bytes_ = 0;    // bytes of the elements in a Redis listpack, without its header and end
 };
 
 // Any change of the chunk invalidates the cursor and the elements that the cursor returned.

@@ -41,9 +41,9 @@ struct PackedElement {  // an element of a listpack or intset: a text or an inte
 };
 
 // An integer is printed into the object itself. Another text is a view of the element.
-class PackedText {  // the text of a PackedElement, also if the element is an integer
+class ElementText {  // the text of a PackedElement, also if the element is an integer
  public:
-  explicit PackedText(const PackedElement& element) : view_(element.text) {
+  explicit ElementText(const PackedElement& element) : view_(element.text) {
     if (element.is_integer) digits_.emplace(element.integer);
   }
   Bytes View() const { return digits_ ? Bytes(*digits_) : view_; }
@@ -120,7 +120,7 @@ class Listpack {  // reads Redis' encoding of a small collection; the bytes are 
     at = Next(at);
     return long_one;
   }
-  PackedText TextAt(size_t at) const { return PackedText(At(at)); }  // the element at offset `at`, as text
+  ElementText TextAt(size_t at) const { return ElementText(At(at)); }  // the element at offset `at`, as text
   // Returns the offset of the index-th element, or End() if there are fewer. Starts from the nearer end if the header
   // has the count. Cost: O(elements passed).
   size_t Seek(size_t index) const;

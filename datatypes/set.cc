@@ -152,7 +152,7 @@ void Set::InitializeForm(ValueForm form) {
 
 void Set::ConvertToTable() {
   auto table = std::make_unique<MemberTable>(slot_.database().hash_key());
-  ForEach([&](const PackedElement& member) { table->Adopt(Member::Create(PackedText(member).View())); });
+  ForEach([&](const PackedElement& member) { table->Adopt(Member::Create(ElementText(member).View())); });
   slot_.ConvertTo(std::move(table));
 }
 

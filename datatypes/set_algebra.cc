@@ -50,8 +50,8 @@ void SubtractByIteration(std::span<const Set> sets, Set& result) {
 
 }  // namespace
 
-SetResult::SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access)
-    : room_(hash_key), set_(EmptySet(room_, key, limits, access)) {}
+SetBuilder::SetBuilder(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access)
+    : outside_database_(hash_key), set_(EmptySet(outside_database_, key, limits, access)) {}
 
 void MemberFilter::RemoveRejectedCandidates() {
   for (const Set* set : sets_) {

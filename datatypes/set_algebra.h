@@ -1,6 +1,6 @@
 // Intersection, union and difference of sets.
 //
-// A result is visited member by member, or built in a SetResult. A SetResult changes its encoding when Redis does, so
+// A result is visited member by member, or built in a SetBuilder. A SetBuilder changes its encoding when Redis does, so
 // that the order of members and the encoding equal Redis' result.
 #pragma once
 
@@ -14,21 +14,21 @@
 
 namespace respite {
 
-// A SetResult contains a new set and its key. Neither is in the keyspace yet.
-class SetResult {  // builds the new set of SUNIONSTORE and similar commands, outside the keyspace
+// A SetBuilder contains a new set and its key. Neither is in the keyspace yet.
+class SetBuilder {  // builds the new set of SUNIONSTORE and similar commands, outside the keyspace
  public:
   // `hash_key` must be the secret hash key of the database where the set will be stored; `limits` must outlive the
   // result. `access` are the LRU or LFU bits of the new key (NewKeyUsage).
-  SetResult(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
-  SetResult(const SetResult&) = delete;
-  SetResult& operator=(const SetResult&) = delete;
+  SetBuilder(Bytes key, const HashKey& hash_key, const EncodingLimits& limits, uint32_t access);
+  SetBuilder(const SetBuilder&) = delete;
+  SetBuilder& operator=(const SetBuilder&) = delete;
 
   Set& set() { return set_; }
-  // The SetResult must not be used afterwards.
-  EntryPtr Release() { return room_.Take(set_.slot().entry()); }  // the new key and its set
+  // The SetBuilder must not be used afterwards.
+  EntryPtr Release() { return outside_database_.Take(set_.slot().entry()); }  // the new key and its set
 
  private:
-  Database room_;
+  Database outside_database_;
   Set set_;
 };
 
@@ -56,7 +56,7 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
   struct Candidate {  // a member that may pass the filter
     explicit Candidate(const PackedElement& m) : member(m), text(m) {}
     PackedElement member;  // the member as its set stores it
-    PackedText text;
+    ElementText text;
     uint64_t hash = 0;
   };
 

@@ -21,17 +21,17 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
 
   void Insert(Entry* entry, uint64_t hash) {  // adds a key; requires: the key is not in the index
     if (slots_.empty()) slots_.resize(kSlotCount);
-    auto& slot = slots_[Place(entry->Key())];
+    auto& slot = slots_[SlotOf(entry->Key())];
     if (slot == nullptr) slot = std::make_unique<Keys>(hash_key_);
     slot->Insert(entry, hash);
   }
   void Remove(Bytes key, uint64_t hash) {  // removes a key; requires: the key is in the index
-    auto& slot = slots_[Place(key)];
+    auto& slot = slots_[SlotOf(key)];
     slot->Remove(key, hash);
     if (slot->Size() == 0) slot.reset();
   }
   void Replace(Entry* from, Entry* to, uint64_t hash) {  // updates the address of a key's entry, which has moved
-    slots_[Place(to->Key())]->Replace(from, to, hash);
+    slots_[SlotOf(to->Key())]->Replace(from, to, hash);
   }
   void Clear() {  // removes all keys
     for (auto& slot : slots_) slot.reset();
@@ -67,7 +67,7 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
   }
 
  private:
-  static size_t Place(Bytes key) {  // the hash slot of the key, as an index in slots_
+  static size_t SlotOf(Bytes key) {  // the hash slot of the key, as an index in slots_
     return static_cast<size_t>(KeySlot(key));
   }
 

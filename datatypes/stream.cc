@@ -214,7 +214,7 @@ uint64_t StreamLog::Trim(const StreamTrim& trim) {
 uint64_t StreamLog::TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block) {
   uint64_t removed = 0;
   for (StreamBlock::Cursor at(block, block_id); at.IsValid(); at.Next()) {
-    if (EndsAt(trim, at.Get().id)) break;
+    if (KeepsFrom(trim, at.Get().id)) break;
     if (at.Get().state == StreamBlock::EntryState::kDeleted) continue;
     if (trim.references == GroupReferences::kMustBeReleased && IsReferenced(at.Get().id)) continue;
     if (trim.references == GroupReferences::kDelete) DropReferences(at.Get().id);
@@ -227,7 +227,7 @@ uint64_t StreamLog::TrimInsideBlock(const StreamTrim& trim, const StreamId& bloc
 
 uint64_t StreamLog::TrimWithReferences(const StreamTrim& trim) {
   uint64_t removed = 0;
-  for (auto at = blocks_.First(); !at.AtEnd() && !EndsAt(trim, at.Id());) {
+  for (auto at = blocks_.First(); !at.AtEnd() && !KeepsFrom(trim, at.Id());) {
     const StreamId id = at.Id();
     StreamBlock* block = at.Get();
     if (trim.limit != 0 && removed + block->LiveCount() > trim.limit) break;

@@ -191,12 +191,12 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
 
   const StreamProducers* producers() const { return producers_.get(); }  // state of XADD IDMP; null: never used
   // If the stream has no StreamProducers, creates one with the default limits.
-  StreamProducers& OpenProducers() {  // the state of XADD IDMP: which producer has added which entry
+  StreamProducers& EnsureProducers() {  // the state of XADD IDMP: which producer has added which entry
     if (producers_ == nullptr) producers_ = std::make_unique<StreamProducers>();
     return *producers_;
   }
 
-  void TakeProducers(StreamProducers&& producers) {  // for loading files: sets the state of XADD IDMP
+  void SetProducers(StreamProducers&& producers) {  // for loading files: sets the state of XADD IDMP
     producers_ = std::make_unique<StreamProducers>(std::move(producers));
   }
 
@@ -223,7 +223,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   void BeginBlock(const StreamId& id, StreamBlock* block);  // adds `block` as the last block
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes a block from blocks_, and frees it
   bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` removes all entries
-  bool EndsAt(const StreamTrim& trim, const StreamId& id) const {  // true: `trim` removes nothing from `id` on
+  bool KeepsFrom(const StreamTrim& trim, const StreamId& id) const {  // true: `trim` removes nothing from `id` on
     return trim.strategy == StreamTrim::Strategy::kMaxLength ? length_ <= trim.max_length : id >= trim.min_id;
   }
   uint64_t TrimInsideBlock(const StreamTrim& trim,  // deletes some entries of one block; returns how many

@@ -155,7 +155,7 @@ StreamBlock* StreamBlock::CreateWithMasterFields(const StreamId& id, std::span<c
   for (size_t i = 0; i < texts.size(); i += stride) writer.Text(texts[i]);
   writer.CountInListpack(0);  // ends the master entry
   block->size_ = block->master_size_ = static_cast<uint32_t>(writer.at() - block->Data());
-  block->listpack_rest_ = static_cast<uint32_t>(Listpack::kHeader + 1 + writer.listpack_bytes());
+  block->listpack_bytes_without_counts_ = static_cast<uint32_t>(Listpack::kHeader + 1 + writer.listpack_bytes());
   block->last_id_ = id;
   return block;
 }
@@ -247,7 +247,7 @@ StreamBlock* StreamBlock::Append(StreamBlock* block, const StreamId& block_id, c
   writer.CountInListpack(
       static_cast<int64_t>(head.has_own_names ? 4 + 2 * fields : 3 + fields));  // the count, for backward iteration
   block->size_ += static_cast<uint32_t>(written_bytes + body);
-  block->listpack_rest_ += static_cast<uint32_t>(writer.listpack_bytes());
+  block->listpack_bytes_without_counts_ += static_cast<uint32_t>(writer.listpack_bytes());
   block->last_id_ = id;
   ++(state == EntryState::kLive ? block->live_count_ : block->deleted_count_);
   return block;
@@ -260,7 +260,7 @@ void StreamBlock::MarkDeleted(const EntryView& entry) {
 }
 
 uint64_t StreamBlock::ListpackBytes() const {
-  return listpack_rest_ + ListpackIntegerSize(live_count_) + ListpackIntegerSize(deleted_count_);
+  return listpack_bytes_without_counts_ + ListpackIntegerSize(live_count_) + ListpackIntegerSize(deleted_count_);
 }
 
 bool StreamBlock::HasCapacityFor(std::span<const Bytes> fields_and_values, const Limits& limits) const {

@@ -159,13 +159,13 @@ class StreamBlock {  // stores about a hundred neighbouring entries of a stream,
   static Element ReadElement(const char* at);      // decodes a name or value
   static Element ReadLongElement(const char* at);  // decodes an element with first byte 80…88: integer or long text
 
-  uint32_t room_ = 0;           // bytes after the header
-  uint32_t size_ = 0;           // bytes in use after the header
-  uint32_t master_size_ = 0;    // bytes of the master: the field names that entries share
-  uint32_t live_count_ = 0;     // number of live entries
-  uint32_t deleted_count_ = 0;  // number of entries marked as deleted
-  uint32_t listpack_rest_ = 0;  // bytes of the equal Redis listpack, except its numbers of live and deleted entries
-  StreamId last_id_;            // ID of the last entry, deleted or not
+  uint32_t room_ = 0;                           // bytes after the header
+  uint32_t size_ = 0;                           // bytes in use after the header
+  uint32_t master_size_ = 0;                    // bytes of the master: the field names that entries share
+  uint32_t live_count_ = 0;                     // number of live entries
+  uint32_t deleted_count_ = 0;                  // number of entries marked as deleted
+  uint32_t listpack_bytes_without_counts_ = 0;  // bytes of the equal Redis listpack, without its entry counts
+  StreamId last_id_;                            // ID of the last entry, deleted or not
 };
 
 inline StreamBlock::Element StreamBlock::ReadElement(const char* at) {  // decodes a name or value

@@ -61,8 +61,8 @@ class DeliveryOrder {  // the pending entries of a group by the time of their la
   void Put(const StreamId& id, const PendingEntry& entry);  // adds an entry, or moves it to its new place
   void Remove(const StreamId& id);               // removes the entry of this ID; requires: Put has added the entry
   Cursor First() const { return ids_.First(); }  // at the entry that is idle longest; Get() of the cursor is its ID
-  Cursor FirstIdleFor(int64_t below_ms,  // at the first entry that is idle for less than below_ms; AtEnd(): none
-                      int64_t now_ms) const;
+  Cursor FirstIdleLessThan(int64_t below_ms,  // at the first entry that is idle for less than below_ms; AtEnd(): none
+                           int64_t now_ms) const;
   // Returns the Unix time in ms of the last delivery of the entry at the cursor, or -1 if XNACK released the entry.
   static int64_t DeliveredMs(const Cursor& at) { return static_cast<int64_t>(at.Id().ms) - 1; }  // -1: XNACK released
   size_t Size() const { return ids_.Size(); }

@@ -61,11 +61,11 @@ void StreamProducers::DropExpired(Producer& producer, int64_t now_ms) {
 
 void StreamProducers::DropExpiredOfOthers(int64_t now_ms) {
   constexpr int kPerAdded = 2;  // more than one for each new one, so that the expired ones become fewer
-  auto at = producers_.upper_bound(swept_);
+  auto at = producers_.upper_bound(last_swept_);
   for (int left = kPerAdded; left > 0 && !producers_.empty(); --left) {
     if (at == producers_.end()) at = producers_.begin();
     DropExpired(at->second, now_ms);
-    swept_ = at->first;
+    last_swept_ = at->first;
     at = at->second.entries.empty() ? producers_.erase(at) : std::next(at);
   }
 }

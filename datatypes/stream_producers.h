@@ -81,7 +81,7 @@ class StreamProducers {  // which entries the producers of a stream have added w
 
   IdempotencyLimits limits_;      // how long and how many idempotent IDs are remembered
   Producers producers_;           // the producers by name, with their idempotent IDs
-  std::string swept_;             // name of the producer that DropExpiredOfOthers has visited last
+  std::string last_swept_;        // name of the producer that DropExpiredOfOthers has visited last
   uint64_t added_count_ = 0;      // number of idempotent IDs ever added
   uint64_t duplicate_count_ = 0;  // number of requests that repeated a known idempotent ID
 };

@@ -22,13 +22,13 @@ char* ValueSlot::Splice(size_t offset, size_t removed, size_t inserted) {
 
 void ValueSlot::ConvertTo(ValueForm form, Bytes packed) {
   if (entry_->Form() == ValueForm::kObject) entry_->ReleaseObject();
-  entry_ = database_->Hold(entry_, form, packed);
+  entry_ = database_->StoreCollection(entry_, form, packed);
   UpdateView();
 }
 
 void ValueSlot::ConvertTo(std::unique_ptr<Object> object) {
   if (entry_->Form() == ValueForm::kObject) entry_->ReleaseObject();
-  entry_ = database_->Hold(entry_, std::move(object));
+  entry_ = database_->StoreCollection(entry_, std::move(object));
   UpdateView();
 }
 

@@ -81,7 +81,7 @@ AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin
   return outcome;
 }
 
-AofReader::Outcome AofReader::TakeAnnotations() {
+AofReader::Outcome AofReader::ReadAnnotations() {
   parsed_ = begin_;
   while (parsed_ < filled_ && buffer_[parsed_] == '#') {
     const size_t most = std::min(filled_ - parsed_, kLongestAnnotation);
@@ -98,7 +98,7 @@ AofReader::Outcome AofReader::TakeAnnotations() {
 }
 
 AofReader::Outcome AofReader::ParseRecord(RequestBatch& batch) {
-  if (const Outcome outcome = TakeAnnotations(); outcome != Outcome::kWhole) return outcome;
+  if (const Outcome outcome = ReadAnnotations(); outcome != Outcome::kWhole) return outcome;
   const NumberLine count = TakeNumber(&buffer_[parsed_], &buffer_[filled_], '*');
   const bool is_zero = count.value == 0 && count.end > &buffer_[parsed_] + 1;
   if (count.state != NumberState::kWhole || is_zero || count.value > INT_MAX) {
@@ -111,7 +111,7 @@ AofReader::Outcome AofReader::ParseRecord(RequestBatch& batch) {
   const size_t first_word = batch.words.size();
   const Outcome outcome = ParseRecordArguments(batch, static_cast<size_t>(count.end - buffer_.get()), count.value);
   if (outcome == Outcome::kWhole) {
-    TakeRecord(batch, first_word, parsed_);
+    AddRecord(batch, first_word, parsed_);
   } else {
     batch.words.resize(first_word);
   }
@@ -154,7 +154,7 @@ AofReader::Outcome AofReader::ParseRecordArguments(RequestBatch& batch, size_t p
   return Outcome::kWhole;
 }
 
-void AofReader::TakeRecord(RequestBatch& batch, size_t first_word, size_t end) {
+void AofReader::AddRecord(RequestBatch& batch, size_t first_word, size_t end) {
   batch.requests.push_back({first_word, batch.words.size() - first_word, offset_});
   offset_ += end - begin_ + fetched_bytes_;
   begin_ = end;

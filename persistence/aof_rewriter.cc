@@ -43,7 +43,7 @@ void WriteSelect(RequestOutput& out, int db) {
 
 Result<AofBaseSaveResult, IoError> WriteAofBase(File& file, const Keyspace& keyspace, std::span<const Bytes> libraries,
                                                 const AofBaseOptions& options,
-                                                const std::function<void(uint64_t keys)>& told) {
+                                                const std::function<void(uint64_t keys)>& on_progress) {
   FileOutput out(file, options.sync);
   uint64_t keys = 0;
   if (options.timestamp_s) WriteTimestamp(out, *options.timestamp_s);
@@ -54,7 +54,7 @@ Result<AofBaseSaveResult, IoError> WriteAofBase(File& file, const Keyspace& keys
     WriteSelect(out, db);
     keyspace[db].Entries().ForEachWhile([&](const Entry* entry) {
       WriteValueCommands(out, *entry);
-      if (++keys % options.keys_per_report == 0 && told) told(keys);
+      if (++keys % options.keys_per_report == 0 && on_progress) on_progress(keys);
       return out.writer().error() == kNoError;
     });
   }

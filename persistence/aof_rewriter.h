@@ -22,7 +22,7 @@ struct AofBaseOptions {                               // how WriteAofBase writes
   GradualSync sync = GradualSync::kIncremental;       // whether WriteAofBase also syncs step by step
   std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time in s for a first line "#TS:…"; nullopt: no line
   Bytes prologue = {};                                // bytes of requests to write before all others
-  uint64_t keys_per_report = 1024;                    // number of keys between two progress reports (calls of `told`)
+  uint64_t keys_per_report = 1024;  // number of keys between two progress reports (calls of `on_progress`)
 };
 
 struct AofBaseSaveResult {  // how much WriteAofBase has written
@@ -31,11 +31,11 @@ struct AofBaseSaveResult {  // how much WriteAofBase has written
 };
 
 // Appends the data set to the file. After an error, some of the output may have been written. `libraries` are the
-// source codes of function libraries. `told` (may be null) is called after each `keys_per_report` keys with the number
-// of keys so far; `told` may sleep. Cost: O(data set), in 64 KB of memory.
+// source codes of function libraries. `on_progress` (may be null) is called after each `keys_per_report` keys with the
+// number of keys so far; `on_progress` may sleep. Cost: O(data set), in 64 KB of memory.
 Result<AofBaseSaveResult, IoError> WriteAofBase(File& file,  // appends the data set to a file, as commands
                                                 const Keyspace& keyspace, std::span<const Bytes> libraries,
                                                 const AofBaseOptions& options,
-                                                const std::function<void(uint64_t keys)>& told);
+                                                const std::function<void(uint64_t keys)>& on_progress);
 
 }  // namespace respite

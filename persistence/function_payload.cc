@@ -31,7 +31,7 @@ Result<std::vector<std::string>, FunctionPayloadError> ReadFunctionPayload(Bytes
     if (code.View().size() > max_bytes) return Failure(FunctionPayloadError::kTooLarge);
     max_bytes -= code.View().size();
     codes.emplace_back(code.View());
-    input.Forget();
+    input.FreeTexts();
   }
   return codes;
 }

@@ -316,7 +316,7 @@ std::optional<PackedElements> ListpackElements(Bytes bytes) {
 }
 
 bool HasEqualElements(std::span<const PackedElement> elements, size_t stride, const HashKey& hash_key) {
-  std::vector<PackedText> texts;
+  std::vector<ElementText> texts;
   texts.reserve(elements.size() / stride + 1);
   for (size_t i = 0; i < elements.size(); i += stride) texts.emplace_back(elements[i]);
   return HasEqualTexts(texts.size(), hash_key, [&](size_t i) { return texts[i].View(); });

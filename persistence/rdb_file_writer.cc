@@ -35,10 +35,10 @@ class FileDrain final : public RdbDrain {
 class Writer {
  public:
   Writer(File& file, const RdbContent& source, const RdbSaveOptions& options,
-         const std::function<void(uint64_t keys)>& told)
+         const std::function<void(uint64_t keys)>& on_progress)
       : source_(source),
         options_(options),
-        told_(told),
+        on_progress_(on_progress),
         drain_(file, options),
         out_(options.compression, drain_, kBuffer) {
     out_.SetDialect(options.dialect);
@@ -100,7 +100,7 @@ class Writer {
     }
     if (options_.usage != RdbUsage::kNone) WriteUsage(options_.compute_usage(entry.Access()));
     WriteRdbKeyAndValue(out_, entry);
-    if (++keys_ % options_.keys_per_report == 0 && told_) told_(keys_);
+    if (++keys_ % options_.keys_per_report == 0 && on_progress_) on_progress_(keys_);
   }
 
   void WriteUsage(uint64_t usage) {
@@ -115,7 +115,7 @@ class Writer {
 
   const RdbContent& source_;
   const RdbSaveOptions& options_;
-  const std::function<void(uint64_t keys)>& told_;
+  const std::function<void(uint64_t keys)>& on_progress_;
   FileDrain drain_;
   RdbOutput out_;
   uint64_t keys_ = 0;
@@ -124,8 +124,8 @@ class Writer {
 }  // namespace
 
 Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source, const RdbSaveOptions& options,
-                                        const std::function<void(uint64_t keys)>& told) {
-  return Writer(file, source, options, told).Write();
+                                        const std::function<void(uint64_t keys)>& on_progress) {
+  return Writer(file, source, options, on_progress).Write();
 }
 
 }  // namespace respite

@@ -45,7 +45,7 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   // if `usage` is kNone.
   std::function<uint64_t(uint32_t access)> compute_usage =  // converts Entry::Access() to seconds or counter
       nullptr;
-  uint64_t keys_per_report = 1024;  // number of keys between two progress reports (calls of `told`)
+  uint64_t keys_per_report = 1024;  // number of keys between two progress reports (calls of `on_progress`)
 };
 
 struct RdbSaveResult {  // how much WriteRdb has written
@@ -53,10 +53,11 @@ struct RdbSaveResult {  // how much WriteRdb has written
   uint64_t keys;        // number of keys written
 };
 
-// Appends the RDB to the file. After an error, some of the output may have been written. `told` (may be null) is called
-// after each `keys_per_report` keys with the number of keys so far; `told` may sleep. Cost: O(data set), in 256 KB of
-// memory plus the longest compressed text.
+// Appends the RDB to the file. After an error, some of the output may have been written. `on_progress` (may be null) is
+// called after each `keys_per_report` keys with the number of keys so far; `on_progress` may sleep. Cost: O(data set),
+// in 256 KB of memory plus the longest compressed text.
 Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source,  // writes the data set as an RDB
-                                        const RdbSaveOptions& options, const std::function<void(uint64_t keys)>& told);
+                                        const RdbSaveOptions& options,
+                                        const std::function<void(uint64_t keys)>& on_progress);
 
 }  // namespace respite

@@ -14,8 +14,8 @@ constexpr char kRepeatedField[] = "Hash ziplist or listpack with dup elements: i
 RdbValueResult MakeHashTable(const PackedElements& pairs, const RdbEntryProperties& target) {
   auto table = std::make_unique<HashTable>(target.hash_key);
   for (size_t i = 0; i < pairs.size(); i += 2) {
-    const PackedText field(pairs[i]);
-    const PackedText value(pairs[i + 1]);
+    const ElementText field(pairs[i]);
+    const ElementText value(pairs[i + 1]);
     if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
   }
   return MakeObjectEntry(target, ValueType::kHash, std::move(table));
@@ -40,7 +40,7 @@ RdbValueResult ReadLargeHash(RdbInput& input, uint64_t count, const RdbEntryProp
     const RdbText field = input.Text();
     const RdbText value = input.Text();
     if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
-    input.Forget();
+    input.FreeTexts();
   }
   return MakeObjectEntry(target, ValueType::kHash, std::move(table));
 }
@@ -93,8 +93,8 @@ bool IsPossibleDeadline(int64_t deadline_ms) { return deadline_ms >= 0 && deadli
 RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbEntryProperties& target) {
   auto table = std::make_unique<HashTable>(target.hash_key);
   for (const TimedPair& pair : pairs) {
-    const PackedText field(pair.field);
-    const PackedText value(pair.value);
+    const ElementText field(pair.field);
+    const ElementText value(pair.value);
     if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
     if (pair.deadline_ms != 0) table->SetDeadline(field.View(), pair.deadline_ms);
   }

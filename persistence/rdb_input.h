@@ -6,8 +6,8 @@
 // input is not trusted. Before memory is allocated for an announced size, the input must have enough bytes for that
 // size; compression is taken into account.
 //
-// Texts are views. A text that is stored verbatim is a view of the input. Texts are valid until Forget. A reader of
-// much data calls Forget regularly, so that earlier data can be freed.
+// Texts are views. A text that is stored verbatim is a view of the input. Texts are valid until FreeTexts. A reader of
+// much data calls FreeTexts regularly, so that earlier data can be freed.
 #pragma once
 
 #include <array>
@@ -84,7 +84,7 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   uint64_t Left() const { return rest_.size() + (supply_ == nullptr || failed_ ? 0 : supply_->Left()); }
   uint64_t Offset() const { return end_offset_ - rest_.size(); }  // number of bytes read so far
   Bytes Rest() const { return rest_; }                            // the unread part of the current piece
-  void Forget() {  // frees the memory of all texts that were read, which become invalid
+  void FreeTexts() {  // frees the memory of all texts that were read, which become invalid
     if (!has_nothing_to_free_) FreeTextsAndPieces();
   }
 

@@ -100,7 +100,7 @@ bool RdbItemReader::ReadHeader() {
 }
 
 bool RdbItemReader::ReadItem() {
-  input_->Forget();
+  input_->FreeTexts();
   if (!ReportProgress(Offset())) return false;
   step_ = Step::kOpcode;
   const uint8_t opcode = input_->Byte();
@@ -201,7 +201,7 @@ bool RdbItemReader::ReadModuleAux() {
 
 bool RdbItemReader::SkipModuleParts() {
   for (;;) {
-    input_->Forget();
+    input_->FreeTexts();
     switch (input_->Length()) {
       case rdb::kPartEnd:
         return CheckRdbInput();

@@ -36,7 +36,7 @@ RdbValueResult ReadPlainList(RdbInput& input, const RdbEntryProperties& target) 
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   for (uint64_t count = input.Count(1); count > 0 && !input.Failed(); --count) {
     list->Push(ListEnd::kTail, input.Text().View());
-    input.Forget();
+    input.FreeTexts();
   }
   return MakeList(std::move(list), target);
 }
@@ -48,7 +48,7 @@ RdbValueResult ReadListZiplist(RdbInput& input, const RdbEntryProperties& target
   if (!elements) return BadValue("List ziplist integrity check failed.");
   if (elements->empty()) return EmptyValue();
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
-  for (const PackedElement& element : *elements) list->Push(ListEnd::kTail, PackedText(element).View());
+  for (const PackedElement& element : *elements) list->Push(ListEnd::kTail, ElementText(element).View());
   return MakeObjectEntry(target, ValueType::kList, std::move(list));
 }
 
@@ -78,8 +78,8 @@ RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbEntryProperti
     const auto elements = NodeElements(kind, type, text.View());
     if (!elements) return BadValue("Quicklist integrity check failed.");
     ListChunk chunk;
-    for (const PackedElement& element : *elements) chunk.PushBack(PackedText(element).View());
-    input.Forget();
+    for (const PackedElement& element : *elements) chunk.PushBack(ElementText(element).View());
+    input.FreeTexts();
     if (chunk.IsEmpty()) continue;
     if (count > 1) chunk.Seal();
     list->AppendChunk(std::move(chunk));

@@ -25,7 +25,7 @@ std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
 RdbValueResult MakeSetTable(const PackedElements& members, const RdbEntryProperties& target) {
   auto table = std::make_unique<MemberTable>(target.hash_key);
   for (const PackedElement& member : members)
-    if (!table->Add(PackedText(member).View())) return BadValue(kRepeatedSetMember);
+    if (!table->Add(ElementText(member).View())) return BadValue(kRepeatedSetMember);
   return MakeObjectEntry(target, ValueType::kSet, std::move(table));
 }
 
@@ -33,7 +33,7 @@ RdbValueResult ReadLargeSet(RdbInput& input, uint64_t count, const RdbEntryPrope
   auto table = std::make_unique<MemberTable>(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
     if (!table->Add(input.Text().View())) return BadValue(kRepeatedSetMember);
-    input.Forget();
+    input.FreeTexts();
   }
   return MakeObjectEntry(target, ValueType::kSet, std::move(table));
 }
@@ -84,7 +84,7 @@ RdbValueResult ReadSetListpack(RdbInput& input, const RdbEntryProperties& target
 void WritePlain(RdbOutput& out, Bytes listpack) {
   const auto members = ListpackElements(listpack);
   out.Length(members->size());
-  for (const PackedElement& member : *members) out.Text(PackedText(member).View());
+  for (const PackedElement& member : *members) out.Text(ElementText(member).View());
 }
 
 }  // namespace

@@ -64,13 +64,13 @@ class Records {
 RdbValueResult MakeSortedSetTable(const std::vector<Scored>& members, const RdbEntryProperties& target) {
   Records records(target.hash_key);
   for (const Scored& one : members)
-    if (!records.Add(PackedText(one.member).View(), one.score)) return BadValue(kRepeatedSortedSetMember);
+    if (!records.Add(ElementText(one.member).View(), one.score)) return BadValue(kRepeatedSortedSetMember);
   return MakeObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
 }
 
 void SortByScore(std::vector<Scored>& members) {
   auto is_before = [](const Scored& a, const Scored& b) {
-    return a.score < b.score || (a.score == b.score && PackedText(a.member).View() < PackedText(b.member).View());
+    return a.score < b.score || (a.score == b.score && ElementText(a.member).View() < ElementText(b.member).View());
   };
   if (!std::is_sorted(members.begin(), members.end(), is_before)) std::sort(members.begin(), members.end(), is_before);
 }
@@ -104,7 +104,7 @@ RdbValueResult ReadLargeSortedSet(RdbInput& input, rdb::Type type, uint64_t coun
     const double score = ReadScore(input, type);
     if (std::isnan(score)) return BadValue(kNotANumber);
     if (!records.Add(member.View(), score)) return BadValue(kRepeatedSortedSetMember);
-    input.Forget();
+    input.FreeTexts();
   }
   return MakeObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
 }
@@ -134,11 +134,11 @@ std::optional<double> ScoreOf(const PackedElement& element) {
 
 // Returns true if all scores are numbers and the members are in the order of their scores.
 bool IsInOrder(const CanonicalListpack& listpack) {
-  std::optional<PackedText> member_before;
+  std::optional<ElementText> member_before;
   double score_before = 0;
   for (size_t i = 0; i < listpack.Count(); i += 2) {
     const auto score = ScoreOf(listpack.At(i + 1));
-    const PackedText member(listpack.At(i));
+    const ElementText member(listpack.At(i));
     if (!score) return false;
     if (member_before && (*score < score_before || (*score == score_before && member.View() < member_before->View())))
       return false;

@@ -214,7 +214,7 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
     const RdbText listpack = input.Text();
     if (input.Failed() || id.View().size() != kIdBytes) return kBadBlock;
     if (const char* why = BlockReader(log, StreamId::FromBytes(id.View()), listpack.View()).Read()) return why;
-    input.Forget();
+    input.FreeTexts();
   }
   log.FinishLoading();
   return nullptr;
@@ -272,7 +272,7 @@ const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, De
       group.Assign(id, {&consumer, delivery->delivered_ms, delivery->deliveries});
     }
     deliveries.Erase(id);
-    input.Forget();
+    input.FreeTexts();
   }
   const bool is_stand_in = name.View().empty() && consumer.seen_ms == kSeenNever && consumer.pending.IsEmpty();
   if (is_stand_in && group.ReleasedCount() > 0) group.DeleteConsumer(consumer);
@@ -292,7 +292,7 @@ const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
     const Delivery delivery{input.Millis(), ReadCount(input)};
     if (delivery.delivered_ms < 0) return kBadGroup;
     if (!deliveries.Insert(id, delivery)) return kBadGroup;
-    input.Forget();
+    input.FreeTexts();
   }
   for (uint64_t left = input.Count(1 + 8 + 1); left > 0 && !input.Failed(); --left) {
     if (const char* why = ReadConsumer(input, type, *group, deliveries)) return why;
@@ -313,7 +313,7 @@ const char* ReadProducer(RdbInput& input, StreamProducers& producers) {
     const StreamId entry = ReadId(input);
     if (input.Failed() || id.View().empty()) return kBadProducers;
     if (!producers.Load(name.View(), id.View(), entry)) return kBadProducers;
-    input.Forget();
+    input.FreeTexts();
   }
   return nullptr;
 }
@@ -330,7 +330,7 @@ const char* ReadProducers(RdbInput& input, StreamLog& log) {
   }
   const uint64_t added = ReadCount(input);
   producers.SetCounts(added, ReadCount(input));
-  if (!input.Failed() && !producers.IsUnused()) log.TakeProducers(std::move(producers));
+  if (!input.Failed() && !producers.IsUnused()) log.SetProducers(std::move(producers));
   return nullptr;
 }
 

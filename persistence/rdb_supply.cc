@@ -29,7 +29,7 @@ RdbFileSupply::Piece RdbFileSupply::TakePiece(size_t capacity) {
 }
 
 Bytes RdbFileSupply::Next(Bytes rest, uint64_t wanted) {
-  if (!told_(next_ - rest.size())) return {};
+  if (!on_progress_(next_ - rest.size())) return {};
   Checksum(rest);
   // The new piece has room for `rest` and at least half a piece of new bytes. The reader requests a long value in one
   // step (`wanted`), so its bytes are copied at most once.

@@ -16,16 +16,16 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 
 class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput, and computes the checksum
  public:
-  // Reads `piece_bytes` bytes at a time, or more for longer values. `told` is called with an offset in the file
-  // whenever a piece is used up. If `told` returns false, Next fails.
+  // Reads `piece_bytes` bytes at a time, or more for longer values. `on_progress` is called with an offset in the file
+  // whenever a piece is used up. If `on_progress` returns false, Next fails.
   RdbFileSupply(File& file, uint64_t offset, size_t piece_bytes, SupplyChecksum checksum,
-                std::function<bool(uint64_t offset)> told)
+                std::function<bool(uint64_t offset)> on_progress)
       : file_(file),
         piece_bytes_(piece_bytes),
         next_(offset),
         end_(offset),
         computes_checksum_(checksum == SupplyChecksum::kCrc64),
-        told_(std::move(told)) {}
+        on_progress_(std::move(on_progress)) {}
 
   IoError Open();                 // reads the size of the file; must be called first
   uint64_t Checksum(Bytes rest);  // CRC-64 of all bytes before `rest`, which is unread
@@ -48,13 +48,13 @@ class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput,
   uint64_t next_;                 // offset of the first unread byte
   uint64_t end_;                  // size of the file
   const bool computes_checksum_;  // false: checksum_ stays 0
-  const std::function<bool(uint64_t offset)> told_;  // called after each piece; false: Next fails
-  Piece piece_;                                      // the last piece, which the input is reading
-  Piece spare_;                                      // a buffer that is free for the next piece
-  std::vector<Piece> used_;                          // earlier pieces, which texts may refer to, until FreeOldPieces
-  const char* unchecked_ = nullptr;                  // where in piece_ the bytes begin that are not in checksum_ yet
-  uint64_t checksum_ = 0;                            // CRC-64 of the bytes before unchecked_
-  IoError error_ = kNoError;                         // why the last read of the file failed; kNoError: no read failed
+  const std::function<bool(uint64_t offset)> on_progress_;  // called after each piece; false: Next fails
+  Piece piece_;                                             // the last piece, which the input is reading
+  Piece spare_;                                             // a buffer that is free for the next piece
+  std::vector<Piece> used_;          // earlier pieces, which texts may refer to, until FreeOldPieces
+  const char* unchecked_ = nullptr;  // where in piece_ the bytes begin that are not in checksum_ yet
+  uint64_t checksum_ = 0;            // CRC-64 of the bytes before unchecked_
+  IoError error_ = kNoError;         // why the last read of the file failed; kNoError: no read failed
 };
 
 }  // namespace respite

@@ -73,7 +73,7 @@ void WriteSet(RequestOutput& out, const Entry& entry) {
   ItemCommands commands(out, "SADD", entry.Key(), 1, set.Size());
   set.ForEach([&](const PackedElement& member) {
     commands.NextItem();
-    out.Word(PackedText(member).View());
+    out.Word(ElementText(member).View());
   });
 }
 

@@ -91,7 +91,7 @@ std::optional<ReplyTree> ReplyTreeParser::Next() {
   while (!done_) {
     switch (ReadElement()) {
       case Step::kElement:
-        Place(std::exchange(node_, {}));
+        AddToParent(std::exchange(node_, {}));
         break;
       case Step::kOpened:
         break;
@@ -217,7 +217,7 @@ ReplyTreeParser::Step ReplyTreeParser::Fail(std::string what) {
 }
 
 // Adds an element to its parent. If this completes the parent, also adds the parent to its own parent, and so on.
-void ReplyTreeParser::Place(ReplyTree node) {
+void ReplyTreeParser::AddToParent(ReplyTree node) {
   for (;;) {
     if (!attributes_.empty()) node.attributes = std::exchange(attributes_, {});
     if (open_.empty()) {

@@ -79,7 +79,7 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
   Step ReadText(char kind, Bytes line, size_t text_begin);  // reads an element that is a line and a text
   Step OpenAggregate(char kind, Bytes line);                // starts an array, map, set, push or attribute
   Step Fail(std::string what);                              // sets error_
-  void Place(ReplyTree node);  // puts a complete element into the innermost aggregate, or makes it the reply
+  void AddToParent(ReplyTree node);  // puts a complete element into the innermost aggregate, or makes it the reply
 
   std::string buffer_;                 // received bytes; those before reply_begin_ are parsed
   size_t reply_begin_ = 0;             // where in buffer_ the current reply begins

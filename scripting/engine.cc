@@ -152,7 +152,7 @@ ScriptEngine::ScriptEngine(ScriptHost& host, Extend extend)
   OpenScriptApi(lua_);
   if (extend != nullptr) extend(lua_);
   globals_ = ProtectGlobals(lua_);
-  ObserveThreads(lua_, this);
+  ObserveCoroutines(lua_, this);
   lua_gc(lua_, LUA_GCCOLLECT);
   collector_threshold_bytes_ = 2 * used_bytes_ + kMinGarbageToCollect;
 }
@@ -193,7 +193,7 @@ void ScriptEngine::CheckIfDue(lua_State* lua) {
 void ScriptEngine::BeforeResume(lua_State* lua) { CheckIfDue(lua); }
 
 void ScriptEngine::Check(lua_State* lua) {
-  RelieveMemory();
+  StartCollectorIfNeeded();
   if (stop_reason_ == nullptr) stop_reason_ = StopReason();
   if (!MustEnd(lua)) return watch_.RearmHook(lua);
   RaiseError(lua, stop_reason_);
@@ -252,7 +252,7 @@ class ScriptEngine::WatchedPhase {
 
 Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* chunk, CompileLimit limit) {
   const WatchedPhase watched(*this, limit == CompileLimit::kHost ? Phase::kRun : Phase::kLoad);
-  RelieveMemory();  // scripts that were evicted may have left a lot of garbage
+  StartCollectorIfNeeded();  // scripts that were evicted may have left a lot of garbage
   Function function = LUA_NOREF;
   auto compile = [&] {
     if (LoadSource(lua_, source, chunk) != LUA_OK) lua_error(lua_);
@@ -329,7 +329,7 @@ std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Pre
   // The phase kRun includes preparing the arguments and writing the reply, because a client can make both arbitrarily
   // long.
   const WatchedPhase watched(*this, Phase::kRun);
-  RelieveMemory();  // the scripts of one EXEC leave garbage, and no collection runs between them
+  StartCollectorIfNeeded();  // the scripts of one EXEC leave garbage, and no collection runs between them
   lua_rawgeti(lua_, LUA_REGISTRYINDEX, invocation.function);
   lua51::PushEnvironment(lua_, -1);
   lua_remove(lua_, -2);

@@ -3,7 +3,7 @@
 //
 // Garbage: the collector is stopped while scripts run, because most leave only a few hundred bytes. CollectGarbage
 // collects in small steps between iterations of the event loop. A script that uses a lot of memory restarts the
-// collector (RelieveMemory).
+// collector (StartCollectorIfNeeded).
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct ScriptFailure {      // the error with which a script, function or librar
   bool is_counted = false;  // true: a command failed, and this error is in the statistics already
 };
 
-class ScriptEngine final : private ThreadObserver {  // a Lua state that runs the scripts (or the functions) of clients
+class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs clients' scripts or functions
  public:
   static constexpr size_t kMemoryLimit = kScriptMemoryLimit;  // bytes that the Lua state may allocate, by default
 
@@ -81,7 +81,7 @@ class ScriptEngine final : private ThreadObserver {  // a Lua state that runs th
   void CollectGarbage() {  // between scripts: runs a step of Lua's collector if there is enough garbage
     if (used_bytes_ > collector_threshold_bytes_) CollectSome();
   }
-  void RelieveMemory() {  // if Lua uses over 64 MB: lets its collector run until the script ends
+  void StartCollectorIfNeeded() {  // if Lua uses over 64 MB: lets its collector run until the script ends
     if (used_bytes_ > kRelieveFrom) StartCollector();
   }
   size_t UsedBytes() const { return used_bytes_; }  // bytes that the Lua state has allocated

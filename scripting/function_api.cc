@@ -47,7 +47,7 @@ std::string TextArgument(lua_State* lua, int index, Bytes refusal) {
 // Reads the flags from the table on top of the stack, and pops the table.
 uint32_t ReadFlags(lua_State* lua) {
   uint32_t flags = 0;
-  WorkCount work(lua);
+  WorkCounter work(lua);
   for (lua_Integer i = 1; lua_rawgeti(lua, -1, i) != LUA_TNIL; ++i) {
     work.Step();
     const auto flag = lua_isstring(lua, -1) != 0 ? FindScriptFlag(ToLower(TextAt(lua, -1))) : std::nullopt;

@@ -353,7 +353,7 @@ class Decoder {
 
   lua_State* lua_;
   const JsonConfig& config_;
-  WorkCount work_;
+  WorkCounter work_;
   const char* const begin_;
   const char* next_;
   const char* token_begin_ = nullptr;

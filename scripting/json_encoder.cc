@@ -180,7 +180,7 @@ class Encoder {
 
   lua_State* lua_;
   const JsonConfig& config_;
-  WorkCount work_;
+  WorkCounter work_;
   LuaBuffer out_;
 };
 

@@ -205,7 +205,7 @@ class MessagePacker {
   }
 
   lua_State* lua_;
-  WorkCount work_;
+  WorkCounter work_;
   LuaBuffer out_;
 };
 
@@ -335,7 +335,7 @@ class MessageUnpacker {
   void ReserveInside(size_t count, const char* why) { RequireStackSlots(lua_, open_arrays_ + count, why); }
 
   lua_State* lua_;
-  WorkCount work_;
+  WorkCounter work_;
   Bytes rest_;
   size_t open_arrays_ = 0;
 };

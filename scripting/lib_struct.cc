@@ -171,7 +171,7 @@ class Format {
   }
 
   lua_State* lua_;
-  WorkCount work_;
+  WorkCounter work_;
   Bytes rest_;
   std::endian order_ = std::endian::native;
   size_t max_alignment_ = 1;

@@ -40,9 +40,9 @@ inline void CallHook(lua_State* lua) {  // calls the script's hook, which may ra
 // Calls the script's hook regularly in a loop, and soon after ScriptWatch requests a check. The request matters because
 // one step may take long, such as lua_next in a table with millions of empty slots. Cost of a step: an increment; every
 // sixteenth step also tests for a request.
-class WorkCount {  // in a long C++ loop: counts steps, and regularly calls the script's hook
+class WorkCounter {  // in a long C++ loop: counts steps, and regularly calls the script's hook
  public:
-  explicit WorkCount(lua_State* lua) : lua_(lua) {}
+  explicit WorkCounter(lua_State* lua) : lua_(lua) {}
 
   void Step() {  // counts one step
     if (++steps_ % kStepsPerPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);

@@ -21,16 +21,16 @@ void OpenLua51(lua_State* lua);  // adds the standard libraries, as in Lua 5.1
 void SeedRandom(lua_State* lua, int32_t seed);  // restarts math.random with this seed, as math.randomseed does
 
 // The owner of a Lua state implements this interface if the owner may end scripts that run in the state.
-class ThreadObserver {  // an interface that is told when a script changes to another coroutine
+class CoroutineObserver {  // an interface that is told when a script changes to another coroutine
  public:
-  virtual ~ThreadObserver() = default;
+  virtual ~CoroutineObserver() = default;
   virtual void BeforeResume(lua_State* lua) = 0;          // called before a coroutine is resumed; may raise an error
   virtual void OnSwitch(lua_State* thread) noexcept = 0;  // called when `thread` (coroutine or resumer) starts to run
   // Code that catches any error must then raise the error again.
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so no code may catch its error
 };
 
-void ObserveThreads(lua_State* lua, ThreadObserver* observer);  // sets the observer of coroutine switches; null: none
+void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer);  // sets who is told of switches; null: nobody
 
 // Unknown escape sequences become the character after the backslash, a function with `...` that uses the table `arg`
 // gets one, and bytecode is read as text. Line numbers stay the same. While a long text is adapted, the hook of the
@@ -74,8 +74,8 @@ inline int RawSize(lua_State* lua, int index) {  // length of a table, ignoring 
   return static_cast<int>(lua_rawlen(lua, index));
 }
 
-ThreadObserver* ObserverOf(lua_State* lua);  // the observer that ObserveThreads has set, or null
-void ReraiseIfScriptEnded(lua_State* lua);   // raises a caught error again if the script was ended
+CoroutineObserver* ObserverOf(lua_State* lua);  // the observer that ObserveCoroutines has set, or null
+void ReraiseIfScriptEnded(lua_State* lua);      // raises a caught error again if the script was ended
 
 int GetEnvironment(lua_State* lua);  // implements the global function getfenv
 int SetEnvironment(lua_State* lua);  // implements the global function setfenv

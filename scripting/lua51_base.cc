@@ -109,7 +109,7 @@ bool IsHookCalling(lua_State* lua) {
 // error is caught, so nothing could stop a long-running handler.
 int HandleError(lua_State* lua) {
   lua_settop(lua, 1);
-  ThreadObserver* const observer = ObserverOf(lua);
+  CoroutineObserver* const observer = ObserverOf(lua);
   if (IsHookCalling(lua) || (observer != nullptr && observer->MustEnd(lua))) return 1;
   lua_pushvalue(lua, lua_upvalueindex(1));
   lua_insert(lua, 1);
@@ -146,7 +146,7 @@ int Loadstring(lua_State* lua) {
 // Concatenates all texts that the reader function at index 1 returns.
 int ReadAll(lua_State* lua) {
   lua_newtable(lua);
-  WorkCount work(lua);
+  WorkCounter work(lua);
   for (int count = 1;; count++) {
     work.Step();
     lua_pushvalue(lua, 1);

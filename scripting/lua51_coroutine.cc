@@ -4,7 +4,7 @@
 namespace respite::lua51 {
 namespace {
 
-// The address of this variable is the registry key of the ThreadObserver.
+// The address of this variable is the registry key of the CoroutineObserver.
 const char kObserverKey = 0;
 
 const void* ObserverKey() { return &kObserverKey; }
@@ -39,7 +39,7 @@ struct Resumed {
 
 // Resumes `thread`. Requires: the arguments are on top of the stack of `lua`.
 Resumed ResumeThread(lua_State* lua, lua_State* thread, int arguments) {
-  ThreadObserver* const observer = ObserverOf(lua);
+  CoroutineObserver* const observer = ObserverOf(lua);
   if (observer != nullptr) observer->BeforeResume(lua);
   if (!lua_checkstack(thread, arguments)) luaL_error(lua, "too many arguments to resume");
   const Bytes status = StatusOf(lua, thread);
@@ -106,15 +106,15 @@ constexpr luaL_Reg kCoroutineFunctions[] = {{"create", Create}, {"resume", Resum
 
 }  // namespace
 
-ThreadObserver* ObserverOf(lua_State* lua) {
+CoroutineObserver* ObserverOf(lua_State* lua) {
   lua_rawgetp(lua, LUA_REGISTRYINDEX, ObserverKey());
-  auto* observer = static_cast<ThreadObserver*>(lua_touserdata(lua, -1));
+  auto* observer = static_cast<CoroutineObserver*>(lua_touserdata(lua, -1));
   lua_pop(lua, 1);
   return observer;
 }
 
 void ReraiseIfScriptEnded(lua_State* lua) {
-  ThreadObserver* const observer = ObserverOf(lua);
+  CoroutineObserver* const observer = ObserverOf(lua);
   if (observer != nullptr && observer->MustEnd(lua)) lua_error(lua);
 }
 
@@ -127,7 +127,7 @@ void OpenCoroutine(lua_State* lua) {
 
 namespace respite {
 
-void ObserveThreads(lua_State* lua, ThreadObserver* observer) {
+void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer) {
   lua_pushlightuserdata(lua, observer);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, lua51::ObserverKey());
 }

@@ -30,7 +30,7 @@ void AddPrinted(luaL_Buffer& result, const std::string& format, Value value) {
 }
 
 void AddQuoted(lua_State* lua, luaL_Buffer& result, Bytes text) {
-  WorkCount work(lua);
+  WorkCounter work(lua);
   luaL_addchar(&result, '"');
   for (const char c : text) {
     work.Step();
@@ -112,7 +112,7 @@ int Format(lua_State* lua) {
   int argument = 1;
   luaL_Buffer result;
   luaL_buffinit(lua, &result);
-  WorkCount work(lua);
+  WorkCounter work(lua);
   for (size_t i = 0; i < format.size(); i++) {
     work.Step();
     if (format[i] != '%') {

@@ -192,7 +192,7 @@ struct Found {
 // for the zero byte after the end.
 void AddTemplate(lua_State* lua, luaL_Buffer& result, PatternMatcher& matcher, Found found) {
   const Bytes text = CheckBytes(lua, 3);
-  WorkCount work(lua);
+  WorkCounter work(lua);
   for (size_t i = 0; i < text.size(); i++) {
     work.Step();
     if (text[i] != '%') {

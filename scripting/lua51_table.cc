@@ -29,7 +29,7 @@ int Concat(lua_State* lua) {
   const int last = OptionalInt(lua, 4, RawSize(lua, 1));
   luaL_Buffer text;
   luaL_buffinit(lua, &text);
-  WorkCount work(lua);
+  WorkCounter work(lua);
   for (int64_t i = first; i <= last; i++) {
     work.Step();
     AddElement(lua, text, static_cast<int>(i));
@@ -55,7 +55,7 @@ int ForEach(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   luaL_checktype(lua, 2, LUA_TFUNCTION);
   if (PushReal(lua, 1)) lua_replace(lua, 1);
-  WorkCount work(lua);
+  WorkCounter work(lua);
   lua_pushnil(lua);
   while (lua_next(lua, 1)) {
     work.Step();
@@ -67,7 +67,7 @@ int ForEach(lua_State* lua) {
 int ForEachIndex(lua_State* lua) {
   const int size = CheckSize(lua, 1);
   luaL_checktype(lua, 2, LUA_TFUNCTION);
-  WorkCount work(lua);
+  WorkCounter work(lua);
   for (int i = 1; i <= size; i++) {
     work.Step();
     lua_pushinteger(lua, i);
@@ -86,7 +86,7 @@ int GetSize(lua_State* lua) {
 int MaxKey(lua_State* lua) {
   luaL_checktype(lua, 1, LUA_TTABLE);
   lua_Number greatest = 0;
-  WorkCount work(lua);
+  WorkCounter work(lua);
   lua_pushnil(lua);
   while (lua_next(lua, 1)) {
     work.Step();
@@ -116,7 +116,7 @@ int Insert(lua_State* lua) {
   // other function of this library could put something into the proxy.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
-  WorkCount work(lua);
+  WorkCounter work(lua);
   for (int64_t i = std::max(end, position); i > position; i--) {
     work.Step();
     Move(lua, i - 1, i);
@@ -131,7 +131,7 @@ int Remove(lua_State* lua) {
   const int position = OptionalInt(lua, 2, end);
   if (position < 1 || position > end) return 0;
   lua_rawgeti(lua, 1, position);
-  WorkCount work(lua);
+  WorkCounter work(lua);
   for (int i = position; i < end; i++) {
     work.Step();
     Move(lua, i + 1, i);
@@ -175,7 +175,7 @@ class Sorter {
     lua_rawseti(lua_, 1, upper);
   }
 
-  // Returns the work of comparing two texts, as steps for WorkCount. The texts may share a long prefix.
+  // Returns the work of comparing two texts, as steps for WorkCounter. The texts may share a long prefix.
   size_t WorkOfTexts(int left, int right) const {
     constexpr size_t kBytesPerStep = 64;
     return std::min(lua_rawlen(lua_, left), lua_rawlen(lua_, right)) / kBytesPerStep;
@@ -257,7 +257,7 @@ class Sorter {
   }
 
   lua_State* lua_;
-  WorkCount work_;
+  WorkCounter work_;
   bool has_order_;
 };
 

@@ -141,7 +141,7 @@ class ReplyPusher {
   }
 
   lua_State* lua_;
-  WorkCount work_;
+  WorkCounter work_;
   BinaryReplyReader reader_;
 };
 
@@ -359,7 +359,7 @@ class ReplyWriter {
   lua_State* lua_;
   Reply& reply_;
   ScriptHost& host_;
-  WorkCount work_;
+  WorkCounter work_;
   const size_t start_;  // where the reply begins in its buffer
   size_t looked_at_;    // size of the buffer at the last check
   bool is_unwanted_ = false;

@@ -61,7 +61,7 @@ bool TakeWords(lua_State* lua) {
 // Runs the command that the arguments give, and pushes its reply. Returns false if the reply is an error.
 bool RunCommand(lua_State* lua, const char* function) {
   ScriptHost& host = HostFor(lua, function);
-  EngineOf(lua).RelieveMemory();
+  EngineOf(lua).StartCollectorIfNeeded();
   return TakeWords(lua) && !PushReply(lua, host.RunCommand(EngineOf(lua).words().All()));
 }
 

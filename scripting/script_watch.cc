@@ -13,7 +13,7 @@ namespace {
 
 constexpr long kTickNs = 10'000'000;
 // The handler makes the hook run immediately after at most this number of ticks without a call of the hook.
-constexpr int kMaxPatience = 16;
+constexpr int kMaxQuietTicksUntilHook = 16;
 // The timer stops after this number of ticks without a script.
 constexpr int kTicksToRest = 20;
 
@@ -142,7 +142,7 @@ void ScriptWatch::OnTick() {
   if (!is_long) quiet_ticks_until_hook_ = 1;
   is_check_due_.store(is_long && !has_looked, std::memory_order_relaxed);
   if (quiet_ticks_ < quiet_ticks_until_hook_) return;
-  quiet_ticks_until_hook_ = std::min(2 * quiet_ticks_until_hook_, kMaxPatience);
+  quiet_ticks_until_hook_ = std::min(2 * quiet_ticks_until_hook_, kMaxQuietTicksUntilHook);
   quiet_ticks_ = 0;
   lua_sethook(lua, hook_, LUA_MASKCOUNT, 1);
 }

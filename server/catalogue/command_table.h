@@ -222,13 +222,13 @@ class CommandTable {  // the commands of one server, with statistics
 namespace command_table_internal {
 
 // Converts the eight ASCII characters of `word` to lower case at once. Bit 7 of a byte in `from_a` means that the
-// character is >= 'A'. Bit 7 of a byte in `behind_z` means that the character is > 'Z'.
+// character is >= 'A'. Bit 7 of a byte in `after_z` means that the character is > 'Z'.
 inline uint64_t ToLowerEightBytes(uint64_t word) {  // eight ASCII characters in lower case
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t low = word & (kEach * 0x7F);
   const uint64_t from_a = low + kEach * (0x80 - 'A');
-  const uint64_t behind_z = low + kEach * (0x7F - 'Z');
-  const uint64_t capitals = (from_a ^ behind_z) & ~word & (kEach * 0x80);
+  const uint64_t after_z = low + kEach * (0x7F - 'Z');
+  const uint64_t capitals = (from_a ^ after_z) & ~word & (kEach * 0x80);
   return word | (capitals >> 2);
 }
 

@@ -46,7 +46,7 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.logs_of_length_zero_stay = true;
   traits.slowlog_hides_users = true;
   traits.acl_load_keeps_clients = true;
-  traits.log_level_in_scripts = "log level";
+  traits.log_level_in_script_errors = "log level";
   return traits;
 }
 
@@ -139,12 +139,12 @@ constexpr DialectTraits TraitsOfRedis62() {
   traits.users_have_selectors = false;
   traits.scripts_know_version = false;
   traits.scripts_have_headers = false;
-  traits.subscribing = "(P)SUBSCRIBE / (P)UNSUBSCRIBE";
+  traits.commands_for_subscribers = "(P)SUBSCRIBE / (P)UNSUBSCRIBE";
   traits.script_errors_are_nested = true;
   traits.client_text_has_shards = false;
   traits.client_text_has_usage = false;
   traits.client_kill_needs_positive_ids = false;
-  traits.bad_id_to_kill = "ERR value is not an integer or out of range";
+  traits.client_kill_id_error = "ERR value is not an integer or out of range";
   traits.readwrite_needs_cluster = false;
   traits.log_counts_are_checked = false;
   return traits;
@@ -164,10 +164,10 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.mode_field = "server_mode";
   traits.version = traits.valkey_version = "8.0.1";
   traits.valkey_version_number = 0x080001;
-  traits.command_in_scripts = "command";
-  traits.call_in_scripts = "call";
-  traits.words_in_scripts = "Command";
-  traits.table_in_scripts = "server";
+  traits.command_in_script_errors = "command";
+  traits.call_in_script_errors = "call";
+  traits.caller_in_argument_errors = "Command";
+  traits.table_in_script_errors = "server";
   traits.scripts_have_clock = true;
   traits.max_eval_scripts = 500;
   traits.sort_may_use_own_slot = true;
@@ -180,7 +180,7 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.idle_clients_hold_no_input = true;
   traits.unsubscribing_needs_subscription = true;
   traits.scan_refuses_unknown_types = true;
-  traits.no_script = "NOSCRIPT No matching script.";
+  traits.no_script_error = "NOSCRIPT No matching script.";
   traits.cursors_may_be_negative = false;
   traits.lrem_takes_any_count = false;
   traits.stores_nothing_with_a_past_deadline = true;
@@ -195,7 +195,7 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.client_text_has_watch = true;
   traits.counts_watching_clients = true;
   traits.client_text_has_traffic = true;
-  traits.log_level_in_scripts = "log level";
+  traits.log_level_in_script_errors = "log level";
   traits.readonly_needs_cluster = false;
   traits.readwrite_needs_cluster = false;
   traits.acl_file_error_names_redis = false;
@@ -214,7 +214,7 @@ constexpr DialectTraits TraitsOfValkey81() {
   traits.client_kill_takes_many_ids = true;
   traits.client_ids_are_a_set = true;
   traits.comparisons_combine = false;
-  traits.bad_id_to_list = traits.bad_id_to_kill = "ERR syntax error";
+  traits.client_list_id_error = traits.client_kill_id_error = "ERR syntax error";
   traits.knows_other_engines = true;
   traits.scripts_have_environments = false;
   traits.client_text_has_capabilities = true;
@@ -240,7 +240,7 @@ constexpr DialectTraits TraitsOfValkey91() {
   traits.unix_addresses_have_brackets = true;
   traits.lua_is_a_module = true;
   traits.users_have_databases = true;
-  traits.users_have_payload_flags = false;
+  traits.users_show_payload_flags = false;
   traits.numbers_are_decimal = true;
   traits.scores_in_ranges_are_decimal = true;
   traits.script_errors_name_script = false;

@@ -37,11 +37,11 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   int version_number = 0x070204;               // redis.REDIS_VERSION_NUM in scripts: one byte per part of the version
   std::string_view valkey_version = {};        // Valkey's version in INFO and scripts; empty: not Valkey
   int valkey_version_number = 0;               // Valkey's version in scripts, one byte per part; 0: not Valkey
-  std::string_view command_in_scripts = "Redis command";  // words in "Unknown Redis command called from script"
-  std::string_view call_in_scripts = "redis lib call";    // words in "at least one argument for this redis lib call"
-  std::string_view words_in_scripts = "Lua redis lib command";  // words in "Lua redis lib command arguments must be …"
-  std::string_view table_in_scripts = "redis";                  // word in "redis.log() requires two arguments or more."
-  std::string_view log_level_in_scripts = "debug level";        // words in the error "Invalid debug level."
+  std::string_view command_in_script_errors = "Redis command";  // words in "Unknown Redis command called from script"
+  std::string_view call_in_script_errors = "redis lib call";    // in "at least one argument for this redis lib call"
+  std::string_view caller_in_argument_errors = "Lua redis lib command";  // "Lua redis lib command arguments must be …"
+  std::string_view table_in_script_errors = "redis";            // word in "redis.log() requires two arguments or more."
+  std::string_view log_level_in_script_errors = "debug level";  // words in the error "Invalid debug level."
 
   // --- Errors. unknown_word_quotes has three characters: the opening quote, the closing quote, and the separator of
   // arguments in the error "unknown command 'x', with args beginning with: 'y' 'z'".
@@ -55,7 +55,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool unbalanced_names_xread = false;            // XREADGROUP, too, gets the error "Unbalanced XREAD list of streams"
   bool unbalanced_names_last_entry = false;       // the error "Unbalanced XREAD list …" says "an ID, '+', or '$'"
   bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
-  std::string_view no_script = "NOSCRIPT No matching script. Please use EVAL.";  // error of EVALSHA and SCRIPT SHOW
+  std::string_view no_script_error = "NOSCRIPT No matching script. Please use EVAL.";  // of EVALSHA and SCRIPT SHOW
   bool scan_refuses_unknown_types = false;       // SCAN … TYPE with an unknown type name is an error
   bool expiry_is_checked_first = false;          // GETEX checks its expiry time even if the key is absent
   bool geo_errors_name_member = false;           // GEOSEARCH … FROMMEMBER x: the error is "member x does not exist"
@@ -69,14 +69,14 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool client_kill_needs_positive_ids = true;   // CLIENT KILL ID 0 is an error
   bool client_kill_takes_many_ids = false;      // CLIENT KILL ID 5 6 is allowed
   bool client_ids_are_a_set = false;  // CLIENT KILL and LIST join the IDs of all ID options; an option may have none
-  std::string_view bad_id_to_list = "ERR Invalid client ID";                   // error of CLIENT LIST ID x
-  std::string_view bad_id_to_kill = "ERR client-id should be greater than 0";  // error of CLIENT KILL ID x
+  std::string_view client_list_id_error = "ERR Invalid client ID";                   // error of CLIENT LIST ID x
+  std::string_view client_kill_id_error = "ERR client-id should be greater than 0";  // error of CLIENT KILL ID x
   bool readonly_needs_cluster = true;      // READONLY is an error without cluster mode
   bool readwrite_needs_cluster = true;     // READWRITE is an error without cluster mode
   bool acl_file_error_names_redis = true;  // the error is "This Redis instance is not configured …"
   bool knows_other_engines = false;        // an error names an unknown engine: "Could not find scripting engine 'js'"
   bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
-  std::string_view subscribing = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // allowed commands in the error for subscribers
+  std::string_view commands_for_subscribers = "(P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE";  // listed in an error for them
 
   // Contents and forms of replies.
   bool describes_commands_fully = true;       // COMMAND returns ten elements per command, not seven
@@ -102,7 +102,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool unix_addresses_have_brackets = false;  // CLIENT LIST shows addr=[/path:0]:0 for a unix socket
   bool lua_is_a_module = false;               // HELLO and MODULE LIST name the module lua
   bool users_have_databases = false;          // ACL GETUSER has `databases`
-  bool users_have_payload_flags = true;       // ACL GETUSER and LIST show sanitize-payload or skip-sanitize-payload
+  bool users_show_payload_flags = true;       // ACL GETUSER and LIST show sanitize-payload or skip-sanitize-payload
   bool slowlog_counts_arguments = false;      // SLOWLOG GET returns a seventh element, the number of arguments
   bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST do not count the running request
   bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 for a client without unfinished requests

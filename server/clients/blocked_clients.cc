@@ -32,8 +32,8 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
   if (awaited.retry_ms != 0) blocked->retry_at_ms = now_ms + awaited.retry_ms;
   const std::set<Bytes> keys(awaited.keys.begin(), awaited.keys.end());  // each key once
   for (Bytes key : keys) {
-    blocked->places.push_back(lines_.Add(session.db, key, blocked.get()));
-    if (blocked->loss == BlockCondition::Loss::kTold) {
+    blocked->places.push_back(queues_.Add(session.db, key, blocked.get()));
+    if (blocked->loss == BlockCondition::KeyLoss::kEndsWait) {
       blocked->deletion_queue_places.push_back(deletion_queues_.Add(session.db, key, blocked.get()));
     }
   }
@@ -45,7 +45,7 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
 std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
   std::unique_ptr<BlockedClient> blocked = std::move(session.blocked_client);
   if (blocked == nullptr) return blocked;
-  for (const auto& place : blocked->places) lines_.Remove(place);
+  for (const auto& place : blocked->places) queues_.Remove(place);
   for (const auto& place : blocked->deletion_queue_places) deletion_queues_.Remove(place);
   deadlines_.erase({blocked->DueMs(), session.id});
   if (blocked->waits_for_disk) ids_waiting_for_disk_.erase(session.id);
@@ -95,7 +95,7 @@ std::string BlockedClients::NextDueText() const {
   return StrCat(ToUpper(session.blocked_client->command->full_name), " of client ", session.id, " times out");
 }
 
-void BlockedClients::MarkReady(int db, Bytes key, Line& line) {
+void BlockedClients::MarkReady(int db, Bytes key, Queue& line) {
   if (line.is_ready) return;
   line.is_ready = true;
   ready_keys_.push_back({db, std::string(key)});
@@ -103,7 +103,7 @@ void BlockedClients::MarkReady(int db, Bytes key, Line& line) {
 
 void BlockedClients::MarkKeysReady(int db) {
   const Database& data = parts_.keyspace[db];
-  lines_.ForEachInDatabase(db, [&](const KeyName& name, Line& line) {
+  queues_.ForEachInDatabase(db, [&](const KeyName& name, Queue& line) {
     if (data.Find(name.key) != nullptr || deletion_queues_.Find(db, name.key) != nullptr) MarkReady(db, name.key, line);
   });
 }
@@ -119,24 +119,24 @@ void BlockedClients::RunAllReadyRequests() {
 }
 
 void BlockedClients::RunRequestsOfKey(const KeyName& name) {
-  Line* line = lines_.Find(name.db, name.key);
+  Queue* line = queues_.Find(name.db, name.key);
   if (line == nullptr) return;
   line->is_ready = false;
   size_t left = line->members.size();  // sessions that block again are appended and not visited again
   // The walker is a member without a session: a cursor, which moves along the queue. A request may close any session of
   // this queue, which removes the session from the queue. No request removes the walker, so it stays valid.
-  const auto walker = lines_.Add(name.db, name.key, nullptr);
-  lines_.MoveToFront(walker);
-  for (BlockedClient** next = lines_.StepOverNext(walker); next != nullptr && left > 0;
-       next = lines_.StepOverNext(walker), --left) {
+  const auto walker = queues_.Add(name.db, name.key, nullptr);
+  queues_.MoveToFront(walker);
+  for (BlockedClient** next = queues_.StepOverNext(walker); next != nullptr && left > 0;
+       next = queues_.StepOverNext(walker), --left) {
     const Entry* entry = parts_.keyspace[name.db].Find(name.key);
     const bool comes = entry != nullptr && !entry->IsExpired(parts_.current_execution.WallMs());
     if (!comes && deletion_queues_.Find(name.db, name.key) == nullptr) break;
     const BlockedClient& blocked = **next;
-    if ((comes && entry->Type() == blocked.type) || blocked.loss == BlockCondition::Loss::kTold)
+    if ((comes && entry->Type() == blocked.type) || blocked.loss == BlockCondition::KeyLoss::kEndsWait)
       Rerun(*blocked.session);
   }
-  lines_.Remove(walker);
+  queues_.Remove(walker);
 }
 
 void BlockedClients::Rerun(Session& session, Progress::Stage stage) {

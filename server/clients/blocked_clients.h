@@ -58,7 +58,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
     const CurrentExecution& current_execution;  // the command that runs now
   };
   BlockedClients(const Parts& parts, const HashKey& hash_key)
-      : parts_(parts), lines_(hash_key), deletion_queues_(hash_key) {}
+      : parts_(parts), queues_(hash_key), deletion_queues_(hash_key) {}
 
   // Blocks the session until one of the events in `awaited`. Then the request runs again or, after the timeout,
   // `awaited.answer` writes the reply. Cost: O(k log k) for k keys, and O(log n) for n clients with a timeout.
@@ -88,15 +88,15 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   }
   std::string NextDueText() const override;  // what happens at NextDueMs: "BLPOP of client 3 times out"
 
-  size_t ClientsWithTimeoutCount() const { return deadlines_.size(); }  // clients with a timeout or a retry
-  size_t Keys() const { return lines_.Keys(); }  // number of keys that clients wait for, for INFO
+  size_t ClientsWithDeadlineCount() const { return deadlines_.size(); }  // clients with a timeout or a retry
+  size_t Keys() const { return queues_.Keys(); }  // number of keys that clients wait for, for INFO
   size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // keys whose deletion also ends a wait
 
   // ChangeDispatcher calls IsEmpty, OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener
   // describes these events.
-  bool IsEmpty() const { return lines_.IsEmpty(); }  // true: no client waits for a key
-  void OnChange(int db, Bytes key) {                 // the key has changed: clients that wait for it will run
-    if (Line* line = lines_.Find(db, key)) MarkReady(db, key, *line);
+  bool IsEmpty() const { return queues_.IsEmpty(); }  // true: no client waits for a key
+  void OnChange(int db, Bytes key) {                  // the key has changed: clients that wait for it will run
+    if (Queue* line = queues_.Find(db, key)) MarkReady(db, key, *line);
   }
   void OnFlush(int db) { MarkKeysReady(db); }  // called before `db` loses all keys; some requests will run
   void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: clients that wait for their keys will run
@@ -105,7 +105,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   }
 
  private:
-  using Line = KeyQueues<BlockedClient*>::Line;
+  using Queue = KeyQueues<BlockedClient*>::Queue;
   struct WaitDeadline {                                     // when a wait times out, or a request runs again
     int64_t at_ms;                                          // monotonic clock time
     uint64_t client;                                        // id of the client; equal deadlines end in the order of ids
@@ -113,7 +113,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   };
   static constexpr int kMaxEndedPerTurn = 100;  // maximum number of waits that one call of RunDue ends
 
-  void MarkReady(int db, Bytes key, Line& line);  // adds a changed key that clients wait for to ready_keys_
+  void MarkReady(int db, Bytes key, Queue& line);  // adds a changed key that clients wait for to ready_keys_
   void MarkKeysReady(int db);  // adds the keys of `db` that exist, or whose deletion ends a wait, to ready_keys_
   void RunAllReadyRequests();  // reruns requests until ready_keys_ stays empty
   void RunRequestsOfKey(const KeyName& name);  // reruns the requests that wait for this key
@@ -123,7 +123,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   std::unique_ptr<BlockedClient> Take(Session& session);  // removes and returns the session's wait, without a reply
 
   const Parts parts_;                          // the objects that the constructor got
-  KeyQueues<BlockedClient*> lines_;            // blocked clients by the key that they wait for, in order of arrival
+  KeyQueues<BlockedClient*> queues_;           // blocked clients by the key that they wait for, in order of arrival
   KeyQueues<BlockedClient*> deletion_queues_;  // clients whose wait also ends when their key is deleted, by key
   std::set<WaitDeadline> deadlines_;           // when waits time out or requests run again, the soonest first
   std::set<uint64_t> ids_waiting_for_disk_;    // ids of clients that wait for an fsync of the AOF (WAITAOF)

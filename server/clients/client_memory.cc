@@ -15,7 +15,7 @@
 
 namespace respite {
 
-int ClientMemory::MemoryClassOf(size_t bytes) {
+int ClientMemory::SizeClassIndexOf(size_t bytes) {
   constexpr int kFractionBits = 3;  // kClassesPerDoubling
   static_assert(1 << kFractionBits == kClassesPerDoubling);
   if (bytes < kClassesPerDoubling) return 0;
@@ -56,7 +56,7 @@ void ClientMemory::Remeasure(Session& session, size_t running_bytes) {
   MemoryPlace& place = session.memory_place;
   total_bytes_ += bytes - place.counted_bytes_;
   place.counted_bytes_ = bytes;
-  const int size_class = session.no_evict || is_link ? MemoryPlace::kNoClass : MemoryClassOf(bytes);
+  const int size_class = session.no_evict || is_link ? MemoryPlace::kNoClass : SizeClassIndexOf(bytes);
   if (size_class == place.size_class_) return;
   RemoveFromSizeClass(session);
   if (size_class != MemoryPlace::kNoClass) AddToSizeClass(session, size_class);

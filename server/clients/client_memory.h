@@ -51,8 +51,8 @@ class ClientMemory {  // closes the largest clients when all together exceed max
   static constexpr int kClassesPerDoubling = 8;  // size classes for each doubling of a session's size
   static constexpr int kSizeClassCount = 64 * kClassesPerDoubling;  // number of size classes, for all sizes up to 2^64
 
-  static int MemoryClassOf(size_t bytes);  // index in classes_ for a session of this size
-  size_t ConfiguredLimitBytes() const;     // the limit in bytes that maxmemory-clients and maxmemory yield
+  static int SizeClassIndexOf(size_t bytes);  // index in classes_ for a session of this size
+  size_t ConfiguredLimitBytes() const;        // the limit in bytes that maxmemory-clients and maxmemory yield
   void AddToSizeClass(Session& session, int size_class);  // puts the session into classes_[size_class]
   void RemoveFromSizeClass(Session& session);             // removes the session from classes_
   Session* FindLargestSession();                          // a session of the largest class; null: none may be closed

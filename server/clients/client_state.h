@@ -138,11 +138,11 @@ struct TrackingOptions {  // CLIENT TRACKING's options: which keys to track, and
     kBroadcast,  // every key with one of the prefixes, read or not
   };
 
-  Mode mode = Mode::kAll;      // which keys are tracked
-  bool no_loop = false;        // option NOLOOP: the client's own changes cause no invalidations
-  uint64_t redirect = 0;       // option REDIRECT: id of the client that gets the invalidations; 0: this client
-  bool redirect_lost = false;  // true: the client that `redirect` names has disconnected
-  bool caching_given = false;  // true: CLIENT CACHING was sent, and concerns the next command
+  Mode mode = Mode::kAll;           // which keys are tracked
+  bool no_loop = false;             // option NOLOOP: the client's own changes cause no invalidations
+  uint64_t redirect = 0;            // option REDIRECT: id of the client that gets the invalidations; 0: this client
+  bool redirect_lost = false;       // true: the client that `redirect` names has disconnected
+  bool has_caching_choice = false;  // true: CLIENT CACHING was sent, and concerns the next command
   std::set<std::string, std::less<>> prefixes = {};  // option PREFIX for kBroadcast; "" means all keys
 
   size_t HeldBytes() const {  // memory of the options in bytes, estimated
@@ -154,14 +154,14 @@ struct TrackingOptions {  // CLIENT TRACKING's options: which keys to track, and
 struct FieldSets {  // named lists of hash fields that this client made by HIMPORT PREPARE
   // A std::map, so that a look-up with a view does not copy the name.
   std::map<std::string, std::vector<std::string>, std::less<>> by_name;  // field names of each list, by list name
-  size_t name_bytes = 0;                                                 // memory of by_name in bytes, estimated
+  size_t by_name_bytes = 0;                                              // memory of by_name in bytes, estimated
 
   static size_t BytesOf(const std::string& name, const std::vector<std::string>& fields) {  // memory of one list
     size_t bytes = sizeof(fields) + 2 * sizeof(std::string) + 4 * sizeof(void*) + name.size();
     for (const std::string& field : fields) bytes += sizeof(std::string) + field.size();
     return bytes;
   }
-  size_t HeldBytes() const { return sizeof *this + name_bytes; }  // memory in bytes, estimated
+  size_t HeldBytes() const { return sizeof *this + by_name_bytes; }  // memory in bytes, estimated
 };
 
 enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };

@@ -33,7 +33,7 @@ Session* Clients::Find(uint64_t id) const {
   return found == sessions_.end() || found->second->closing ? nullptr : found->second.get();
 }
 
-void Clients::FlushQueued(const Pace& pace) {
+void Clients::FlushQueued(const RealClock& real_clock) {
   flushing_sessions_.swap(sessions_to_flush_);
   const size_t replies = flushing_sessions_.size();
   flushing_sessions_.insert(flushing_sessions_.end(), with_messages_.begin(), with_messages_.end());
@@ -42,10 +42,10 @@ void Clients::FlushQueued(const Pace& pace) {
       std::clamp(kBytesPerTurn / std::max(flushing_sessions_.size(), size_t{1}), kMinBytesPerFlush, kMaxBytesPerFlush);
   size_t at = 0;  // by index, since a flush may close and remove any session
   while (at < replies) Flush(at++, most_bytes);
-  const int64_t until_us = at < flushing_sessions_.size() ? pace.NowUs() + kMaxMessageFlushUs : 0;
+  const int64_t until_us = at < flushing_sessions_.size() ? real_clock.NowUs() + kMaxMessageFlushUs : 0;
   while (at < flushing_sessions_.size()) {
     Flush(at++, most_bytes);
-    if (pace.NowUs() >= until_us) break;
+    if (real_clock.NowUs() >= until_us) break;
   }
   has_unsent_messages_ = at < flushing_sessions_.size();
   std::copy_if(flushing_sessions_.begin() + static_cast<ptrdiff_t>(at), flushing_sessions_.end(),

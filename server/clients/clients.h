@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
 
@@ -63,7 +63,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   // Sends queued output at the end of a Turn. Each session gets an equal share of the Turn's bytes. Messages are sent
   // only for a limited time, so that a change with thousands of listeners does not delay other clients. Later Turns
   // send the remaining messages.
-  void FlushQueued(const Pace& pace);  // sends the output of queued sessions, when a Turn ends
+  void FlushQueued(const RealClock& real_clock);  // sends the output of queued sessions, when a Turn ends
   bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued had no time to send all messages
   bool HasUnsentMessagesFor(const Session& session) const {        // true: FlushQueued had no time for this session
     return has_unsent_messages_ && session.queue_flags.is_in_flush_queue_;

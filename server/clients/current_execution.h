@@ -20,7 +20,7 @@ struct CurrentExecution {             // the command that runs now, and the time
   std::span<const Bytes> words = {};  // arguments of the running command; the first one is its name
   int depth = 0;                      // 0: a client's own command; more inside EXEC or a script
   int64_t last_us = 0;                // monotonic clock time, in µs, when the Executor last read the clock
-  int64_t pace_us = 0;                // monotonic real time, in µs, at the moment `last_us`
+  int64_t real_us = 0;                // monotonic real time, in µs, at the moment `last_us`
   int64_t wall_base_us = 0;           // Unix time minus monotonic clock time, in µs
 
   const Session* CurrentSession() const { return command == nullptr ? nullptr : session; }  // null: no command runs

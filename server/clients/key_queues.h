@@ -25,7 +25,7 @@ struct KeyName {  // names a key: its database and its text
 template <class Member>
 class KeyQueues {  // for each key a queue of members, first in, first out
  public:
-  struct Line {                 // the queue of one key
+  struct Queue {                // the queue of one key
     std::list<Member> members;  // the queue's members in order of arrival; never empty
     bool is_ready = false;      // true: BlockedClients has the key in ready_keys_
   };
@@ -39,8 +39,8 @@ class KeyQueues {  // for each key a queue of members, first in, first out
 
    private:
     friend KeyQueues;
-    std::pair<const KeyName, Line>* row_ = nullptr;  // the queue and its key
-    typename std::list<Member>::iterator at_;        // the member's position in the queue
+    std::pair<const KeyName, Queue>* row_ = nullptr;  // the queue and its key
+    typename std::list<Member>::iterator at_;         // the member's position in the queue
   };
 
   explicit KeyQueues(const HashKey& hash_key) : rows_(0, Hasher{hash_key}, Same{}) {}
@@ -72,7 +72,7 @@ class KeyQueues {  // for each key a queue of members, first in, first out
     rows_.erase(rows_.find(place.row_->first));
     ShrinkSparse(rows_);
   }
-  Line* Find(int db, Bytes key) {  // the queue of the key; null: the key has no members
+  Queue* Find(int db, Bytes key) {  // the queue of the key; null: the key has no members
     auto row = rows_.find(View{db, key});
     return row == rows_.end() ? nullptr : &row->second;
   }
@@ -100,7 +100,7 @@ class KeyQueues {  // for each key a queue of members, first in, first out
     bool operator()(const auto& a, const auto& b) const { return a.db == b.db && Bytes(a.key) == Bytes(b.key); }
   };
 
-  std::unordered_map<KeyName, Line, Hasher, Same> rows_;  // the queue of each key
+  std::unordered_map<KeyName, Queue, Hasher, Same> rows_;  // the queue of each key
 };
 
 template <class Member>

@@ -9,7 +9,7 @@
 namespace respite {
 
 bool MigratingKeys::Contains(int db, Bytes key) {
-  const auto* line = lines_.Find(kAnyDb, key);
+  const auto* line = queues_.Find(kAnyDb, key);
   return line != nullptr &&
          std::ranges::any_of(line->members, [db](const MovingKey& moving) { return moving.db == db; });
 }
@@ -21,7 +21,7 @@ bool MigratingKeys::MustPauseCommand(const Command& command, uint32_t flags, std
     return (flags & (is_script ? kWrite | kMayReplicate : kWrite)) != 0;
   }
   return std::any_of(keys.begin(), keys.end(),
-                     [&](const KeyRef& key) { return lines_.Find(kAnyDb, arguments[key.index]) != nullptr; });
+                     [&](const KeyRef& key) { return queues_.Find(kAnyDb, arguments[key.index]) != nullptr; });
 }
 
 bool MigratingKeys::MustPause(const Session& session, const Command& command, uint32_t flags,
@@ -45,14 +45,14 @@ void MigratingKeys::NoteWrittenKeys(int db, const Command& command, std::span<co
 void MigratingKeys::AddPaused(const Session& session) { paused_client_ids_.push_back(session.id); }
 
 void MigratingKeys::OnChange(int db, Bytes key) {
-  auto* line = lines_.Find(kAnyDb, key);
+  auto* line = queues_.Find(kAnyDb, key);
   if (line == nullptr) return;
   for (MovingKey& moving : line->members)
     if (moving.db == db) moving.was_changed = true;
 }
 
 void MigratingKeys::OnFlush(int db) {
-  lines_.ForEachInDatabase(kAnyDb, [db](const KeyName&, auto& line) {
+  queues_.ForEachInDatabase(kAnyDb, [db](const KeyName&, auto& line) {
     for (MovingKey& moving : line.members)
       if (moving.db == db) moving.was_changed = true;
   });

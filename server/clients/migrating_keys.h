@@ -27,14 +27,14 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
  public:
   using Place = KeyQueues<MovingKey>::Place;
 
-  explicit MigratingKeys(const HashKey& hash_key) : lines_(hash_key) {}
+  explicit MigratingKeys(const HashKey& hash_key) : queues_(hash_key) {}
 
-  bool IsEmpty() const { return lines_.IsEmpty(); }  // true: MIGRATE is sending no key
-  bool Contains(int db, Bytes key);                  // true: MIGRATE is sending this key
+  bool IsEmpty() const { return queues_.IsEmpty(); }  // true: MIGRATE is sending no key
+  bool Contains(int db, Bytes key);                   // true: MIGRATE is sending this key
   // Adds a key that is about to be sent. Requires: !Contains(db, key).
-  Place Add(int db, Bytes key) { return lines_.Add(kAnyDb, key, {.db = db}); }  // adds a key, sent from now on
-  static bool WasChanged(const Place& place) { return (*place).was_changed; }   // the key was changed after Add
-  void Remove(const Place& place) { lines_.Remove(place); }                     // the transfer of the key has ended
+  Place Add(int db, Bytes key) { return queues_.Add(kAnyDb, key, {.db = db}); }  // adds a key, sent from now on
+  static bool WasChanged(const Place& place) { return (*place).was_changed; }    // the key was changed after Add
+  void Remove(const Place& place) { queues_.Remove(place); }                     // the transfer of the key has ended
 
   // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
   bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: must wait for a transfer
@@ -57,14 +57,14 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   }
 
  private:
-  // lines_ finds keys without regard to their database, because the databases of a request are not known in advance. A
+  // queues_ finds keys without regard to their database, because the databases of a request are not known in advance. A
   // transaction may select other databases, and COPY and MOVE name two.
-  static constexpr int kAnyDb = 0;  // lines_ has the keys of all databases under this number
+  static constexpr int kAnyDb = 0;  // queues_ has the keys of all databases under this number
 
   bool MustPauseCommand(const Command& command, uint32_t flags,  // MustPause for one command
                         std::span<const Bytes> arguments);
 
-  KeyQueues<MovingKey> lines_;               // the keys that MIGRATE is sending, all under kAnyDb
+  KeyQueues<MovingKey> queues_;              // the keys that MIGRATE is sending, all under kAnyDb
   std::vector<uint64_t> paused_client_ids_;  // ids of clients whose requests wait for a transfer, in order of arrival
 };
 

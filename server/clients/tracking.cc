@@ -81,8 +81,8 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
   const TrackingOptions& options = *session.tracking;
   using Mode = TrackingOptions::Mode;
   if (options.mode == Mode::kBroadcast || command.Is(kPubSub)) return;
-  if (options.mode == Mode::kOptIn && !options.caching_given) return;
-  if (options.mode == Mode::kOptOut && options.caching_given) return;
+  if (options.mode == Mode::kOptIn && !options.has_caching_choice) return;
+  if (options.mode == Mode::kOptOut && options.has_caching_choice) return;
   for (const KeyRef& key : KeyPositions(command.Spec(), arguments)) {
     auto row = readers_.find(arguments[key.index]);
     if (row == readers_.end()) row = readers_.try_emplace(std::string(arguments[key.index])).first;

@@ -41,13 +41,14 @@ struct PausedRequest {             // a request that waits, and will run in a la
 struct BlockCondition {  // what a blocking command waits for, and what happens after the timeout
   // A function that writes the reply when the timeout has passed, or immediately if the client may not block.
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
-  // Whether the request also runs again when one of its keys was deleted or changed its type. kTold: yes; kIgnored: no.
-  enum class Loss : uint8_t { kIgnored, kTold };
+  // Whether the request also runs again when one of its keys was deleted or changed its type. kEndsWait: yes; kIgnored:
+  // no.
+  enum class KeyLoss : uint8_t { kIgnored, kEndsWait };
 
   std::span<const Bytes> keys = {};   // a change of one of these keys ends the wait; empty: no key
   ValueType type = ValueType::kList;  // only keys of this type end the wait
   int64_t timeout_ms = 0;             // how long the client waits; 0: no timeout
-  Loss loss = Loss::kIgnored;         // kTold: deletion or another type of a key ends the wait too
+  KeyLoss loss = KeyLoss::kIgnored;   // kEndsWait: deletion or another type of a key ends the wait too
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // reply after the timeout
   int64_t retry_ms = 0;                 // after this time, the request runs again if the client still waits; 0: never
   bool waits_for_disk = false;          // WAITAOF: each fsync of the AOF runs the request again
@@ -58,17 +59,17 @@ struct BlockCondition {  // what a blocking command waits for, and what happens 
 struct BlockedClient {                               // a blocked session, and the request that runs when the wait ends
   static constexpr int64_t kNoDeadline = INT64_MAX;  // deadline_ms of a wait without a timeout
 
-  Session* session;                                      // the blocked session
-  const Command* command;                                // the command to run again
-  std::vector<std::string> words;                        // arguments of the request to run again; the first is the name
-  ValueType type;                                        // only keys of this type end the wait
-  BlockCondition::Loss loss;                             // kTold: deletion or another type of a key ends the wait too
-  BlockCondition::Answer answer;                         // writes the reply after the timeout
-  bool waits_for_disk;                                   // WAITAOF: each fsync of the AOF runs the request again
-  bool can_be_unblocked;                                 // true: CLIENT UNBLOCK may end the wait
-  int64_t deadline_ms = kNoDeadline;                     // monotonic clock time when the wait times out
-  int64_t retry_at_ms = kNoDeadline;                     // clock time when the request runs again; kNoDeadline: never
-  std::vector<KeyQueues<BlockedClient*>::Place> places;  // places in BlockedClients::lines_
+  Session* session;                   // the blocked session
+  const Command* command;             // the command to run again
+  std::vector<std::string> words;     // arguments of the request to run again; the first is the name
+  ValueType type;                     // only keys of this type end the wait
+  BlockCondition::KeyLoss loss;       // kEndsWait: deletion or another type of a key ends the wait too
+  BlockCondition::Answer answer;      // writes the reply after the timeout
+  bool waits_for_disk;                // WAITAOF: each fsync of the AOF runs the request again
+  bool can_be_unblocked;              // true: CLIENT UNBLOCK may end the wait
+  int64_t deadline_ms = kNoDeadline;  // monotonic clock time when the wait times out
+  int64_t retry_at_ms = kNoDeadline;  // clock time when the request runs again; kNoDeadline: never
+  std::vector<KeyQueues<BlockedClient*>::Place> places;                 // places in BlockedClients::queues_
   std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // in BlockedClients::deletion_queues_
 
   int64_t DueMs() const { return std::min(deadline_ms, retry_at_ms); }  // when the timeout passes or a retry is due

@@ -13,8 +13,8 @@ void WatchedKeys::Watch(Session& session, Bytes key, int64_t now_ms) {
   WatchList& list = *transaction.watches;
   const Entry* entry = keyspace_[session.db].Find(key);
   const bool is_expired = entry != nullptr && entry->IsExpired(now_ms);
-  const auto place = lines_.Add(session.db, key, Watcher{.list = &list, .was_expired = is_expired});
-  if (!list.places.insert(place).second) return lines_.Remove(place);
+  const auto place = queues_.Add(session.db, key, Watcher{.list = &list, .was_expired = is_expired});
+  if (!list.places.insert(place).second) return queues_.Remove(place);
   if (entry == nullptr || is_expired || !list.databases.insert(session.db).second) return;
   lists_by_database_[session.db].insert(&list);
 }
@@ -38,7 +38,7 @@ void WatchedKeys::Forget(Session& session) {
 }
 
 size_t WatchedKeys::Drop(WatchList& list, size_t count) {
-  for (; count > 0 && !list.places.empty(); --count) lines_.Remove(list.places.extract(list.places.begin()).value());
+  for (; count > 0 && !list.places.empty(); --count) queues_.Remove(list.places.extract(list.places.begin()).value());
   return count;
 }
 
@@ -58,7 +58,7 @@ bool WatchedKeys::HasExpiredWatchedKey(const Session& session, int64_t now_ms) c
 }
 
 void WatchedKeys::OnChange(int db, Bytes key) {
-  auto* line = lines_.Find(db, key);
+  auto* line = queues_.Find(db, key);
   if (line == nullptr) return;
   const bool exists = keyspace_[db].Find(key) != nullptr;
   for (Watcher& watcher : line->members) {
@@ -89,7 +89,7 @@ void WatchedKeys::OnSwap(int db, int other_db, int64_t now_ms) {
 
 // Marks the transactions that watch keys of `db`, after SWAPDB has moved the content of `db` to `moved_to_db`.
 void WatchedKeys::MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms) {
-  lines_.ForEachInDatabase(db, [&](const KeyName& name, auto& line) {
+  queues_.ForEachInDatabase(db, [&](const KeyName& name, auto& line) {
     const bool existed = keyspace_[moved_to_db].Find(name.key) != nullptr;
     const bool exists = keyspace_[db].Find(name.key) != nullptr;
     if (!existed && !exists) return;

@@ -14,9 +14,9 @@ namespace respite {
 
 class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC fail
  public:
-  WatchedKeys(Keyspace& keyspace, const HashKey& hash_key) : keyspace_(keyspace), lines_(hash_key) {}
+  WatchedKeys(Keyspace& keyspace, const HashKey& hash_key) : keyspace_(keyspace), queues_(hash_key) {}
 
-  bool IsEmpty() const { return lines_.IsEmpty(); }  // true: no key is watched
+  bool IsEmpty() const { return queues_.IsEmpty(); }  // true: no key is watched
   // Makes the session watch the key (WATCH). Cost: O(log n) for n keys that the session watches.
   void Watch(Session& session, Bytes key, int64_t now_ms);  // no effect if `session` already watches the key
   // Unwatches all keys of the session, for UNWATCH and at the end of a transaction or session. If there are many keys,
@@ -47,8 +47,8 @@ class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC 
     return entry != nullptr && entry->IsExpired(now_ms);
   }
 
-  Keyspace& keyspace_;        // all databases of the server
-  KeyQueues<Watcher> lines_;  // for each key the sessions that watch it
+  Keyspace& keyspace_;         // all databases of the server
+  KeyQueues<Watcher> queues_;  // for each key the sessions that watch it
   std::map<int, std::unordered_set<WatchList*>>
       lists_by_database_;                                 // by database: WatchLists with a key that existed at WATCH
   std::deque<std::unique_ptr<WatchList>> dropped_lists_;  // lists of unwatched keys, which FreeDroppedKeys will free

@@ -345,7 +345,7 @@ std::optional<uint32_t> BusPacket::LengthOf(Bytes preamble) {
   if (!preamble.starts_with(kSignature)) return std::nullopt;
   Reader reader(preamble.substr(kSignature.size()));
   const auto length = reader.Get<uint32_t>();
-  if (length < kHeaderBytes || length > kLongest) return std::nullopt;
+  if (length < kHeaderBytes || length > kMaxPacketBytes) return std::nullopt;
   return length;
 }
 

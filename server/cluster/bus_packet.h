@@ -121,7 +121,7 @@ struct BusPacket {                              // one packet of the cluster bus
   static constexpr size_t kHeaderBytes = 2256;  // encoded size of PacketHeader, with the preamble
   static constexpr size_t kGossipBytes = 104;   // encoded size of one GossipEntry
   // The maximum size of a packet in bytes. A longer packet is invalid, and its link is closed.
-  static constexpr uint32_t kLongest = uint32_t{1} << 30;
+  static constexpr uint32_t kMaxPacketBytes = uint32_t{1} << 30;
   // The maximum epoch of a packet; a packet with a larger epoch is dropped. Each election takes the next epoch, so an
   // epoch near the end of the range would leave no room for elections. No cluster reaches this value by counting.
   static constexpr uint64_t kMaxEpoch = uint64_t{1} << 62;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kTicksPerRandomPing = 10;
 constexpr int kRandomPingCandidates = 5;
-constexpr int64_t kTellPrimaryMs = 1000;  // minimum time between two announcements
+constexpr int64_t kMinAnnouncementIntervalMs = 1000;  // minimum time between two announcements
 
 }  // namespace
 
@@ -33,7 +33,7 @@ Result<std::unique_ptr<Cluster>, std::string> Cluster::Make(const Parts& parts, 
 }
 
 Cluster::Cluster(const Parts& parts, std::unique_ptr<ClusterView> view, Random random)
-    : clock_(parts.pace, parts.wall_ms),
+    : clock_(parts.real_clock, parts.wall_ms),
       random_(random),
       view_(std::move(view)),
       core_{parts.settings, clock_, parts.log, random_, parts.network, parts.host, *view_},
@@ -168,7 +168,7 @@ void Cluster::AnnounceNewPrimary() {
   const ClusterNode* const primary = view_->me().primary;
   const NodeId now = primary == nullptr ? NodeId() : primary->id;
   const bool is_news = primary != nullptr && now != announced_primary_;
-  if (is_news && clock_.NowMs() - primary_announced_at_ms_ < kTellPrimaryMs) return;
+  if (is_news && clock_.NowMs() - primary_announced_at_ms_ < kMinAnnouncementIntervalMs) return;
   announced_primary_ = now;
   if (!is_news) return;
   primary_announced_at_ms_ = clock_.NowMs();
@@ -202,8 +202,8 @@ void Cluster::SaveAndSend() {
 
 void Cluster::EndTurn() {
   SaveAndSend();
-  if (told_version_ == view_->version()) return;
-  told_version_ = view_->version();
+  if (reported_view_version_ == view_->version()) return;
+  reported_view_version_ = view_->version();
   core_.host.OnTopologyChanged();
 }
 

@@ -1,5 +1,5 @@
-// Cluster: makes this server a node of a cluster. Does no I/O of its own: time comes from a Pace, connections from a
-// Network, data and clients from a ClusterHost. So a test can run a thousand nodes in one thread without waiting.
+// Cluster: makes this server a node of a cluster. Does no I/O of its own: time comes from a RealClock, connections from
+// a Network, data and clients from a ClusterHost. So a test can run a thousand nodes in one thread without waiting.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
  public:
   struct Parts {               // the arguments of the constructor
     const Settings& settings;  // the directives of this server
-    const Pace& pace;
+    const RealClock& real_clock;
     int64_t wall_ms;  // Unix time at the start
     Logger& log;
     uint64_t random_seed;               // seed for random node ids and delays
@@ -147,7 +147,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   ClusterHealth health_;                     // decides cluster_state
   int64_t tick_count_ = 0;                   // how many times Tick was called
   int64_t primary_follows_me_since_ms_ = 0;  // since when the primary claims to follow this node (Unix time); 0: no
-  uint64_t told_version_ = 0;                // version of the ClusterView at the last OnTopologyChanged
+  uint64_t reported_view_version_ = 0;       // version of the ClusterView at the last OnTopologyChanged
   NodeId announced_primary_;                 // id of this node's primary that other nodes were last told; null: none
   int64_t primary_announced_at_ms_ = 0;      // when a new announced_primary_ was last told (Unix time)
 };

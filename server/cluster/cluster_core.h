@@ -8,8 +8,8 @@
 
 #include "base/late_bound.h"
 #include "base/log.h"
-#include "base/pace.h"
 #include "base/random.h"
+#include "base/real_clock.h"
 #include "server/cluster/bus_packet.h"
 #include "server/cluster/cluster_view.h"
 #include "server/config/settings.h"
@@ -18,17 +18,18 @@
 
 namespace respite {
 
-// Packets contain times, so this clock starts with the time of the wall clock. After the start, a Pace (a monotonic
-// clock) measures how much time passes. So the clock never goes back, even if the wall clock does.
+// Packets contain times, so this clock starts with the time of the wall clock. After the start, a RealClock (a
+// monotonic clock) measures how much time passes. So the clock never goes back, even if the wall clock does.
 class BusClock {  // Unix time that never goes back, for packets and timeouts of the cluster bus
  public:
-  BusClock(const Pace& pace, int64_t wall_ms) : pace_(pace), origin_ms_(wall_ms - pace.NowMs()) {}
+  BusClock(const RealClock& real_clock, int64_t wall_ms)
+      : real_clock_(real_clock), origin_ms_(wall_ms - real_clock.NowMs()) {}
 
-  int64_t NowMs() const { return origin_ms_ + pace_.NowMs(); }  // milliseconds since 1970; never goes back
+  int64_t NowMs() const { return origin_ms_ + real_clock_.NowMs(); }  // milliseconds since 1970; never goes back
 
  private:
-  const Pace& pace_;
-  const int64_t origin_ms_;  // BusClock time minus Pace time, in ms
+  const RealClock& real_clock_;
+  const int64_t origin_ms_;  // BusClock time minus RealClock time, in ms
 };
 
 // The interface from the cluster to the server around it: data, role and clients. ServerClusterHost implements it; the

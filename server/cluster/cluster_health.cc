@@ -8,7 +8,7 @@ namespace {
 
 // After its start, a primary serves no requests for this time, because other nodes may have taken its slots while it
 // was down.
-constexpr int64_t kFirstSilenceMs = 2000;
+constexpr int64_t kRefusalAfterStartMs = 2000;
 constexpr int64_t kMinRejoinMs = 500;
 constexpr int64_t kMaxRejoinMs = 5000;
 
@@ -32,7 +32,7 @@ bool ClusterHealth::HasMajority() const {
 void ClusterHealth::UpdateClusterState() {
   ClusterView& view = core_.view;
   const int64_t now_ms = core_.NowMs();
-  const bool awaits_news = !is_nodes_file_trusted_ && now_ms - born_ms_ < kFirstSilenceMs;
+  const bool awaits_news = !is_nodes_file_trusted_ && now_ms - born_ms_ < kRefusalAfterStartMs;
   if (view.me().IsPrimary() && !view.is_ok && awaits_news) return;
   const bool has_majority = HasMajority();
   if (!has_majority) in_minority_at_ms_ = now_ms;

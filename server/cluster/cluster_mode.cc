@@ -2,7 +2,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/blocked_clients.h"
@@ -47,7 +47,7 @@ std::optional<std::string> ClusterMode::Open() {
   if (!services_.env.settings.cluster_enabled) return std::nullopt;
   auto text = ReadNodesFile();
   if (!text.ok()) return std::move(text).error();
-  return OpenWith(text.value(), Belief::kOwn);
+  return OpenWith(text.value(), NodesFileTrust::kOwn);
 }
 
 Result<std::string, std::string> ClusterMode::ReadNodesFile() {
@@ -57,9 +57,9 @@ Result<std::string, std::string> ClusterMode::ReadNodesFile() {
   return text;
 }
 
-std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, Belief belief) {
+std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, NodesFileTrust belief) {
   auto made = Cluster::Make({.settings = services_.env.settings,
-                             .pace = services_.env.pace,
+                             .real_clock = services_.env.real_clock,
                              .wall_ms = services_.env.clock.WallMs(),
                              .log = services_.env.log,
                              .random_seed = random_seed_,
@@ -69,7 +69,7 @@ std::optional<std::string> ClusterMode::OpenWith(const std::string& nodes_text, 
   if (!made.ok()) return std::move(made).error();
   cluster_ = std::move(made).value();
   if (nodes_text != file_text_) cluster_->view().RequestSave();
-  if (belief == Belief::kAgreed) cluster_->TrustNodesFile();
+  if (belief == NodesFileTrust::kAgreed) cluster_->TrustNodesFile();
   SetReplicaofFromNodesFile();
   router_ =
       std::make_unique<ClusterRouter>(ClusterRouter::Parts{services_.env, services_.data.dataset.keyspace, *cluster_});
@@ -126,7 +126,7 @@ void ClusterMode::ConnectToAll() {
 
 void ClusterMode::Tick() {
   if (!is_started_) return;
-  const int64_t now_ms = services_.env.pace.NowMs();
+  const int64_t now_ms = services_.env.real_clock.NowMs();
   if (now_ms - ticked_at_ms_ < kTickMs) return;
   ticked_at_ms_ = now_ms;
   cluster_->Tick();

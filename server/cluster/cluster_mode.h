@@ -30,12 +30,12 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   Result<std::string, std::string> ReadNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
   // How far the content of nodes.conf can be trusted. kOwn: this node has written it, and others may know better.
   // kAgreed: all nodes are known to agree with it.
-  enum class Belief : uint8_t { kOwn, kAgreed };
+  enum class NodesFileTrust : uint8_t { kOwn, kAgreed };
   // Creates the cluster node from `nodes_text`, the content of nodes.conf. From now on, requests for slots of other
   // nodes are refused. Returns the error if `nodes_text` is invalid. Requires: ReadNodesFile has succeeded; the server
   // listens for clients.
   std::optional<std::string> OpenWith(const std::string& nodes_text,  // becomes the node in nodes_text; or error
-                                      Belief belief);
+                                      NodesFileTrust belief);
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
   // Returns the error if one of the two failed.
   std::optional<std::string> Open();  // in cluster mode, reads nodes.conf; returns the error if it failed

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/pause.h"
@@ -29,7 +29,7 @@ namespace {
 
 constexpr uint64_t kLongestFile = uint64_t{64} << 20;
 constexpr size_t kKeysPerUnit = 1000;
-constexpr int64_t kNameSyncMs = 1000;
+constexpr int64_t kRenameSyncMs = 1000;
 constexpr int64_t kForEver = int64_t{1} << 60;
 
 }  // namespace
@@ -74,18 +74,19 @@ IoError ServerClusterHost::Write(const std::string& text, Durably durably) {
   if (!lock.ok()) return lock.error();
   if (const IoError error = services_.env.files.Rename(temporary, path)) return error;
   lock_ = std::move(lock).value();
-  if (!is_name_unsynced_) renamed_at_ms_ = services_.env.pace.NowMs();
-  is_name_unsynced_ = true;
+  if (!is_rename_unsynced_) first_unsynced_rename_ms_ = services_.env.real_clock.NowMs();
+  is_rename_unsynced_ = true;
   return durably == Durably::kSynced ? SyncRename() : kNoError;
 }
 
 IoError ServerClusterHost::SyncRename() {
-  is_name_unsynced_ = false;
+  is_rename_unsynced_ = false;
   return services_.env.files.SyncDirectory(DirectoryOf(Path()));
 }
 
 void ServerClusterHost::FinishSave() {
-  if (is_name_unsynced_ && services_.env.pace.NowMs() - renamed_at_ms_ >= kNameSyncMs) StopServerOnError(SyncRename());
+  if (is_rename_unsynced_ && services_.env.real_clock.NowMs() - first_unsynced_rename_ms_ >= kRenameSyncMs)
+    StopServerOnError(SyncRename());
 }
 
 bool ServerClusterHost::Save(const ClusterView& view, Durably durably) {

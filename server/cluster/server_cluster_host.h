@@ -56,9 +56,9 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
 
   const Services& services_;  // the other parts of this server
   std::unique_ptr<File> lock_;
-  bool has_topology_changed_ = false;  // OnTopologyChanged was called since TakeTopologyChange
-  bool is_name_unsynced_ = false;      // true: the rename of nodes.conf may not be on disk yet
-  int64_t renamed_at_ms_ = 0;  // when nodes.conf was first replaced since its folder was last synced (real time)
+  bool has_topology_changed_ = false;     // OnTopologyChanged was called since TakeTopologyChange
+  bool is_rename_unsynced_ = false;       // true: the rename of nodes.conf may not be on disk yet
+  int64_t first_unsynced_rename_ms_ = 0;  // when nodes.conf was first replaced since its folder was synced (real time)
 };
 
 }  // namespace respite

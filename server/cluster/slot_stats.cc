@@ -58,16 +58,16 @@ void SlotStats::StopObserving() {
 }
 
 void SlotStats::ResetSlotsOfOtherShards(ClusterView& view) {
-  if (figures_.empty()) return;
+  if (counters_.empty()) return;
   const ClusterNode* const mine = &view.PrimaryOf(view.me());
   for (int slot = 0; slot < kSlotCount; ++slot) {
-    if (view.Owner(slot) != mine) FiguresOf(slot) = {};
+    if (view.Owner(slot) != mine) CountersOf(slot) = {};
   }
 }
 
-SlotStats::Figures& SlotStats::FiguresOf(int slot) {
-  if (figures_.empty()) figures_.resize(kSlotCount);
-  return figures_[static_cast<size_t>(slot)];
+SlotStats::Counters& SlotStats::CountersOf(int slot) {
+  if (counters_.empty()) counters_.resize(kSlotCount);
+  return counters_[static_cast<size_t>(slot)];
 }
 
 void SlotStats::RecordSlot(int slot) {
@@ -93,7 +93,7 @@ void SlotStats::OnCall(const FinishedCall& call) {
   const uint64_t streamed = std::exchange(streamed_bytes_, 0);
   if (slot < 0) return;
   const bool is_exec = call.command.Spec().transaction == TransactionRole::kExecutes;
-  Figures& figures = FiguresOf(slot);
+  Counters& figures = CountersOf(slot);
   figures.cpu_us += static_cast<uint64_t>(std::max<int64_t>(call.duration_us, 0));
   figures.bytes_in += RequestBytes(call.words) + queued.bytes + (is_exec ? kMultiBytes : 0);
   figures.bytes_out +=
@@ -111,7 +111,7 @@ void SlotStats::Append(const PropagatedGroup& group) {
 
 void SlotStats::OnShardMessage(Bytes channel, Bytes message, size_t receivers) {
   const std::array<Bytes, 3> words = {"smessage", channel, message};
-  if (receivers != 0) FiguresOf(KeySlot(channel)).bytes_out += RequestBytes(words) * receivers;
+  if (receivers != 0) CountersOf(KeySlot(channel)).bytes_out += RequestBytes(words) * receivers;
 }
 
 }  // namespace respite

@@ -19,7 +19,7 @@ class SlotRouter;
 
 class SlotStats final : public CallObserver, public Journal {  // the counters of CLUSTER SLOT-STATS
  public:
-  struct Figures {           // the counters of one slot
+  struct Counters {          // the counters of one slot
     uint64_t cpu_us = 0;     // microseconds that the calls took
     uint64_t bytes_in = 0;   // bytes of requests, each counted as an array of bulk strings
     uint64_t bytes_out = 0;  // bytes of replies, messages of shard channels, and the stream to replicas
@@ -28,12 +28,12 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
   SlotStats(const Services& services, const SlotRouter& router);
   ~SlotStats() override;
 
-  void ApplyEnabledSetting();         // starts or stops counting (cluster-slot-stats-enabled); keeps counts
-  void Reset() { figures_.clear(); }  // sets all counters to 0
+  void ApplyEnabledSetting();          // starts or stops counting (cluster-slot-stats-enabled); keeps counts
+  void Reset() { counters_.clear(); }  // sets all counters to 0
   // Resets the counts of slots of other shards, so that they start from 0 if the slots come to this shard. Cost:
   // O(slots), if anything was counted.
   void ResetSlotsOfOtherShards(ClusterView& view);  // sets the counters of slots of other shards to 0
-  Figures Of(int slot) const { return figures_.empty() ? Figures{} : figures_[static_cast<size_t>(slot)]; }
+  Counters Of(int slot) const { return counters_.empty() ? Counters{} : counters_[static_cast<size_t>(slot)]; }
 
   // The functions of CallObserver and Journal.
   void OnCall(const FinishedCall& call) override;      // adds the costs of the call to its slot
@@ -48,18 +48,18 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
     uint64_t count = 0;  // number of these commands
   };
 
-  Figures& FiguresOf(int slot);                       // the counters of a slot; first allocates those of all slots
+  Counters& CountersOf(int slot);                     // the counters of a slot; first allocates those of all slots
   void CountQueuedCommand(const FinishedCall& call);  // adds a command inside EXEC to the transaction's bytes and count
   void RecordSlot(int slot);                          // notes the slot of one command of the call under way
   void OnShardMessage(Bytes channel, Bytes message,   // counts a sharded pub/sub message, once per receiver
                       size_t receivers);
   void StartObserving();  // starts counting calls, changes and messages
-  void StopObserving();   // stops counting, but keeps figures_
+  void StopObserving();   // stops counting, but keeps counters_
 
-  const Services& services_;      // the other parts of this server
-  const SlotRouter& router_;      // finds the slot of a command's keys
-  bool is_on_ = false;            // cluster-slot-stats-enabled is on
-  std::vector<Figures> figures_;  // the counters of each slot; empty: nothing was counted
+  const Services& services_;        // the other parts of this server
+  const SlotRouter& router_;        // finds the slot of a command's keys
+  bool is_on_ = false;              // cluster-slot-stats-enabled is on
+  std::vector<Counters> counters_;  // the counters of each slot; empty: nothing was counted
   // These three fields describe the client's call that is under way.
   int slot_ = kNoSlot;           // the slot of the call's keys; or kNoSlot, or kManySlots
   Queued queued_commands_;       // sums over the commands of the transaction under way

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "datatypes/keyspace.h"
 #include "protocol/reply_buffer.h"
 #include "server/config/settings.h"
@@ -78,7 +78,7 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
   const Settings& settings = parts_.env.settings;
   if (settings.maxmemory_policy == EvictionPolicy::kNoEviction) return Outcome::kFailed;
   LatencyWatch watch(parts_.env.latency, "eviction-cycle");
-  const int64_t started_us = parts_.env.pace.NowUs();
+  const int64_t started_us = parts_.env.real_clock.NowUs();
   const int64_t allowed_us = RoundUs(settings.maxmemory_eviction_tenacity);
   Unit unit(parts_.data, parts_.env.clock.WallMs(), ExpiryRule::kPurge);
   Outcome outcome = Outcome::kWithin;
@@ -92,7 +92,7 @@ Eviction::Outcome Eviction::EvictKeys(size_t excess_bytes) {
       break;
     }
     EvictOne(unit, *choice);
-    if (keys % kKeysPerLook != 0 || parts_.env.pace.NowUs() - started_us <= allowed_us) continue;
+    if (keys % kKeysPerLook != 0 || parts_.env.real_clock.NowUs() - started_us <= allowed_us) continue;
     outcome = Outcome::kRunning;
     StartInNextTurn();
     break;
@@ -129,9 +129,9 @@ void Eviction::NoteOutcome(Outcome outcome) {
   ServerStats& stats = parts_.env.stats;
   int64_t& since_us = stats.eviction_exceeded_since_us;
   if (outcome != Outcome::kWithin) {
-    if (since_us == 0) since_us = parts_.env.pace.NowUs();
+    if (since_us == 0) since_us = parts_.env.real_clock.NowUs();
   } else if (since_us != 0) {
-    stats.eviction_exceeded_us += static_cast<uint64_t>(parts_.env.pace.NowUs() - since_us);
+    stats.eviction_exceeded_us += static_cast<uint64_t>(parts_.env.real_clock.NowUs() - since_us);
     since_us = 0;
   }
 }

@@ -26,7 +26,7 @@ uint64_t EvictionPool::Score(const Entry& entry, int64_t now_ms) const {
       return kDead - 1 - static_cast<uint64_t>(std::max<int64_t>(entry.Deadline(), 0));
     case EvictionPolicy::kAllKeysLfu:
     case EvictionPolicy::kVolatileLfu:
-      return (uint64_t{255 - access_.Frequency(entry.Access(), now_ms)} << 16) |
+      return (uint64_t{255 - key_usage_.Frequency(entry.Access(), now_ms)} << 16) |
              KeyUsage::IdleMinutes(entry.Access(), now_ms);
     default:
       return static_cast<uint64_t>(KeyUsage::IdleSeconds(entry.Access(), now_ms));

@@ -30,7 +30,7 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
 
   // All arguments must outlive the pool.
   EvictionPool(const Keyspace& keyspace, const Settings& settings, const KeyUsage& access, Random& random)
-      : keyspace_(keyspace), settings_(settings), access_(access), random_(random) {}
+      : keyspace_(keyspace), settings_(settings), key_usage_(access), random_(random) {}
 
   // Returns the key to evict next under maxmemory-policy. Returns nullopt if there is none, or if the samples contained
   // only keys that may not be evicted, because their slots are still being imported (HiddenSlots). Requires:
@@ -75,7 +75,7 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
 
   const Keyspace& keyspace_;                             // all databases
   const Settings& settings_;                             // values of the directives
-  const KeyUsage& access_;                               // computes how recently or how often a key was used
+  const KeyUsage& key_usage_;                            // computes how recently or how often a key was used
   Random& random_;                                       // random numbers for the samples
   EvictionPolicy policy_ = EvictionPolicy::kNoEviction;  // policy under which the candidates were scored
   size_t count_ = 0;                                     // number of valid candidates

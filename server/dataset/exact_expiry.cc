@@ -54,7 +54,7 @@ void ExactExpiry::Prefetch() const {
 }
 
 template <class Visit>
-void ExactExpiry::VisitTimed(int db, Visit&& visit) const {
+void ExactExpiry::VisitEntriesWithDeadlines(int db, Visit&& visit) const {
   Database& data = data_.keyspace[db];
   const HiddenSlots& hidden = data_.keyspace.hidden();
   uint64_t cursor = 0;
@@ -72,8 +72,8 @@ void ExactExpiry::VisitTimed(int db, Visit&& visit) const {
 }
 
 void ExactExpiry::CollectDeadlines(int db) {
-  VisitTimed(db, [&](const Entry& entry, int64_t deadline_ms, bool) {
-    if (!IsInTime(deadline_ms)) return;
+  VisitEntriesWithDeadlines(db, [&](const Entry& entry, int64_t deadline_ms, bool) {
+    if (!IsWithinLimit(deadline_ms)) return;
     const Bytes key = entry.Key();
     const uint64_t hash = data_.keyspace[db].Hash(key);
     planned_deadlines_.push_back({deadline_ms, db, static_cast<uint32_t>(key.size()), keys_.size(), hash});
@@ -85,7 +85,7 @@ std::optional<ExactExpiry::EarliestExpiry> ExactExpiry::FindEarliest() const {
   std::optional<EarliestExpiry> earliest;
   if (removal_->Now() != KeyRemovalPermission::Answer::kYes) return earliest;
   for (int db = 0; db < data_.keyspace.Count(); ++db) {
-    VisitTimed(db, [&](const Entry& entry, int64_t deadline_ms, bool is_field) {
+    VisitEntriesWithDeadlines(db, [&](const Entry& entry, int64_t deadline_ms, bool is_field) {
       const auto place = std::tuple(deadline_ms, db, entry.Key());
       if (deadline_ms == kNoDeadline) return;
       if (earliest && place >= std::tuple(earliest->wall_ms, earliest->db, Bytes(earliest->key))) return;
@@ -114,7 +114,7 @@ void ExactExpiry::Remove(const Deadline& deadline) {
     entry = unit.PurgeFields(deadline.db, entry);
     const int64_t next_ms =
         entry == nullptr ? kNoDeadline : Hash({ValueSlot(entry), data_.limits, unit.now_ms()}).NextDeadline();
-    if (IsInTime(next_ms)) {
+    if (IsWithinLimit(next_ms)) {
       hashes_due_again_.push_back(deadline);
       hashes_due_again_.back().wall_ms = next_ms;
       std::ranges::push_heap(hashes_due_again_,

@@ -63,14 +63,15 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   Deadline Take();
   void Prefetch() const;  // fetches the keys that expire next into the CPU cache
   bool IsEmpty() const { return planned_deadlines_.empty() && hashes_due_again_.empty(); }  // no deadline is left
-  bool IsInTime(int64_t deadline_ms) const {  // whether a deadline is within the limit given to Begin
+  bool IsWithinLimit(int64_t deadline_ms) const {  // whether a deadline is within the limit given to Begin
     return deadline_ms != kNoDeadline && deadline_ms <= until_wall_ms_;
   }
   // Calls visit(entry, deadline, is_field) for each key with a deadline, and for each hash with deadlines on fields.
   // Skips keys of slots that are being imported (hidden slots), because another cluster node decides about these keys.
   template <class Visit>
-  void VisitTimed(int db, Visit&& visit) const;  // visits each entry that has a deadline, or fields with one
-  void CollectDeadlines(int db);                 // adds the database's deadlines to planned_deadlines_
+  void VisitEntriesWithDeadlines(int db,  // visits each entry that has a deadline, or fields with one
+                                 Visit&& visit) const;
+  void CollectDeadlines(int db);  // adds the database's deadlines to planned_deadlines_
   // Removes the key, or its expired fields. A hash with a further deadline up to until_wall_ms_ is added to
   // hashes_due_again_.
   void Remove(const Deadline& deadline);  // removes the key of a deadline, or its expired fields

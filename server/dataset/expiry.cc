@@ -49,11 +49,11 @@ void Expiry::SetActive(bool active) {
 
 Expiry::Slice Expiry::RunSlice() {
   if (round_.databases_left == 0) return {Outcome::kFinished, 0};
-  int64_t start_us = pace_.NowUs();
+  int64_t start_us = real_clock_.NowUs();
   int64_t deadline_us = start_us + std::min(kSliceUs, round_.budget_us);
   while (round_.databases_left > 0 && PurgeExpiredInDatabase(next_db_, deadline_us) == Cleaning::kClean)
     AdvanceToNextDatabase();
-  int64_t elapsed_us = pace_.NowUs() - start_us;
+  int64_t elapsed_us = real_clock_.NowUs() - start_us;
   round_.budget_us -= elapsed_us;
   data_.stats.expire_cycle_us += static_cast<uint64_t>(elapsed_us);
   if (round_.databases_left > 0 && round_.budget_us > 0) return {Outcome::kMore, elapsed_us};
@@ -100,14 +100,14 @@ Expiry::Cleaning Expiry::PurgeExpiredKeys(int db, int64_t deadline_us) {
     round_.expired += sampled.expired;
     NoteTtl(progress, sampled);
     if (IsClean(sampled)) return Cleaning::kClean;
-    if (pace_.NowUs() >= deadline_us) return Cleaning::kOutOfTime;
+    if (real_clock_.NowUs() >= deadline_us) return Cleaning::kOutOfTime;
   }
 }
 
 Expiry::Cleaning Expiry::PurgeExpiredFields(int db, int64_t deadline_us) {
   while (data_.keyspace[db].HashesWithFieldDeadlines().Size() != 0) {
     if (IsClean(SampleAndPurgeFields(db, clock_.WallMs()))) return Cleaning::kClean;
-    if (pace_.NowUs() >= deadline_us) return Cleaning::kOutOfTime;
+    if (real_clock_.NowUs() >= deadline_us) return Cleaning::kOutOfTime;
   }
   return Cleaning::kClean;
 }

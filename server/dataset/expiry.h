@@ -44,7 +44,8 @@ class Expiry {  // removes expired keys that no command has found, a little at a
     int64_t elapsed_us;                               // how long RunSlice took
   };
 
-  Expiry(Dataset& data, const Clock& clock, const Pace& pace) : data_(data), clock_(clock), pace_(pace) {}
+  Expiry(Dataset& data, const Clock& clock, const RealClock& real_clock)
+      : data_(data), clock_(clock), real_clock_(real_clock) {}
 
   // Begins a round, and ends an unfinished one. Called at each timer tick, `hz` times per second.
   void StartRound(const Settings& settings, int hz);  // begins a round; called `hz` times per second
@@ -96,7 +97,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
 
   Dataset& data_;
   const Clock& clock_;  // the clock that TEST CLOCK can move
-  const Pace& pace_;
+  const RealClock& real_clock_;
   bool is_active_ = true;                // false after DEBUG SET-ACTIVE-EXPIRE 0
   int next_db_ = 0;                      // database that is being cleaned, or that the next round cleans first
   std::vector<Progress> progress_;       // how far the rounds have come in each database

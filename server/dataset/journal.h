@@ -73,12 +73,12 @@ class Journal {  // interface: receives propagated commands (append-only file, r
 // detached before it is destroyed, or outlive this list.
 class Journals {  // all attached journals, which receive every propagated command
  public:
-  class Silence {  // mutes all journals during its lifetime, while a file is replayed
+  class Mute {  // mutes all journals during its lifetime, while a file is replayed
    public:
-    explicit Silence(Journals& journals) : journals_(journals) { ++journals_.silences_; }
-    Silence(const Silence&) = delete;
-    Silence& operator=(const Silence&) = delete;
-    ~Silence() { --journals_.silences_; }
+    explicit Mute(Journals& journals) : journals_(journals) { ++journals_.mutes_; }
+    Mute(const Mute&) = delete;
+    Mute& operator=(const Mute&) = delete;
+    ~Mute() { --journals_.mutes_; }
 
    private:
     Journals& journals_;  // muted by this object
@@ -88,7 +88,7 @@ class Journals {  // all attached journals, which receive every propagated comma
   void Attach(Journal& journal) { list_.push_back(&journal); }    // adds a journal as the last one
   void Detach(Journal& journal) { std::erase(list_, &journal); }  // removes a journal, if it is attached
   bool IsRecording() const {  // a journal is attached, and the journals are not muted
-    return !list_.empty() && silences_ == 0;
+    return !list_.empty() && mutes_ == 0;
   }
   // Requires: IsRecording().
   void Append(const PropagatedGroup& group) {  // passes the commands to all journals
@@ -103,7 +103,7 @@ class Journals {  // all attached journals, which receive every propagated comma
 
  private:
   std::vector<Journal*> list_;  // the attached journals
-  int silences_ = 0;            // number of living Silence objects
+  int mutes_ = 0;               // number of living Mute objects
 };
 
 // The commands that are propagated for the running command. By default, a command that changed data is propagated

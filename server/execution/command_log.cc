@@ -15,49 +15,49 @@ namespace respite {
 
 namespace {
 
-constexpr CommandLog::Subject kSlow = {
+constexpr CommandLog::LogKind kSlow = {
     .name = "slow",
     .from = &Settings::slowlog_log_slower_than,
     .max_records = &Settings::slowlog_max_len,
     .limits = [](int64_t from) { return CallLimits{.min_duration_us = from}; },
-    .figure = [](const FinishedCall& call) { return call.duration_us; },
+    .measured_amount = [](const FinishedCall& call) { return call.duration_us; },
 };
-constexpr CommandLog::Subject kLargeRequest = {
+constexpr CommandLog::LogKind kLargeRequest = {
     .name = "large-request",
     .from = &Settings::commandlog_request_larger_than,
     .max_records = &Settings::commandlog_large_request_max_len,
     .limits = [](int64_t from) { return CallLimits{.min_request_bytes = static_cast<size_t>(from)}; },
-    .figure = [](const FinishedCall& call) { return static_cast<int64_t>(RequestBytes(call.words)); },
+    .measured_amount = [](const FinishedCall& call) { return static_cast<int64_t>(RequestBytes(call.words)); },
 };
-constexpr CommandLog::Subject kLargeReply = {
+constexpr CommandLog::LogKind kLargeReply = {
     .name = "large-reply",
     .from = &Settings::commandlog_reply_larger_than,
     .max_records = &Settings::commandlog_large_reply_max_len,
     .limits = [](int64_t from) { return CallLimits{.min_reply_bytes = static_cast<size_t>(from)}; },
-    .figure = [](const FinishedCall& call) { return static_cast<int64_t>(call.reply_bytes); },
+    .measured_amount = [](const FinishedCall& call) { return static_cast<int64_t>(call.reply_bytes); },
 };
 
 }  // namespace
 
 void CommandLog::ApplyConfiguredLimit() {
-  const int64_t from = parts_.env.settings.*subject_.from;
+  const int64_t from = parts_.env.settings.*kind_.from;
   if (from < 0) return parts_.observers.Detach(*this);
-  parts_.observers.Attach(*this, subject_.limits(from));
+  parts_.observers.Attach(*this, kind_.limits(from));
 }
 
 void CommandLog::Trim() {
-  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.env.settings.*subject_.max_records, 0));
+  const auto most = static_cast<size_t>(std::max<int64_t>(parts_.env.settings.*kind_.max_records, 0));
   while (records_.size() > most) records_.pop_back();
 }
 
 void CommandLog::OnCall(const FinishedCall& call) {
   if (call.command.Is(kSkipSlowlog)) return;
   const DialectTraits& traits = DialectOf(parts_.env.settings.emulate).traits;
-  if (traits.logs_of_length_zero_stay && parts_.env.settings.*subject_.max_records <= 0) return;
+  if (traits.logs_of_length_zero_stay && parts_.env.settings.*kind_.max_records <= 0) return;
   Session& client = traits.scripts_commands_have_client ? call.session.Caller() : call.session;
   records_.push_front({.id = next_id_++,
                        .unix_time_s = parts_.current_execution.WallMs() / 1000,
-                       .figure = subject_.figure(call),
+                       .measured_amount = kind_.measured_amount(call),
                        .words = Shorten(ArgumentsWithoutSecrets(call.session, call.words)),
                        .word_count = call.words.size(),
                        .peer = client.addresses.peer,

@@ -27,17 +27,17 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
     const CurrentExecution& current_execution;  // the command that runs now
     CallObservers& observers;                   // attached observers, told of each command
   };
-  struct Subject {                       // what one log records: slow commands, large requests or large replies
+  struct LogKind {                       // what one log records: slow commands, large requests or large replies
     std::string_view name;               // name of the log in COMMANDLOG
     int64_t Settings::*from;             // the directive slowlog-log-slower-than, or the like
     int64_t Settings::*max_records;      // value of the directive slowlog-max-len, or commandlog-…-max-len
     CallLimits (*limits)(int64_t from);  // converts the directive's value to limits for the observer
-    int64_t (*figure)(const FinishedCall& call);  // returns what the log measures: duration in µs, or bytes
+    int64_t (*measured_amount)(const FinishedCall& call);  // returns what the log measures: duration in µs, or bytes
   };
   struct Record {                    // one entry of the log: a command with its time, cost and client
     int64_t id;                      // number of the record since the start
     int64_t unix_time_s;             // when the command ran, as Unix time in seconds
-    int64_t figure;                  // what the log measures: duration in µs, or bytes of the request or reply
+    int64_t measured_amount;         // what the log measures: duration in µs, or bytes of the request or reply
     std::vector<std::string> words;  // arguments: at most kMaxShownArguments, each at most kMaxShownArgumentBytes
     size_t word_count;               // number of all arguments
     std::string peer;                // address of the client
@@ -46,9 +46,9 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   static constexpr size_t kMaxShownArguments = 32;       // most arguments of a record (Redis: SLOWLOG_ENTRY_MAX_ARGC)
   static constexpr size_t kMaxShownArgumentBytes = 128;  // most bytes of an argument (Redis: SLOWLOG_ENTRY_MAX_STRING)
 
-  CommandLog(const Parts& parts, const Subject& subject) : parts_(parts), subject_(subject) { ApplyConfiguredLimit(); }
+  CommandLog(const Parts& parts, const LogKind& subject) : parts_(parts), kind_(subject) { ApplyConfiguredLimit(); }
 
-  std::string_view Name() const { return subject_.name; }
+  std::string_view Name() const { return kind_.name; }
   void ApplyConfiguredLimit();        // begins or stops logging, as the threshold directive now says
   void Clear() { records_.clear(); }  // removes all entries (SLOWLOG RESET, COMMANDLOG RESET)
   const std::deque<Record>& Records() const { return records_; }  // all entries of the log, newest first
@@ -63,7 +63,7 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   static std::vector<std::string> Shorten(std::span<const Bytes> arguments);  // arguments as a record shows them
 
   const Parts parts_;           // the objects that the constructor got
-  const Subject& subject_;      // what this log records
+  const LogKind& kind_;         // what this log records
   std::deque<Record> records_;  // the latest records, newest first
   int64_t next_id_ = 0;         // id that the next entry gets
 };

@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
@@ -74,9 +74,9 @@ void Executor::ReadClocks() {
 
 void Executor::ReadTime() { SetCurrentTime(lap_.NowUs()); }
 
-void Executor::SetCurrentTime(int64_t pace_us) {
-  current_execution_.pace_us = pace_us;
-  current_execution_.last_us = parts_.env.clock.MonotonicUsAtPaceUs(current_execution_.pace_us);
+void Executor::SetCurrentTime(int64_t real_us) {
+  current_execution_.real_us = real_us;
+  current_execution_.last_us = parts_.env.clock.MonotonicUsAtRealUs(current_execution_.real_us);
 }
 
 void Executor::AdvanceUnitWallTime() {
@@ -418,7 +418,7 @@ void Executor::TrackReads(const Request& request) {
   // CLIENT CACHING applies to the next command that is not a CLIENT command, as in Redis, or to one transaction.
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
-  if (!keeps) session.tracking->caching_given = false;
+  if (!keeps) session.tracking->has_caching_choice = false;
 }
 
 void Executor::Tell(const RefusedCall& call) {

@@ -79,7 +79,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     CallObservers& observers;       // attached observers, told of each command
   };
   explicit Executor(const Parts& parts)
-      : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.pace) {}
+      : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.real_clock) {}
 
   void ReadClocks() override;  // updates the cached times; called before a series of requests
   const Command* Resolve(std::span<const Bytes> arguments) const;  // finds the command or subcommand; null: none
@@ -162,7 +162,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
   void ReadTime();                                            // updates the cached clock time
-  void SetCurrentTime(int64_t pace_us);                       // sets the cached clock time from this real time in µs
+  void SetCurrentTime(int64_t real_us);                       // sets the cached clock time from this real time in µs
   std::optional<Outcome> ApplyFault(const Request& request);  // injects a fault, if any; nullopt: the request must run
   void AnswerInstead(const Request& request, Bytes reply);    // sends `reply` (RESP) instead of running the request
   // Completes the reply: removes the reply if CLIENT REPLY has turned replies off, and applies a fault of TEST FAULT to

@@ -41,7 +41,7 @@ Refusal AofFailedForScripts(Bytes why, const DialectTraits& traits) {
           std::string(why)};
 }
 Refusal InSubscribedMode(Bytes command, const DialectTraits& traits) {
-  return {"ERR Can't execute '" + std::string(command) + "': only " + std::string(traits.subscribing) +
+  return {"ERR Can't execute '" + std::string(command) + "': only " + std::string(traits.commands_for_subscribers) +
           " / PING / QUIT / RESET are allowed in this context"};
 }
 

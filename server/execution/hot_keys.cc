@@ -50,7 +50,7 @@ void HotKeys::Start(Options options) {
   results_.started_wall_ms = parts_.env.clock.WallMs();
   started_ms_ = parts_.env.clock.MonotonicMs();
   getrusage(RUSAGE_SELF, &usage_at_start_);
-  exists_ = active_ = true;
+  has_results_ = active_ = true;
   parts_.observers.Attach(*this);
 }
 

@@ -82,12 +82,12 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   };
   explicit HotKeys(const Parts& parts) : parts_(parts) {}
 
-  void Start(Options options);                 // begins a session. Requires: none is active
-  void Stop();                                 // ends the active session
-  void Reset() { exists_ = false; }            // forgets the results. Requires: no session is active
-  bool IsActive();                             // a session is active; ends a session whose duration has passed
-  bool HasResults() const { return exists_; }  // there was a session since the last Reset
-  const Results& results();                    // requires HasResults()
+  void Start(Options options);                      // begins a session. Requires: none is active
+  void Stop();                                      // ends the active session
+  void Reset() { has_results_ = false; }            // forgets the results. Requires: no session is active
+  bool IsActive();                                  // a session is active; ends a session whose duration has passed
+  bool HasResults() const { return has_results_; }  // there was a session since the last Reset
+  const Results& results();                         // requires HasResults()
 
   void OnCall(const FinishedCall& call) override;  // adds the time and bytes of the command to the results
 
@@ -96,11 +96,11 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   void NoteTimes();                  // updates duration and CPU times of results_
 
   const Parts parts_;           // the objects that the constructor got
-  bool exists_ = false;         // there was a session since the last Reset, so results_ is valid
+  bool has_results_ = false;    // there was a session since the last Reset, so results_ is valid
   bool active_ = false;         // a session is active: commands are counted
   int64_t started_ms_ = 0;      // clock time (monotonic) of the start
   rusage usage_at_start_ = {};  // CPU time of the process at the start
-  Results results_;             // results of the current or latest session; valid if exists_
+  Results results_;             // results of the current or latest session; valid if has_results_
 };
 
 }  // namespace respite

@@ -3,14 +3,14 @@
 #include <string>
 
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
 
 namespace respite {
 
 void HttpGuard::Abort(Session& session) {
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (logged_ms_ == kNever || now_ms - logged_ms_ > kMinLogIntervalMs) {
     logged_ms_ = now_ms;
     // As in Redis, this message shows every client of a Unix socket as "/unixsocket:0".

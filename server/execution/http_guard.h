@@ -10,7 +10,7 @@
 namespace respite {
 
 class Clients;
-class Pace;
+class RealClock;
 struct Session;
 
 class HttpGuard {  // closes connections on which a browser sends HTTP

@@ -162,7 +162,7 @@ Pump::Outcome Pump::RunGroup(Session& session) {
                     .blobs = batch_.blobs,
                     .key = resolved[i].key};
     const Outcome outcome = PumpOutcomeOf(parts_.executor.Execute(request));
-    if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.current_execution.pace_us;
+    if (pipeline_began_us_ == kNoRequestYet) pipeline_began_us_ = parts_.current_execution.real_us;
     if (session.kind == SessionKind::kPrimary) NoteApplied(session, i + 1);
     if (outcome != Outcome::kIdle) {
       if (i + 1 < batch_.requests.size()) session.in.Unread(batch_, i + 1);

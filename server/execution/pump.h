@@ -71,7 +71,7 @@ class Pump {  // runs the requests that a session has sent
   void BeginPipelineTime();                                      // begins to measure the time of a session's pipeline
   void EndPipelineTime() { pipelines_us_ += ThisPipelineUs(); }  // adds the time of this pipeline to pipelines_us_
   int64_t ThisPipelineUs() const {                               // how many µs ago the pipeline's first request ended
-    return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.pace_us - pipeline_began_us_;
+    return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.real_us - pipeline_began_us_;
   }
   bool IsTurnUsedUp() const {  // whether pipelines have used up their time in this loop iteration
     return pipelines_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn;

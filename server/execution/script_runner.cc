@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/refusals.h"
@@ -32,10 +32,10 @@ namespace refusals {
 namespace {
 
 Refusal UnknownInScript(const DialectTraits& traits) {
-  return {"ERR Unknown " + std::string(traits.command_in_scripts) + " called from script"};
+  return {"ERR Unknown " + std::string(traits.command_in_script_errors) + " called from script"};
 }
 Refusal WrongArityInScript(const DialectTraits& traits) {
-  return {"ERR Wrong number of args calling " + std::string(traits.command_in_scripts) + " from script"};
+  return {"ERR Wrong number of args calling " + std::string(traits.command_in_script_errors) + " from script"};
 }
 Refusal NotInScript(const DialectTraits& traits) {
   return {"ERR This " + std::string(traits.refused_in_scripts) + " command is not allowed from script"};
@@ -99,7 +99,7 @@ void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes na
   const bool repeats = call.unit.IsReplaying();
   // For a client's script, the time that the Executor read for the client's command is recent enough. For a replayed
   // command the Executor has read no time, so the clock is read here.
-  const int64_t started_ms = repeats ? parts_.env.pace.NowMs() : parts_.current_execution.pace_us / 1000;
+  const int64_t started_ms = repeats ? parts_.env.real_clock.NowMs() : parts_.current_execution.real_us / 1000;
   const bool is_over_memory =
       respite::Applies(Gate::kMemory, PathOfCommands(call.unit)) && parts_.eviction.LacksMemory();
   current_.emplace(Current{.call = &call,
@@ -291,7 +291,7 @@ void ScriptRunner::CountError(Bytes text) noexcept {
 
 std::span<const Bytes> ScriptRunner::RunningArguments() const { return current_->call->args.Words(); }
 
-int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.pace.NowMs(); }
+int64_t ScriptRunner::MonotonicMs() const noexcept { return parts_.env.real_clock.NowMs(); }
 
 int64_t ScriptRunner::RunningMs() const { return MonotonicMs() - current_->started_ms; }
 
@@ -360,10 +360,10 @@ ScriptDialect ScriptRunner::Dialect() const noexcept {
           .has_server_table = !dialect.EmulatesVersion() || traits.valkey_version_number != 0,
           .valkey_version = traits.valkey_version,
           .valkey_version_number = traits.valkey_version_number,
-          .call = traits.call_in_scripts,
-          .command = traits.words_in_scripts,
-          .table = traits.table_in_scripts,
-          .log_level = traits.log_level_in_scripts,
+          .call = traits.call_in_script_errors,
+          .command = traits.caller_in_argument_errors,
+          .table = traits.table_in_script_errors,
+          .log_level = traits.log_level_in_script_errors,
           .has_headers = traits.scripts_have_headers,
           .knows_engines = traits.knows_other_engines,
           .has_clock = traits.scripts_have_clock,

@@ -10,7 +10,7 @@ struct ClientSubsystem;
 class ClusterMode;
 struct DataSubsystem;
 struct ExecutionSubsystem;
-struct Identity;
+struct ServerIdentity;
 struct Lab;
 class Migrations;
 class Replication;
@@ -32,7 +32,7 @@ struct Services {  // all parts of a server that commands, INFO and CONFIG SET m
   SlotMigrations& slot_migrations;  // moves slots between cluster nodes
   SentinelMode& sentinel;           // Sentinel mode, if enabled
   Tls& tls;
-  Identity& identity;  // ID and start time of the server
+  ServerIdentity& identity;  // ID and start time of the server
   Lab& lab;
 };
 

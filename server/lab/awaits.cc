@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/clients/blocked_clients.h"
 #include "server/clients/clients.h"
 #include "server/lab/request_owner.h"
@@ -13,7 +13,7 @@
 namespace respite {
 
 void Awaits::BeginWait(const Session& session, const Command& command, Condition condition, int64_t timeout_ms) {
-  const int64_t now_us = parts_.env.pace.NowUs();
+  const int64_t now_us = parts_.env.real_clock.NowUs();
   const int64_t check_again_us = condition().check_again_us;
   const int64_t deadline_us = now_us + timeout_ms * 1000;
   awaits_.insert_or_assign(session.id,
@@ -30,7 +30,7 @@ std::optional<Awaits::ConditionState> Awaits::Take(const Session& session) {
 }
 
 void Awaits::CheckConditions() {
-  const int64_t now_us = parts_.env.pace.NowUs();
+  const int64_t now_us = parts_.env.real_clock.NowUs();
   if (turn_at_us_ <= now_us) turn_at_us_ = kNever;
   int64_t next_us = kNever;
   std::vector<std::pair<uint64_t, const Command*>> over;
@@ -64,10 +64,10 @@ std::shared_ptr<const RequestCounter> Awaits::SharedRequestCounter() {
   return requests;
 }
 
-void Awaits::RequestTurn(int64_t pace_us) {
-  if (pace_us >= turn_at_us_ || !parts_.env.host) return;
-  turn_at_us_ = pace_us;
-  parts_.env.host->StartTurnAt(pace_us);
+void Awaits::RequestTurn(int64_t real_us) {
+  if (real_us >= turn_at_us_ || !parts_.env.host) return;
+  turn_at_us_ = real_us;
+  parts_.env.host->StartTurnAt(real_us);
 }
 
 void RequestCounter::OnCall(const FinishedCall& call) {

@@ -18,7 +18,7 @@ namespace respite {
 
 class Clients;
 struct Command;
-class Pace;
+class RealClock;
 struct Session;
 class BlockedClients;
 
@@ -82,7 +82,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
     std::optional<ConditionState> end = {};  // result of the wait; nullopt: the client still waits
   };
 
-  void RequestTurn(int64_t pace_us);  // makes a turn of the event loop run at this real time (µs)
+  void RequestTurn(int64_t real_us);  // makes a turn of the event loop run at this real time (µs)
 
   const Parts parts_;                 // other parts of the server that this class uses
   std::map<uint64_t, Await> awaits_;  // the waits of blocked clients, by client ID

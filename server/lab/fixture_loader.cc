@@ -180,7 +180,7 @@ std::optional<std::string> LoadFixtures(const Services& services) {
   services.storage.loading.Begin(0);
   Reason reason;
   {
-    const Journals::Silence silence(services.data.dataset.journals);
+    const Journals::Mute silence(services.data.dataset.journals);
     reason = LoadAll(services);
   }
   services.storage.loading.End();

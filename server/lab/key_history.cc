@@ -31,8 +31,8 @@ bool SetsDeadline(Bytes command) {
 }
 
 // Returns how a lock ends when this keyspace event happens to the lock's key. Returns kHeld if the lock continues.
-HeldLock::End EndBy(Bytes event) {
-  using End = HeldLock::End;
+LockRecord::End EndBy(Bytes event) {
+  using End = LockRecord::End;
   if (event == "expired") return End::kExpired;
   if (event == "evicted") return End::kEvicted;
   if (event == "del" || event == "rename_from" || event == "move_from") return End::kDeleted;
@@ -49,7 +49,7 @@ bool KeyHistory::KeyOrder::IsBefore(KeyView one, KeyView other) {
 
 // --- Acquisition.
 
-bool KeyHistory::HasMade(int db, std::span<const Bytes> words) const {
+bool KeyHistory::HasCreated(int db, std::span<const Bytes> words) const {
   return has_created_key_ && words.size() >= 2 && created_key_.View() == KeyView{db, words[1]};
 }
 
@@ -57,8 +57,8 @@ KeyHistory::Step KeyHistory::RecordCall(const FinishedCall& call, const std::sha
                                         JournalMoment at) {
   for (const uint64_t number : std::exchange(just_ended_, {})) {
     if (number < first_lock_) continue;
-    HeldLock& lock = At(number);
-    const bool is_by_itself = lock.end == HeldLock::End::kExpired || lock.end == HeldLock::End::kEvicted;
+    LockRecord& lock = At(number);
+    const bool is_by_itself = lock.end == LockRecord::End::kExpired || lock.end == LockRecord::End::kEvicted;
     if (!is_by_itself && lock.ended.next_seq == at.next_seq) lock.ended_by = client;
   }
   const Step step = DetectAcquiredLock(call, client, at);
@@ -78,21 +78,21 @@ KeyHistory::Step KeyHistory::DetectAcquiredLock(const FinishedCall& call,
   const std::span<const Bytes> words = call.words;
   const int db = call.session.db;
   const auto lock = [&] {
-    return HeldLock{.db = db,
-                    .key = std::string(words[1]),
-                    .token = std::string(words[2].substr(0, kTokenMost)),
-                    .holder = client,
-                    .created_by_entry = at.next_seq,
-                    .acquired_us = at.wall_us};
+    return LockRecord{.db = db,
+                      .key = std::string(words[1]),
+                      .token = std::string(words[2].substr(0, kTokenMost)),
+                      .holder = client,
+                      .created_by_entry = at.next_seq,
+                      .acquired_us = at.wall_us};
   };
   if (SetsIfAbsent(command, words)) {
     if (call.ending == FinishedCall::Ending::kFailed) return Step::kNone;
-    if (!HasMade(db, words)) return Step::kMissed;
+    if (!HasCreated(db, words)) return Step::kMissed;
     Open(lock());
     return Step::kTook;
   }
   if (!call.session.IsScript()) return Step::kNone;
-  if (SetsField(command) && words.size() >= 3 && HasMade(db, words)) {
+  if (SetsField(command) && words.size() >= 3 && HasCreated(db, words)) {
     possible_lock_ = lock();
     has_possible_lock_ = true;
   } else if (has_possible_lock_ && SetsDeadline(command) && words.size() >= 2 && possible_lock_.db == db &&
@@ -104,7 +104,7 @@ KeyHistory::Step KeyHistory::DetectAcquiredLock(const FinishedCall& call,
   return Step::kNone;
 }
 
-void KeyHistory::Open(const HeldLock& lock) {
+void KeyHistory::Open(const LockRecord& lock) {
   const uint64_t number = first_lock_ + locks_.size();
   locks_.push_back(lock);
   bytes_ += BytesOf(lock);
@@ -121,32 +121,32 @@ void KeyHistory::OnKeyEvent(int db, Bytes key, const KeyEvent& event, JournalMom
     if (has_created_key_) created_key_ = {db, std::string(key)};
     return;
   }
-  const HeldLock::End end = EndBy(name);
-  if (end == HeldLock::End::kExpired) {
+  const LockRecord::End end = EndBy(name);
+  if (end == LockRecord::End::kExpired) {
     expired_keys_.push_back({++last_expired_key_, at, db, std::string(key.substr(0, kKeyMost))});
     bytes_ += BytesOf(expired_keys_.back());
     MakeRoom();
   }
-  if (has_possible_lock_ && end != HeldLock::End::kHeld && possible_lock_.key == key) has_possible_lock_ = false;
+  if (has_possible_lock_ && end != LockRecord::End::kHeld && possible_lock_.key == key) has_possible_lock_ = false;
   if (held_locks_.empty()) return;
   const auto found = held_locks_.find(KeyView{db, key});
   if (found == held_locks_.end()) return;
-  if (name == "expire") ++At(found->second).prolonged;
-  if (end == HeldLock::End::kHeld) return;
+  if (name == "expire") ++At(found->second).prolong_count;
+  if (end == LockRecord::End::kHeld) return;
   const uint64_t number = found->second;
   held_locks_.erase(found);
   End(number, end, at);
-  if (end == HeldLock::End::kExpired) At(number).expired_key = last_expired_key_;
+  if (end == LockRecord::End::kExpired) At(number).expired_key = last_expired_key_;
 }
 
-void KeyHistory::End(uint64_t number, HeldLock::End how, JournalMoment at) {
+void KeyHistory::End(uint64_t number, LockRecord::End how, JournalMoment at) {
   At(number).end = how;
   At(number).ended = at;
   just_ended_.push_back(number);
 }
 
 template <class Condition>
-void KeyHistory::EndAll(HeldLock::End how, JournalMoment at, Condition&& condition) {
+void KeyHistory::EndAll(LockRecord::End how, JournalMoment at, Condition&& condition) {
   std::erase_if(held_locks_, [&](const auto& row) {
     const bool ends = condition(row.first.db);
     if (ends) End(row.second, how, at);
@@ -155,7 +155,7 @@ void KeyHistory::EndAll(HeldLock::End how, JournalMoment at, Condition&& conditi
 }
 
 void KeyHistory::OnFlush(std::span<const int> dbs, JournalMoment at) {
-  EndAll(HeldLock::End::kFlushed, at, [dbs](int db) { return std::ranges::find(dbs, db) != dbs.end(); });
+  EndAll(LockRecord::End::kFlushed, at, [dbs](int db) { return std::ranges::find(dbs, db) != dbs.end(); });
 }
 
 void KeyHistory::OnSwap(int one, int other) {
@@ -169,14 +169,14 @@ void KeyHistory::OnSwap(int one, int other) {
 }
 
 void KeyHistory::OnServerKilled(JournalMoment at) {
-  EndAll(HeldLock::End::kServerKilled, at, [](int) { return true; });
+  EndAll(LockRecord::End::kServerKilled, at, [](int) { return true; });
   ForgetUnrecordedCall();
 }
 
 // --- Memory limits.
 
 void KeyHistory::DropOldestLock() {
-  const HeldLock& oldest = locks_.front();
+  const LockRecord& oldest = locks_.front();
   const auto found = held_locks_.find(KeyView{oldest.db, oldest.key});
   if (found != held_locks_.end() && found->second == first_lock_) held_locks_.erase(found);
   bytes_ -= BytesOf(oldest);
@@ -189,7 +189,7 @@ void KeyHistory::DropBefore(uint64_t first_seq) {
     bytes_ -= BytesOf(expired_keys_.front());
     expired_keys_.pop_front();
   }
-  while (!locks_.empty() && locks_.front().end != HeldLock::End::kHeld && locks_.front().ended.next_seq < first_seq) {
+  while (!locks_.empty() && locks_.front().end != LockRecord::End::kHeld && locks_.front().ended.next_seq < first_seq) {
     DropOldestLock();
   }
 }
@@ -203,12 +203,12 @@ void KeyHistory::MakeRoom() {
 }
 
 void KeyHistory::DropEnded() {
-  std::deque<HeldLock> held;
-  for (HeldLock& lock : locks_) {
-    if (lock.end == HeldLock::End::kHeld) held.push_back(std::move(lock));
+  std::deque<LockRecord> held;
+  for (LockRecord& lock : locks_) {
+    if (lock.end == LockRecord::End::kHeld) held.push_back(std::move(lock));
   }
   Clear();
-  for (const HeldLock& lock : held) Open(lock);
+  for (const LockRecord& lock : held) Open(lock);
 }
 
 void KeyHistory::Clear() {

@@ -39,7 +39,7 @@ struct ExpiredKey {     // record of a key that has expired and was removed
   std::string key;
 };
 
-struct HeldLock {  // a lock, held or ended: a key that a client created by SET NX or the like
+struct LockRecord {  // a lock, held or ended: a key that a client created by SET NX or the like
   enum class End : uint8_t { kHeld, kDeleted, kExpired, kEvicted, kOverwritten, kFlushed, kServerKilled };
 
   int db = 0;
@@ -48,7 +48,7 @@ struct HeldLock {  // a lock, held or ended: a key that a client created by SET 
   std::shared_ptr<const RequestOwner> holder;  // client that created the key
   uint64_t created_by_entry = 0;               // sequence number of the journal entry of the call that created the key
   int64_t acquired_us = 0;                     // when the client acquired the lock (Unix time in µs)
-  uint32_t prolonged = 0;                      // how often the key got a new deadline while the lock was held
+  uint32_t prolong_count = 0;                  // how often the key got a new deadline while the lock was held
   End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
   JournalMoment ended = {};                    // when the lock ended
   std::shared_ptr<const RequestOwner> ended_by = {};  // sender of the journal entry that ended the lock; null: unknown
@@ -79,7 +79,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   void Clear();                         // drops all records of keys and locks
 
   const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }  // keys that expired, oldest first
-  const std::deque<HeldLock>& locks() const { return locks_; }                  // held and ended locks, oldest first
+  const std::deque<LockRecord>& locks() const { return locks_; }                // held and ended locks, oldest first
 
  private:
   struct KeyView {  // a database and a key that is not copied, for look-ups
@@ -95,23 +95,23 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   struct KeyOrder;  // order of keys, which also finds a Key by a KeyView
 
   // Returns about how many bytes of memory the record uses. The key counts twice, because held_locks_ has a copy.
-  static size_t BytesOf(const HeldLock& lock) {  // about how many bytes the record uses
+  static size_t BytesOf(const LockRecord& lock) {  // about how many bytes the record uses
     return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100;
   }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // size in bytes
-  bool HasMade(int db, std::span<const Bytes> words) const;  // whether the running call created the key words[1]
-  Step DetectAcquiredLock(const FinishedCall& call,          // records a lock if the call has acquired one
+  bool HasCreated(int db, std::span<const Bytes> words) const;  // whether the running call created the key words[1]
+  Step DetectAcquiredLock(const FinishedCall& call,             // records a lock if the call has acquired one
                           const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
-  void Open(const HeldLock& lock);  // records a lock that was acquired
-  void End(uint64_t number, HeldLock::End how, JournalMoment at);
+  void Open(const LockRecord& lock);  // records a lock that was acquired
+  void End(uint64_t number, LockRecord::End how, JournalMoment at);
   template <class Condition>
-  void EndAll(HeldLock::End how, JournalMoment at, Condition&& condition);  // ends the locks that meet the condition
-  HeldLock& At(uint64_t number) { return locks_[number - first_lock_]; }    // the lock with this number
+  void EndAll(LockRecord::End how, JournalMoment at, Condition&& condition);  // ends the locks that meet the condition
+  LockRecord& At(uint64_t number) { return locks_[number - first_lock_]; }    // the lock with this number
   void DropOldestLock();  // removes the record of the lock that was acquired first, whether it is held or ended
   void MakeRoom();        // drops the oldest records while they need more than kMaxHistoryBytes
 
   std::deque<ExpiredKey> expired_keys_;  // records of the keys that expired, oldest first
-  std::deque<HeldLock> locks_;           // held and ended locks, oldest first
+  std::deque<LockRecord> locks_;         // held and ended locks, oldest first
   uint64_t first_lock_ = 0;              // number of the lock in locks_[0]; the numbers are consecutive
   uint64_t last_expired_key_ = 0;        // ExpiredKey::number of the latest record
   size_t bytes_ = 0;                     // memory of all records in bytes
@@ -126,7 +126,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   std::vector<uint64_t> just_ended_;              // numbers of the locks that ended during the running call
   Key created_key_;                               // last key that the running call has created
   bool has_created_key_ = false;                  // the running call has created a key
-  HeldLock possible_lock_;                        // a hash that the running script has created, which may be a lock
+  LockRecord possible_lock_;                      // a hash that the running script has created, which may be a lock
   bool has_possible_lock_ = false;                // possible_lock_ is valid: the running script has created such a hash
 };
 

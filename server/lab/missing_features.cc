@@ -53,7 +53,7 @@ void MissingFeatures::Clear() {
   features_in_order_.clear();
 }
 
-void MissingFeatures::Continue(MissingFeatures& before) {
+void MissingFeatures::TakeOverFrom(MissingFeatures& before) {
   features_ = std::move(before.features_);
   features_in_order_ = std::move(before.features_in_order_);
   before.Clear();

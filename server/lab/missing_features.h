@@ -44,7 +44,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
 
   void Start() { parts_.observers.Attach(*this); }  // begins to record missing features
   void Clear();                                     // removes the records; recording continues
-  void Continue(MissingFeatures& before);           // takes over the records of a server that this one replaces
+  void TakeOverFrom(MissingFeatures& before);       // takes over the records of a server that this one replaces
   // Returns all records, in the order of the first use. A feature has one record for all clients with the same name,
   // library and user.
   const std::vector<const MissingFeature*>& All() const { return features_in_order_; }

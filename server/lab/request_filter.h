@@ -35,7 +35,7 @@ class TextStart {  // the first eight bytes of a text in one machine word, to co
   explicit TextStart(Bytes text);
   // Returns false if the text of this object certainly does not begin with the text of `beginning`. Compares only the
   // first bytes.
-  bool MayBegin(const TextStart& beginning) const {  // false: this text does not begin with `beginning`
+  bool MayBeginWith(const TextStart& beginning) const {  // false: this text does not begin with `beginning`
     return ((bytes_ ^ beginning.bytes_) & beginning.mask_) == 0;
   }
 

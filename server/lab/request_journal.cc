@@ -136,7 +136,7 @@ void RequestJournal::Forget() {
   first_ = next_ = 1;
 }
 
-void RequestJournal::Continue(RequestJournal& before) {
+void RequestJournal::TakeOverFrom(RequestJournal& before) {
   Forget();
   capacity_ = before.capacity_;
   entries_ = std::move(before.entries_);

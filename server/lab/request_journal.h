@@ -93,7 +93,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   void Forget();                        // stops, removes all entries and client records, and numbers from 1 again
   bool IsOn() const { return is_on_; }  // requests are recorded
   bool HasBegun() const { return capacity_ != 0; }  // true: Start was called, and not Forget since then
-  void Continue(RequestJournal& before);            // takes over the entries of a server that this one replaces
+  void TakeOverFrom(RequestJournal& before);        // takes over the entries of a server that this one replaces
 
   // Returns the expired keys and the locks since Start or Clear. Locks that were held at Clear are included.
   const KeyHistory& keys() const { return keys_; }

@@ -25,7 +25,7 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
   static constexpr size_t kMaxWorlds = 10'000;  // maximum number of isolated servers (worlds) of a server
   static constexpr size_t kMaxNameBytes = 256;  // maximum size of a world's name in bytes
 
-  struct Order {                                     // options of a new world (isolated server)
+  struct WorldOptions {                              // options of a new world (isolated server)
     std::optional<int> port = std::nullopt;          // separate port of the world; 0: the system chooses; nullopt: none
     const NamedSnapshots* snapshots = nullptr;       // where the snapshot named `snapshot` is found
     std::string snapshot = {};                       // name of the snapshot with the initial data; empty: no data
@@ -43,7 +43,8 @@ class Worlds {  // interface to isolated servers in this process ("worlds", TEST
 
   virtual bool Has(Bytes name) const = 0;
   // Creates a world. Returns an error text, or nullopt. Requires: there is no world of this name.
-  virtual std::optional<std::string> Create(Bytes name, const Order& order) = 0;  // creates a server; returns the error
+  virtual std::optional<std::string> Create(Bytes name,  // creates a server; returns the error, or nullopt
+                                            const WorldOptions& options) = 0;
   // Stops a world and disconnects its clients. Its name is free immediately; a later turn of the event loop destroys
   // its server. Requires: Has(name).
   virtual void Drop(Bytes name) = 0;  // ends the isolated server with this name

@@ -24,7 +24,7 @@ void MigrateProtocol::AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing 
 std::string MigrateProtocol::Begin(int64_t selected_db) {
   std::string opening;
   preliminary_answer_count_ = 0;
-  earlier_error_.clear();
+  login_error_.clear();
   key_answers_.clear();
   error_.clear();
   if (!auth_.empty()) {
@@ -47,10 +47,10 @@ void MigrateProtocol::TakeAnswer(Bytes line) {
   const std::string error = is_accepted ? "" : line.starts_with('-') ? Quotable(line.substr(1)) : Quotable(line);
   if (preliminary_answer_count_ > 0) {
     --preliminary_answer_count_;
-    if (earlier_error_.empty()) earlier_error_ = error;
+    if (login_error_.empty()) login_error_ = error;
     return;
   }
-  const std::string& told = earlier_error_.empty() ? error : earlier_error_;
+  const std::string& told = login_error_.empty() ? error : login_error_;
   key_answers_.push_back(told.empty() ? Answer::kAccepted : Answer::kRefused);
   if (error_.empty()) error_ = told;
 }

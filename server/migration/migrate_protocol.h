@@ -53,7 +53,7 @@ class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the 
   std::vector<std::string> keys_;
   std::string restores_;                 // the RESTORE requests for all keys
   size_t preliminary_answer_count_ = 0;  // how many replies to AUTH and SELECT are still to come
-  std::string earlier_error_;            // the error of AUTH or SELECT; counts as the error of each key
+  std::string login_error_;              // the error of AUTH or SELECT; counts as the error of each key
   std::vector<Answer> key_answers_;      // whether each answered key was stored, in the order of the keys
   std::string error_;                    // the first error of the other server, without '-'; empty: none
 };

@@ -29,7 +29,7 @@ class Migrations::Channel final : public Link::User {
   Link& link() { return *link_; }
   const std::string& name() const { return name_; }
 
-  void OnConnected() override { owner_.Talk(*this, *migration); }
+  void OnConnected() override { owner_.Transfer(*this, *migration); }
   void OnReceived(Bytes bytes) override;
   void OnEnded(const std::string& /*reason*/) override { owner_.HandleLostLink(*this); }
 
@@ -50,13 +50,13 @@ class Migrations::Channel final : public Link::User {
 
 // One call of MIGRATE.
 struct Migrations::Migration {
-  enum class Stage : uint8_t { kConnecting, kTalking, kDone };
+  enum class Stage : uint8_t { kConnecting, kTransferring, kDone };
 
   uint64_t caller;  // id of a session; 0: it has called MIGRATE again
   const Command* command;
   int db;
   bool began_as_replica;
-  Order order;
+  MigrateArguments arguments;
   std::vector<std::optional<MigratingKeys::Place>> places = {};  // of the keys; empty for a repeated key
   Stage stage = Stage::kConnecting;
   Channel* channel = nullptr;
@@ -71,7 +71,7 @@ bool Migrations::Channel::TakeLine() {
   const size_t end = received_.find('\n');
   if (end == std::string::npos) return false;
   const size_t size = end > 0 && received_[end - 1] == '\r' ? end - 1 : end;
-  migration->order.talk.TakeAnswer(Bytes(received_).substr(0, size));
+  migration->arguments.protocol.TakeAnswer(Bytes(received_).substr(0, size));
   received_.erase(0, end + 1);
   return true;
 }
@@ -79,11 +79,11 @@ bool Migrations::Channel::TakeLine() {
 void Migrations::Channel::OnReceived(Bytes bytes) {
   if (migration == nullptr) return owner_.HandleLostLink(*this);  // an answer without a request
   received_.append(bytes);
-  while (!migration->order.talk.IsOver() && TakeLine()) owner_.RestartTimer(*migration);
-  if (migration->order.talk.IsOver() ? !received_.empty() : received_.size() > kLongestLine) {
+  while (!migration->arguments.protocol.IsOver() && TakeLine()) owner_.RestartTimer(*migration);
+  if (migration->arguments.protocol.IsOver() ? !received_.empty() : received_.size() > kLongestLine) {
     return owner_.HandleLostLink(*this);
   }
-  if (migration->order.talk.IsOver()) owner_.HandleAllAnswers(*this);
+  if (migration->arguments.protocol.IsOver()) owner_.HandleAllAnswers(*this);
 }
 
 void DeleteMovedKeys(const Services& services, DbView& db, Propagation& effect, const std::vector<std::string>& keys) {
@@ -104,7 +104,7 @@ int64_t Migrations::NowMs() const { return services_.env.clock.MonotonicMs(); }
 
 // --- Course of a transfer.
 
-void Migrations::Start(const Session& session, const Command& command, Order order) {
+void Migrations::Start(const Session& session, const Command& command, MigrateArguments arguments) {
   for (const auto& other : migrations_)
     if (other->caller == session.id) other->caller = 0;
   Migration& migration = *migrations_.emplace_back(
@@ -112,8 +112,8 @@ void Migrations::Start(const Session& session, const Command& command, Order ord
                                             .command = &command,
                                             .db = session.db,
                                             .began_as_replica = services_.clients.role.is_replica,
-                                            .order = std::move(order)}));
-  for (const std::string& key : migration.order.talk.Keys()) {
+                                            .arguments = std::move(arguments)}));
+  for (const std::string& key : migration.arguments.protocol.Keys()) {
     const bool is_named_before = services_.clients.migrating_keys.Contains(migration.db, key);
     migration.places.push_back(
         is_named_before ? std::nullopt : std::optional(services_.clients.migrating_keys.Add(migration.db, key)));
@@ -122,9 +122,9 @@ void Migrations::Start(const Session& session, const Command& command, Order ord
 }
 
 void Migrations::Attempt(Migration& migration) {
-  const Order& order = migration.order;
-  Channel* const kept = FindIdleChannel(order.host + ':' + order.port + (order.uses_tls ? " tls" : ""));
-  kept != nullptr ? Talk(*kept, migration) : Connect(migration);
+  const MigrateArguments& arguments = migration.arguments;
+  Channel* const kept = FindIdleChannel(arguments.host + ':' + arguments.port + (arguments.uses_tls ? " tls" : ""));
+  kept != nullptr ? Transfer(*kept, migration) : Connect(migration);
 }
 
 Migrations::Channel* Migrations::FindIdleChannel(const std::string& name) {
@@ -135,18 +135,18 @@ Migrations::Channel* Migrations::FindIdleChannel(const std::string& name) {
 }
 
 void Migrations::Connect(Migration& migration) {
-  const Order& order = migration.order;
-  const auto port = ParseInteger(order.port);
+  const MigrateArguments& arguments = migration.arguments;
+  const auto port = ParseInteger(arguments.port);
   if (!port || *port < 0 || *port > 65535) return Fail(migration, FailedMigrateStep::kConnecting);
   if (channels_.size() >= kMaxLinks) CloseLongestIdle();
   Channel& channel = *channels_.emplace_back(
-      std::make_unique<Channel>(*this, order.host + ':' + order.port + (order.uses_tls ? " tls" : "")));
+      std::make_unique<Channel>(*this, arguments.host + ':' + arguments.port + (arguments.uses_tls ? " tls" : "")));
   channel.migration = &migration;
   migration.channel = &channel;
   migration.stage = Migration::Stage::kConnecting;
   RestartTimer(migration);
   channel.Connect(*services_.env.network.operator->(),
-                  {.host = order.host, .port = static_cast<int>(*port), .uses_tls = order.uses_tls});
+                  {.host = arguments.host, .port = static_cast<int>(*port), .uses_tls = arguments.uses_tls});
 }
 
 void Migrations::CloseLongestIdle() {
@@ -156,18 +156,18 @@ void Migrations::CloseLongestIdle() {
   if ((*longest)->migration == nullptr) channels_.erase(longest);
 }
 
-void Migrations::Talk(Channel& channel, Migration& migration) {
+void Migrations::Transfer(Channel& channel, Migration& migration) {
   channel.migration = &migration;
   migration.channel = &channel;
-  migration.stage = Migration::Stage::kTalking;
-  channel.link().Send(migration.order.talk.Begin(channel.selected_db));
-  channel.link().Send(migration.order.talk.Restores());
+  migration.stage = Migration::Stage::kTransferring;
+  channel.link().Send(migration.arguments.protocol.Begin(channel.selected_db));
+  channel.link().Send(migration.arguments.protocol.Restores());
   RestartTimer(migration);
 }
 
 void Migrations::RestartTimer(Migration& migration) const {
   migration.progress_ms = NowMs();
-  migration.unsent = migration.stage == Migration::Stage::kTalking ? migration.channel->link().UnsentBytes() : 0;
+  migration.unsent = migration.stage == Migration::Stage::kTransferring ? migration.channel->link().UnsentBytes() : 0;
   ScheduleCheck(migration);
 }
 
@@ -175,13 +175,13 @@ void Migrations::RestartTimer(Migration& migration) const {
 // it has sent something.
 void Migrations::ScheduleCheck(Migration& migration) const {
   constexpr int64_t kLookMs = 20;
-  migration.due_ms = migration.progress_ms + std::min(migration.order.timeout_ms, INT64_MAX / 2);
+  migration.due_ms = migration.progress_ms + std::min(migration.arguments.timeout_ms, INT64_MAX / 2);
   if (migration.unsent != 0) migration.due_ms = std::min(migration.due_ms, NowMs() + kLookMs);
 }
 
 void Migrations::HandleAllAnswers(Channel& channel) {
   Migration& migration = *channel.migration;
-  channel.selected_db = migration.order.talk.SelectedDb();
+  channel.selected_db = migration.arguments.protocol.SelectedDb();
   channel.idle_since_ms = NowMs();
   channel.migration = nullptr;
   MarkDone(migration);
@@ -200,7 +200,7 @@ void Migrations::HandleLostLink(Channel& channel) {
   // refusal only when it writes the first request.
   if (reached == Link::Stage::kConnecting) return Fail(*migration, FailedMigrateStep::kWriting);
   if (reached != Link::Stage::kOpen) return Fail(*migration, FailedMigrateStep::kConnecting);
-  const bool tries_again = !migration->is_second_attempt && migration->order.talk.AnsweredKeyCount() == 0;
+  const bool tries_again = !migration->is_second_attempt && migration->arguments.protocol.AnsweredKeyCount() == 0;
   if (!tries_again) return Fail(*migration, sent_all ? FailedMigrateStep::kReading : FailedMigrateStep::kWriting);
   migration->is_second_attempt = true;
   Connect(*migration);
@@ -234,11 +234,11 @@ void Migrations::RunDue(int64_t now_ms) {
   for (const auto& migration : migrations_) {
     if (migration->due_ms > now_ms) continue;
     Link& link = migration->channel->link();
-    if (migration->stage == Migration::Stage::kTalking && link.UnsentBytes() < migration->unsent) {
+    if (migration->stage == Migration::Stage::kTransferring && link.UnsentBytes() < migration->unsent) {
       RestartTimer(*migration);
       continue;
     }
-    if (now_ms - migration->progress_ms < migration->order.timeout_ms) {
+    if (now_ms - migration->progress_ms < migration->arguments.timeout_ms) {
       ScheduleCheck(*migration);
       continue;
     }
@@ -288,19 +288,19 @@ void Migrations::Finish(Migration& migration) {
 }
 
 MigrateOutcome Migrations::CollectOutcome(Migration& migration) {
-  const MigrateProtocol& talk = migration.order.talk;
-  MigrateOutcome outcome{.failed_step = migration.failed_step, .error = talk.Error()};
+  const MigrateProtocol& protocol = migration.arguments.protocol;
+  MigrateOutcome outcome{.failed_step = migration.failed_step, .error = protocol.Error()};
   // If this server has changed its role during the transfer, no keys are deleted here.
-  const bool moves = !migration.order.copies && migration.began_as_replica == services_.clients.role.is_replica;
+  const bool moves = !migration.arguments.copies && migration.began_as_replica == services_.clients.role.is_replica;
   for (size_t i = 0; i < migration.places.size(); ++i) {
     if (!migration.places[i]) continue;
     const bool was_changed = MigratingKeys::WasChanged(*migration.places[i]);
     services_.clients.migrating_keys.Remove(*migration.places[i]);
-    if (!moves || !talk.HasAccepted(i)) continue;
+    if (!moves || !protocol.HasAccepted(i)) continue;
     if (!was_changed) {
-      outcome.moved.push_back(talk.Keys()[i]);
-    } else if (services_.data.dataset.keyspace[migration.db].Find(talk.Keys()[i]) != nullptr) {
-      outcome.keeps_changed = true;
+      outcome.moved.push_back(protocol.Keys()[i]);
+    } else if (services_.data.dataset.keyspace[migration.db].Find(protocol.Keys()[i]) != nullptr) {
+      outcome.kept_changed_keys = true;
     }
   }
   return outcome;

@@ -1,6 +1,6 @@
 // Migrations: transfers of MIGRATE, each over a Link, while other clients are served.
 //
-//   MIGRATE ─► Start ─► kConnecting ─► kTalking ─► kDone ─► end of the turn: the request runs again (TakeOutcome)
+//   MIGRATE ─► Start ─► kConnecting ─► kTransferring ─► kDone ─► end of the turn: the request runs again (TakeOutcome)
 //                           │              └─ the link breaks before an answer: one more attempt, over a new link
 //                           └─ skipped if a kept link is used
 //
@@ -37,7 +37,7 @@ struct MigrateOutcome {                                      // the result of on
   FailedMigrateStep failed_step = FailedMigrateStep::kNone;  // the step that failed; kNone: none did
   std::string error = {};                                    // the error of the other server; empty: none
   std::vector<std::string> moved = {};  // keys that the other server has stored, to be deleted here; empty for COPY
-  bool keeps_changed = false;           // true: some keys were sent, but have changed here meanwhile, and are kept
+  bool kept_changed_keys = false;       // true: some keys were sent, but have changed here meanwhile, and are kept
 };
 
 // Deletes keys that the other server has stored now, and adds their deletion to `effect`.
@@ -46,13 +46,13 @@ void DeleteMovedKeys(const Services& services, DbView& db,  // deletes here the 
 
 class Migrations final : public Timers::Source {  // transfers of MIGRATE that do not block other clients
  public:
-  struct Order {  // the arguments of one MIGRATE
+  struct MigrateArguments {  // the arguments of one MIGRATE
     std::string host;
     std::string port;
     bool uses_tls;       // the connection uses TLS
     int64_t timeout_ms;  // how many ms the transfer may make no progress
     bool copies;         // COPY: the keys are also kept here
-    MigrateProtocol talk;
+    MigrateProtocol protocol;
   };
   static constexpr size_t kMaxLinks = 64;  // with so many links, a new one first closes an unused one, if there is any
   static constexpr int64_t kIdleMs = 10'000;  // how long an unused link is kept, in ms
@@ -63,7 +63,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: MIGRATE blocks the server
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
-  void Start(const Session& session, const Command& command, Order order);  // begins the transfer
+  void Start(const Session& session, const Command& command, MigrateArguments arguments);  // begins the transfer
   std::optional<MigrateOutcome> TakeOutcome(  // result of the session's transfer; nothing: none has ended
       const Session& session);
 
@@ -83,7 +83,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
 
   void Attempt(Migration& migration);  // begins the transfer over a kept link or a new one
   void Connect(Migration& migration);  // begins the transfer over a new link
-  void Talk(Channel& channel, Migration& migration);
+  void Transfer(Channel& channel, Migration& migration);
   void HandleAllAnswers(Channel& channel);  // all keys are answered: ends the transfer, and keeps the link for others
   void HandleLostLink(Channel& channel);    // the lost link's transfer fails, or is tried again if no key was answered
   void RestartTimer(Migration& migration) const;                   // after progress: the timeout begins again

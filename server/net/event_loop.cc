@@ -36,12 +36,12 @@ struct EventLoop::Asio {
   asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
 };
 
-EventLoop::EventLoop(const Pace& pace)
-    : pace_(pace),
+EventLoop::EventLoop(const RealClock& real_clock)
+    : real_clock_(real_clock),
       asio_(std::make_unique<Asio>()),
-      poller_(asio_->context, pace),
-      handshakes_(pace, kHandshakesUs),
-      closings_(pace, kClosingsUs),
+      poller_(asio_->context, real_clock),
+      handshakes_(real_clock, kHandshakesUs),
+      closings_(real_clock, kClosingsUs),
       scratch_(kScratchBytes) {}
 
 EventLoop::~EventLoop() { closings_.ServeAll(); }
@@ -54,7 +54,7 @@ int EventLoop::Run() {
   while (!has_stopped_) {
     const int64_t started_us = HandleEvents();
     ServeQueues();
-    EndTurn(pace_.NowUs() - started_us);
+    EndTurn(real_clock_.NowUs() - started_us);
   }
   return exit_code_;
 }
@@ -65,7 +65,7 @@ int64_t EventLoop::HandleEvents() {
     poller_.WakeAsio();
     asio_->context.run_one();
   }
-  const int64_t started_us = pace_.NowUs();
+  const int64_t started_us = real_clock_.NowUs();
   const int served = poller_.Serve();
   // A single client that waits for each reply does not make the loop busy, because its next request arrives only after
   // the next wait has begun.

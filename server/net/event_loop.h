@@ -22,7 +22,7 @@
 #include <span>
 #include <vector>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/net/socket_poller.h"
 #include "server/net/work_queue.h"
 
@@ -47,7 +47,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
     bool is_active_ = false;  // true: EventLoop::active_ contains this participant
   };
 
-  explicit EventLoop(const Pace& pace);
+  explicit EventLoop(const RealClock& real_clock);
   ~EventLoop();
 
   // Serves turn after turn until Stop is called. Returns the exit code given to Stop.
@@ -76,10 +76,10 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   void CallWhenReadable(int descriptor,  // calls `handler` once, when the descriptor is readable
                         std::function<void()> handler);
 
-  asio::io_context& Context();                     // Asio's context, in which an idle loop waits for events
-  const Pace& pace() const { return pace_; }       // the clock of real elapsed time
-  SocketPoller& poller() { return poller_; }       // watches the sockets of clients and links
-  WorkQueue& handshakes() { return handshakes_; }  // steps of TLS handshakes, some per turn
+  asio::io_context& Context();                                 // Asio's context, in which an idle loop waits for events
+  const RealClock& real_clock() const { return real_clock_; }  // the clock of real elapsed time
+  SocketPoller& poller() { return poller_; }                   // watches the sockets of clients and links
+  WorkQueue& handshakes() { return handshakes_; }              // steps of TLS handshakes, some per turn
   // Steps that close sockets. Their sessions no longer exist.
   WorkQueue& closings() { return closings_; }  // steps that close sockets, some per turn
   // Returns the buffer into which connections read. A connection with more than a few KB of unprocessed input uses its
@@ -100,7 +100,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   void EndTurn(int64_t turn_us);  // calls EndTurn of all participants that had events
   void MakePostedDue();           // moves the tasks of posted_tasks_ to due_
 
-  const Pace& pace_;                  // the clock of real elapsed time
+  const RealClock& real_clock_;       // the clock of real elapsed time
   std::unique_ptr<Asio> asio_;        // the context of Asio, in which an idle loop waits
   SocketPoller poller_;               // watches the sockets of clients and links
   WorkQueue handshakes_;              // steps of TLS handshakes, of which each turn runs some

@@ -218,20 +218,20 @@ void LinkConnection::ReceiveLater() {
 
 void LinkConnection::Deliver(Bytes bytes) {
   if (conditions_.receive_delay_ms == 0 && to_deliver_.line.IsEmpty()) return user_->OnReceived(bytes);
-  to_deliver_.line.Add(bytes, parts_.loop.pace().NowMs() + conditions_.receive_delay_ms);
+  to_deliver_.line.Add(bytes, parts_.loop.real_clock().NowMs() + conditions_.receive_delay_ms);
   StartTimer(to_deliver_, &LinkConnection::DeliverDue);
 }
 
 void LinkConnection::Send(Bytes bytes) {
   if (user_ == nullptr || stage_ != Stage::kOpen) return;
   if (conditions_.send_delay_ms == 0 && to_send_.line.IsEmpty()) return SendNow(bytes);
-  to_send_.line.Add(bytes, parts_.loop.pace().NowMs() + conditions_.send_delay_ms);
+  to_send_.line.Add(bytes, parts_.loop.real_clock().NowMs() + conditions_.send_delay_ms);
   StartTimer(to_send_, &LinkConnection::SendDue);
 }
 
 void LinkConnection::StartTimer(DelayedDirection& delayed, void (LinkConnection::*serve)()) {
   if (delayed.line.IsEmpty() || std::exchange(delayed.has_timer, true)) return;
-  const int64_t wait_ms = std::max<int64_t>(delayed.line.NextDueMs() - parts_.loop.pace().NowMs(), 0);
+  const int64_t wait_ms = std::max<int64_t>(delayed.line.NextDueMs() - parts_.loop.real_clock().NowMs(), 0);
   // The timer has only a weak_ptr, so it does not keep an ended link alive.
   parts_.loop.RunAfter(wait_ms, [weak = weak_from_this(), &delayed, serve] {
     const auto self = weak.lock();
@@ -245,7 +245,7 @@ void LinkConnection::StartTimer(DelayedDirection& delayed, void (LinkConnection:
 
 void LinkConnection::ShortenDelay(DelayedDirection& delayed, int64_t delay_ms, void (LinkConnection::*serve)()) {
   if (delayed.line.IsEmpty()) return;
-  delayed.line.ShortenDelays(parts_.loop.pace().NowMs() + delay_ms);
+  delayed.line.ShortenDelays(parts_.loop.real_clock().NowMs() + delay_ms);
   delayed.has_timer = false;  // the existing timer may be too late, and does no harm
   StartTimer(delayed, serve);
 }
@@ -253,13 +253,13 @@ void LinkConnection::ShortenDelay(DelayedDirection& delayed, int64_t delay_ms, v
 bool LinkConnection::MustPauseReading() const { return to_deliver_.line.Size() >= kMaxDelayedBytes; }
 
 void LinkConnection::SendDue() {
-  SendNow(to_send_.line.TakeDue(parts_.loop.pace().NowMs()));
+  SendNow(to_send_.line.TakeDue(parts_.loop.real_clock().NowMs()));
   if (user_ != nullptr) StartTimer(to_send_, &LinkConnection::SendDue);
 }
 
 void LinkConnection::DeliverDue() {
   if (!is_reading_) return;
-  const std::string due = to_deliver_.line.TakeDue(parts_.loop.pace().NowMs());
+  const std::string due = to_deliver_.line.TakeDue(parts_.loop.real_clock().NowMs());
   if (!due.empty()) user_->OnReceived(due);
   if (user_ == nullptr) return;
   if (to_deliver_.line.IsEmpty() && end_) return End(*end_);

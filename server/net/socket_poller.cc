@@ -81,8 +81,8 @@ struct SocketPoller::Round {
   Round* outer;  // the round that ServeDuringLongTask interrupted
 };
 
-SocketPoller::SocketPoller(asio::io_context& context, const Pace& pace)
-    : pace_(pace), set_(std::make_unique<Set>(context)) {}
+SocketPoller::SocketPoller(asio::io_context& context, const RealClock& real_clock)
+    : real_clock_(real_clock), set_(std::make_unique<Set>(context)) {}
 
 SocketPoller::~SocketPoller() = default;
 
@@ -126,9 +126,9 @@ bool SocketPoller::ServeRound(Usage& usage) {
     if (round.watchers[i] == nullptr) continue;
     const bool takes_long = (round.events[i].events & kHungUp) != 0 || round.watchers[i]->MayTakeLong();
     if (takes_long && usage.long_calls_us >= kMaxLongCallsUs) continue;
-    const int64_t started_us = takes_long ? pace_.NowUs() : 0;
+    const int64_t started_us = takes_long ? real_clock_.NowUs() : 0;
     CallWatcher(round, i);
-    if (takes_long) usage.long_calls_us += pace_.NowUs() - started_us;
+    if (takes_long) usage.long_calls_us += real_clock_.NowUs() - started_us;
     ++usage.served;
   }
   round_ = round.outer;

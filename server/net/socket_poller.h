@@ -10,7 +10,7 @@
 #include <memory>
 #include <utility>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 
 namespace asio {
 class io_context;
@@ -46,7 +46,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     bool Any() const { return read || write; }  // true: there is an event to watch for
   };
 
-  SocketPoller(asio::io_context& context, const Pace& pace);
+  SocketPoller(asio::io_context& context, const RealClock& real_clock);
   ~SocketPoller();
 
   // Changes the events that `watcher` is told about. An empty interest ends all events, including errors and hang-ups.
@@ -83,10 +83,10 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   bool ServeRound(Usage& usage);  // calls epoll_wait and the watchers; false: nothing more in this turn
   static void CallWatcher(const Round& round, size_t place);  // calls the watcher of one ready socket
 
-  const Pace& pace_;          // the clock of real elapsed time
-  std::unique_ptr<Set> set_;  // the epoll set of all watched sockets
-  Round* round_ = nullptr;    // the ready sockets whose watchers Serve is calling; null: Serve does not run
-  bool wakes_asio_ = false;   // true: WakeAsio was called, and Asio still waits for set_
+  const RealClock& real_clock_;  // the clock of real elapsed time
+  std::unique_ptr<Set> set_;     // the epoll set of all watched sockets
+  Round* round_ = nullptr;       // the ready sockets whose watchers Serve is calling; null: Serve does not run
+  bool wakes_asio_ = false;      // true: WakeAsio was called, and Asio still waits for set_
 };
 
 }  // namespace respite

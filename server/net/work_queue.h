@@ -10,14 +10,14 @@
 #include <functional>
 #include <utility>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 
 namespace respite {
 
 class WorkQueue {  // a queue of expensive steps; each turn of the event loop runs only some
  public:
   // Each turn may spend `share_us` microseconds on steps.
-  WorkQueue(const Pace& pace, int64_t share_us) : pace_(pace), share_us_(share_us) {}
+  WorkQueue(const RealClock& real_clock, int64_t share_us) : real_clock_(real_clock), share_us_(share_us) {}
 
   void AddStep(std::function<void()> step) { steps_.push_back(std::move(step)); }  // queues a step
   bool IsEmpty() const { return steps_.empty(); }                                  // true: no step waits
@@ -27,14 +27,14 @@ class WorkQueue {  // a queue of expensive steps; each turn of the event loop ru
   void ServeAll() { ServeShare(SIZE_MAX); }  // runs all steps, without a limit of time
 
  private:
-  const Pace& pace_;                         // the clock of real elapsed time
+  const RealClock& real_clock_;              // the clock of real elapsed time
   const int64_t share_us_;                   // µs per turn; then no more steps begin, except min_steps
   std::deque<std::function<void()>> steps_;  // the steps, in the order in which they run
 };
 
 inline void WorkQueue::ServeShare(size_t min_steps) {  // runs steps while the time lasts
-  const int64_t until_us = pace_.NowUs() + share_us_;
-  for (size_t done = 0; !IsEmpty() && (done < min_steps || pace_.NowUs() < until_us); ++done) {
+  const int64_t until_us = real_clock_.NowUs() + share_us_;
+  for (size_t done = 0; !IsEmpty() && (done < min_steps || real_clock_.NowUs() < until_us); ++done) {
     const std::function<void()> step = std::move(steps_.front());
     steps_.pop_front();
     step();

@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/refusal.h"
 #include "server/clients/acl/users.h"
 #include "server/clients/client_limits.h"
@@ -47,7 +47,7 @@ constexpr int64_t kHandshakeMs = 30'000;
 }  // namespace
 
 Connection::Connection(NodeHost& host, Session& session, ByteStream stream)
-    : host_(&host), session_(&session), stream_(std::move(stream)), opened_ms_(host.loop().pace().NowMs()) {}
+    : host_(&host), session_(&session), stream_(std::move(stream)), opened_ms_(host.loop().real_clock().NowMs()) {}
 
 Connection::~Connection() = default;
 
@@ -110,7 +110,7 @@ void Connection::ContinueHandshake() {
 }
 
 bool Connection::IsHandshakeLate() const {
-  return stream_.InHandshake() && host_->loop().pace().NowMs() - opened_ms_ > kHandshakeMs;
+  return stream_.InHandshake() && host_->loop().real_clock().NowMs() - opened_ms_ > kHandshakeMs;
 }
 
 void Connection::StartServing() {

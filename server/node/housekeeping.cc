@@ -73,7 +73,7 @@ void Housekeeping::EndTurn() {
   if (!services_.lab.awaits.IsEmpty()) CheckAwaits();
   services_.clients.tracking.Broadcast();
   services_.slot_migrations.EndTurn();
-  if (!WriteJournal()) return;
+  if (!WriteAof()) return;
   services_.replication.EndTurn();
   Send();
   if (services_.clients.memory.IsOver()) services_.clients.memory.EvictClients(nullptr);
@@ -86,7 +86,7 @@ void Housekeeping::EndTurn() {
 
 void Housekeeping::EndTurnDuringLongTask() {
   services_.cluster.EndTurnDuringLongTask();
-  if (WriteJournal()) Send();
+  if (WriteAof()) Send();
 }
 
 void Housekeeping::RequestWake() {
@@ -106,10 +106,11 @@ void Housekeeping::ContinueInNextTurn() {
     services_.env.host->Post([] {});
 }
 
-bool Housekeeping::WriteJournal() {
-  const int64_t started_us = services_.storage.aof.IsOn() ? services_.env.pace.NowUs() : 0;
+bool Housekeeping::WriteAof() {
+  const int64_t started_us = services_.storage.aof.IsOn() ? services_.env.real_clock.NowUs() : 0;
   services_.storage.aof.Flush();
-  if (started_us != 0) services_.env.stats.journal_us += static_cast<uint64_t>(services_.env.pace.NowUs() - started_us);
+  if (started_us != 0)
+    services_.env.stats.journal_us += static_cast<uint64_t>(services_.env.real_clock.NowUs() - started_us);
   const bool has_acks = services_.replication.replicas().TakeAckProgress();
   if (services_.clients.blocked.HasRequestsWaitingForDisk() &&
       (has_acks || served_synced_bytes_ != services_.storage.aof.writer().SyncedBytes() ||
@@ -124,7 +125,7 @@ bool Housekeeping::WriteJournal() {
 
 void Housekeeping::Send() {
   do {
-    services_.clients.registry.FlushQueued(services_.env.pace);
+    services_.clients.registry.FlushQueued(services_.env.real_clock);
   } while (services_.clients.registry.HasUnsentMessages() &&
            (!services_.env.host || services_.storage.shutdown.HasStopped()));
   if (services_.clients.registry.HasUnsentMessages())
@@ -167,7 +168,7 @@ void Housekeeping::OnClockChanged(Motion motion) {
 
 void Housekeeping::Tick() {
   if (services_.env.phase.IsInLongTask() || services_.storage.shutdown.HasStopped()) return;
-  const int64_t started_us = services_.env.pace.NowUs();
+  const int64_t started_us = services_.env.real_clock.NowUs();
   services_.clients.timer_frequency.UpdateFrequency();
   if (services_.env.debug.pause_cron) return;
   services_.storage.shutdown.Continue();
@@ -186,11 +187,11 @@ void Housekeeping::Tick() {
   services_.migrations.blocking_links().CloseIdleLinks(services_.env.clock.MonotonicMs());
   services_.migrations.CloseIdleLinks(services_.env.clock.MonotonicMs());
   services_.data.reply_blocks.Trim();
-  services_.env.stats.timer_us += static_cast<uint64_t>(services_.env.pace.NowUs() - started_us);
+  services_.env.stats.timer_us += static_cast<uint64_t>(services_.env.real_clock.NowUs() - started_us);
 }
 
 void Housekeeping::SampleStats() {
-  const int64_t now_us = services_.env.pace.NowUs();
+  const int64_t now_us = services_.env.real_clock.NowUs();
   if (now_us - last_sample_us_ < kSampleEveryUs) return;
   last_sample_us_ = now_us;
   services_.env.stats.SampleRates(now_us);

@@ -31,7 +31,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
  private:
   void SampleStats();   // updates rates and peak memory for INFO
   void CheckClients();  // applies idle timeouts and limits to some of the clients
-  bool WriteJournal();  // writes this turn's changes to the AOF; false: failed, so send no replies
+  bool WriteAof();      // writes this turn's changes to the AOF; false: failed, so send no replies
   // Sends all replies, and as many Pub/Sub messages as one turn may send.
   void Send();                // sends all replies, and as many Pub/Sub messages as fit into a turn
   void RequestWake();         // asks the Host to call Wake when the next timeout is due

@@ -13,7 +13,7 @@ Where WhereOf(ServerMode mode) { return mode == ServerMode::kSentinel ? Where::k
 // server reads the machine's clock.
 std::unique_ptr<MovableClock> MovableClockFor(const Node::Parts& outside) {
   if (outside.config.settings().test_commands == Permission::kNever) return nullptr;
-  return std::make_unique<MovableClock>(outside.clock, outside.pace);
+  return std::make_unique<MovableClock>(outside.clock, outside.real_clock);
 }
 
 }  // namespace
@@ -25,7 +25,7 @@ Node::Node(const Parts& outside)
       runtime_({.config = outside.config,
                 .commands = commands_,
                 .clock = movable_clock_ != nullptr ? *movable_clock_ : outside.clock,
-                .pace = outside.pace,
+                .real_clock = outside.real_clock,
                 .log = outside.log,
                 .files = outside.files}),
       data_(runtime_.env, outside.hash_key, outside.random_seed, outside.ids),

@@ -26,16 +26,16 @@ namespace respite {
 
 class Node {  // one server without its sockets: owns all its parts
  public:
-  struct Parts {           // what Node gets from outside; must outlive the Node
-    Config& config;        // the values of all directives
-    const Clock& clock;    // clock of the machine; TEST CLOCK moves movable_clock_ instead
-    const Pace& pace;      // real time, which nobody can move
-    Logger& log;           // the server's log
-    HashKey hash_key;      // secret seed of the hash functions in all tables
-    uint64_t random_seed;  // seed of random choices that clients can see
-    FileSystem& files;     // access to the disk
-    Forker& forker;        // makes child processes for background saves
-    IdSource ids = {};     // source of random IDs and passwords
+  struct Parts {                  // what Node gets from outside; must outlive the Node
+    Config& config;               // the values of all directives
+    const Clock& clock;           // clock of the machine; TEST CLOCK moves movable_clock_ instead
+    const RealClock& real_clock;  // real time, which nobody can move
+    Logger& log;                  // the server's log
+    HashKey hash_key;             // secret seed of the hash functions in all tables
+    uint64_t random_seed;         // seed of random choices that clients can see
+    FileSystem& files;            // access to the disk
+    Forker& forker;               // makes child processes for background saves
+    IdSource ids = {};            // source of random IDs and passwords
   };
   explicit Node(const Parts& outside);
   Node(const Node&) = delete;
@@ -56,7 +56,7 @@ class Node {  // one server without its sockets: owns all its parts
   DataSubsystem data_;                                 // keyspace, expiry, eviction
   ClientSubsystem clients_;                            // sessions, users, limits, Pub/Sub
   Services services_;                                  // references to all parts, for commands
-  Identity identity_;                                  // run ID and start time of the server
+  ServerIdentity identity_;                            // run ID and start time of the server
   Tls tls_;                                            // TLS certificates and keys
   ExecutionSubsystem execution_;                       // runs commands, transactions and scripts
   StorageSubsystem storage_;                           // RDB and AOF files

@@ -96,12 +96,12 @@ void NodeHost::EndTurnDuringLongTask() {
 
 void NodeHost::WakeAt(int64_t monotonic_ms) {
   const int64_t due_ms = std::min(monotonic_ms, services_.env.clock.MonotonicMs() + kLongestSleepMs);
-  const int64_t pace_us = services_.env.clock.PaceUsAtMonotonicUs(due_ms * 1000);
-  if (pace_us == Clock::kNever) {
+  const int64_t real_us = services_.env.clock.RealUsAtMonotonicUs(due_ms * 1000);
+  if (real_us == Clock::kNever) {
     timers_->wake.cancel();
     return;
   }
-  timers_->wake.expires_after(std::chrono::microseconds(pace_us - loop_.pace().NowUs()));
+  timers_->wake.expires_after(std::chrono::microseconds(real_us - loop_.real_clock().NowUs()));
   timers_->wake.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
     if (error || weak.expired()) return;
     MarkActive();
@@ -109,8 +109,8 @@ void NodeHost::WakeAt(int64_t monotonic_ms) {
   });
 }
 
-void NodeHost::StartTurnAt(int64_t pace_us) {
-  timers_->turn.expires_after(std::chrono::microseconds(pace_us - loop_.pace().NowUs()));
+void NodeHost::StartTurnAt(int64_t real_us) {
+  timers_->turn.expires_after(std::chrono::microseconds(real_us - loop_.real_clock().NowUs()));
   timers_->turn.async_wait([this, weak = std::weak_ptr(timers_)](const asio::error_code& error) {
     if (!error && !weak.expired()) MarkActive();
   });

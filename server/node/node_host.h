@@ -47,7 +47,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }  // runs `task` in a later turn
   bool ServeDuringLongTask() override;         // serves clients during a slow script or load; false: stop
   void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake will run at this clock time
-  void StartTurnAt(int64_t pace_us) override;  // a turn will start at this real time
+  void StartTurnAt(int64_t real_us) override;  // a turn will start at this real time
 
   // The functions of EventLoop::Participant.
   void EndTurn(int64_t turn_us) override;  // at the end of a turn: writes the AOF, sends replies …

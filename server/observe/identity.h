@@ -1,4 +1,4 @@
-// Identity: the IDs of this server, and the time at which it started.
+// ServerIdentity: the IDs of this server, and the time at which it started.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace respite {
 
-struct Identity {  // run ID and start time of this server
-  Identity(const Clock& clock, IdSource& ids)
+struct ServerIdentity {  // run ID and start time of this server
+  ServerIdentity(const Clock& clock, IdSource& ids)
       : run_id(ids.Hex(40)), started_ms(clock.MonotonicMs()), started_wall_ms(clock.WallMs()) {}
 
   const std::string run_id;       // random ID of 40 hexadecimal digits, for INFO

@@ -130,7 +130,7 @@ bool HasHugePages() {
 
 std::string EventLine(size_t number, const std::string& name, const LatencyMonitor::Event& event, int64_t unix_time_s) {
   LatencySummary summary = SummarizeLatency(event, unix_time_s);
-  double period = static_cast<double>(summary.period_s) / static_cast<double>(summary.samples);
+  double period = static_cast<double>(summary.oldest_age_s) / static_cast<double>(summary.samples);
   return StrCat(number, ". ", name, ": ", summary.samples, " latency spikes (average ", summary.average_ms,
                 "ms, mean deviation ", summary.deviation_ms, "ms, period ", FixedText(period, 2),
                 " sec). Worst all time event ", event.max_ms, "ms.\n");
@@ -213,7 +213,7 @@ LatencySummary SummarizeLatency(const LatencyMonitor::Event& event, int64_t unix
   int64_t distances = 0;
   for (const Sample& sample : event.samples) distances += std::abs(sample.latency_ms - summary.average_ms);
   summary.deviation_ms = distances / summary.samples;
-  summary.period_s = std::max<int64_t>(unix_time_s - event.samples.front().unix_time_s, 1);
+  summary.oldest_age_s = std::max<int64_t>(unix_time_s - event.samples.front().unix_time_s, 1);
   return summary;
 }
 

@@ -15,7 +15,7 @@ struct LatencySummary {      // LATENCY DOCTOR's figures about the spikes of one
   int64_t high_ms = 0;       // duration of the longest spike
   int64_t average_ms = 0;    // average duration of all spikes
   int64_t deviation_ms = 0;  // mean absolute difference between durations and average_ms
-  int64_t period_s = 0;      // how many seconds ago the oldest spike was; at least 1
+  int64_t oldest_age_s = 0;  // how many seconds ago the oldest spike was; at least 1
 };
 LatencySummary SummarizeLatency(const LatencyMonitor::Event& event,  // computes the figures of one event
                                 int64_t unix_time_s);

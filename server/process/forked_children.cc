@@ -70,13 +70,13 @@ class SignalsHeld {
 // Sends the progress of a child through a pipe to the server.
 class PipeReporter final : public ChildReporter {
  public:
-  PipeReporter(const Pace& pace, Logger& log, ChildWork work, int pipe, int output)
-      : pace_(pace), log_(log), work_(work), pipe_(pipe), output_(output) {}
+  PipeReporter(const RealClock& real_clock, Logger& log, ChildWork work, int pipe, int output)
+      : real_clock_(real_clock), log_(log), work_(work), pipe_(pipe), output_(output) {}
 
   int OutputDescriptor() const override { return output_; }
 
   void Tell(uint64_t keys_done) override {
-    const int64_t now_us = pace_.NowUs();
+    const int64_t now_us = real_clock_.NowUs();
     if (now_us - last_us_ < kReportEveryUs) return;
     last_us_ = now_us;
     report_.keys_done = keys_done;
@@ -91,9 +91,9 @@ class PipeReporter final : public ChildReporter {
 
  private:
   void LookAtMemory(LogLevel level) {
-    const int64_t before_us = pace_.NowUs();
+    const int64_t before_us = real_clock_.NowUs();
     report_.cow_bytes = PrivateDirtyBytes();
-    report_.cow_at_us = looked_us_ = pace_.NowUs();
+    report_.cow_at_us = looked_us_ = real_clock_.NowUs();
     look_cost_us_ = looked_us_ - before_us;
     report_.cow_peak_bytes = std::max(report_.cow_peak_bytes, report_.cow_bytes);
     sum_bytes_ += report_.cow_bytes;
@@ -112,7 +112,7 @@ class PipeReporter final : public ChildReporter {
     _exit(kFailedCode);
   }
 
-  const Pace& pace_;
+  const RealClock& real_clock_;
   Logger& log_;
   ChildWork work_;
   int pipe_;
@@ -177,8 +177,8 @@ uint64_t PrivateDirtyBytes() {
   return kilobytes * 1024;
 }
 
-ForkedChildren::ForkedChildren(const Pace& pace, Logger& log, Preparation prepare)
-    : pace_(pace), log_(log), prepare_(std::move(prepare)) {}
+ForkedChildren::ForkedChildren(const RealClock& real_clock, Logger& log, Preparation prepare)
+    : real_clock_(real_clock), log_(log), prepare_(std::move(prepare)) {}
 
 ForkedChildren::~ForkedChildren() { Kill(); }
 
@@ -190,7 +190,7 @@ Result<pid_t, int> ForkedChildren::Start(ChildWork work, Job job, int output) {
   Descriptor to_parent(ends[1]);
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
   const pid_t parent = getpid();
-  const int64_t started_us = pace_.NowUs();
+  const int64_t started_us = real_clock_.NowUs();
   const SignalsHeld held;
   std::optional<SyslogPause> syslog_held(std::in_place);
   const pid_t pid = fork();
@@ -215,7 +215,7 @@ void ForkedChildren::Live(ChildWork work, const Job& job, Descriptor reports, in
   CloseInherited(reports.Get(), output);
   setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNiceness);
   prepare_(work);
-  PipeReporter reporter(pace_, log_, work, kReportDescriptor, output < 0 ? -1 : kOutputDescriptor);
+  PipeReporter reporter(real_clock_, log_, work, kReportDescriptor, output < 0 ? -1 : kOutputDescriptor);
   const bool done = job(reporter);
   if (done) reporter.TellEnd();
   _exit(done ? kDoneCode : kFailedCode);
@@ -248,7 +248,7 @@ std::optional<ChildEnd> ForkedChildren::Reap(int options) {
   if (pid < 0) log_.Warning(std::string("waitpid() returned an error: ") + std::strerror(errno));
   end.work = child_->work;
   end.pid = child_->pid;
-  end.elapsed_ms = (pace_.NowUs() - child_->started_us) / 1000;
+  end.elapsed_ms = (real_clock_.NowUs() - child_->started_us) / 1000;
   end.last = child_->progress;
   child_.reset();
   return end;

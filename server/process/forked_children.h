@@ -23,7 +23,7 @@
 
 #include "base/descriptor.h"
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/storage/children.h"
 
 namespace respite {
@@ -33,7 +33,7 @@ class ForkedChildren final : public Forker {  // runs BGSAVE, BGREWRITEAOF … i
   // A function that runs first in a new child: it sets the title, the processors and the oom-score-adj of the child.
   using Preparation = std::function<void(ChildWork)>;
 
-  ForkedChildren(const Pace& pace, Logger& log, Preparation prepare);
+  ForkedChildren(const RealClock& real_clock, Logger& log, Preparation prepare);
   ~ForkedChildren() override;
   ForkedChildren(const ForkedChildren&) = delete;
   ForkedChildren& operator=(const ForkedChildren&) = delete;
@@ -56,7 +56,7 @@ class ForkedChildren final : public Forker {  // runs BGSAVE, BGREWRITEAOF … i
   void ReadReports();  // updates the progress of child_
   std::optional<ChildEnd> Reap(int options);
 
-  const Pace& pace_;
+  const RealClock& real_clock_;
   Logger& log_;
   Preparation prepare_;          // function that runs first in a new child
   std::optional<Child> child_;   // the child that runs now; nullopt: none

@@ -32,8 +32,8 @@ constexpr Bytes kCopied = "copied to the server that begins again";
 NodeServer::NodeServer(const Parts& parts)
     : parts_(parts),
       files_(system_files_, *parts.config.settings().folder),
-      children_(parts.pace, parts.log, [this](ChildWork work) { parts_.owner.PrepareChild(*this, work); }),
-      last_client_ms_(parts.pace.NowMs()) {}
+      children_(parts.real_clock, parts.log, [this](ChildWork work) { parts_.owner.PrepareChild(*this, work); }),
+      last_client_ms_(parts.real_clock.NowMs()) {}
 
 NodeServer::~NodeServer() { Discard(); }
 
@@ -54,8 +54,8 @@ NodeServer::Step NodeServer::Build(WatchedLoop& loop) {
 }
 
 Node::Parts NodeServer::MakeNodeParts() {
-  Node::Parts node = {parts_.config,         parts_.clock, parts_.pace, parts_.log,
-                      HashKey::FromKernel(), SystemSeed(), files_,      children_};
+  Node::Parts node = {parts_.config, parts_.clock, parts_.real_clock, parts_.log, HashKey::FromKernel(),
+                      SystemSeed(),  files_,       children_};
   if (!settings().hash_seed.empty()) {
     // As in Valkey, all servers with the same `hash-seed` return the keys of SCAN in the same order.
     const auto digest = Sha256(settings().hash_seed);
@@ -124,7 +124,7 @@ bool NodeServer::HasClients() const {
 // client.
 void NodeServer::MeasureIdleTime() {
   if (settings().exit_on_idle == 0) return;
-  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t now_ms = parts_.real_clock.NowMs();
   const uint64_t before = std::exchange(accepted_connection_count_, services().env.stats.connections);
   if (HasClients() || accepted_connection_count_ != before) last_client_ms_ = now_ms;
   idle_ms_ = now_ms - last_client_ms_;
@@ -263,9 +263,9 @@ LoadOutcome NodeServer::ReadData() {
 void NodeServer::InheritTestState(const NodeServer& before) {
   Lab& lab = before.services().lab;
   services().lab.clock.Restore(lab.clock.Save());
-  services().lab.journal.Continue(lab.journal);
-  services().lab.lint.Continue(lab.lint);
-  services().lab.missing.Continue(lab.missing);
+  services().lab.journal.TakeOverFrom(lab.journal);
+  services().lab.lint.TakeOverFrom(lab.lint);
+  services().lab.missing.TakeOverFrom(lab.missing);
 }
 
 void NodeServer::ConnectToPeers() {

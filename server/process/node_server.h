@@ -30,7 +30,7 @@
 namespace respite {
 
 struct WatchedLoop {  // an event loop, and a watchdog that detects if the loop is blocked
-  explicit WatchedLoop(const Pace& pace) : loop(pace) {}
+  explicit WatchedLoop(const RealClock& real_clock) : loop(real_clock) {}
   EventLoop loop;
   Watchdog watchdog;  // logs a stack trace if the loop is blocked
 };
@@ -60,7 +60,7 @@ class NodeServer {  // one Redis server of this process
     Config& config;  // configuration of this server
     Logger& log;
     const Clock& clock;  // clock of the machine: Unix time and monotonic time
-    const Pace& pace;
+    const RealClock& real_clock;
     uint32_t nodes;   // number of servers of the process
     uint64_t number;  // from 0; unique for each server of the process, and equal in each run
     // If set, each server of the process makes the same random choices in each run. nullopt: the choices differ.
@@ -95,7 +95,7 @@ class NodeServer {  // one Redis server of this process
   std::optional<std::string> ReadNodesFile();  // content of nodes.conf, maybe empty; nullopt: failed
   struct InitialCluster {  // the nodes of the cluster at its start, used instead of the file nodes.conf
     std::string text;      // initial nodes, in the format of nodes.conf
-    ClusterMode::Belief belief = ClusterMode::Belief::kOwn;  // whether other nodes agree with `text`
+    ClusterMode::NodesFileTrust belief = ClusterMode::NodesFileTrust::kOwn;  // whether other nodes agree with `text`
   };
   void SetInitialCluster(InitialCluster start) { initial_cluster_ = std::move(start); }  // replaces nodes.conf
 

@@ -55,7 +55,7 @@ void ServerProcess::PrepareWorlds() {
                                                                              .loop = *main_loop_,
                                                                              .config = config_,
                                                                              .clock = clock_,
-                                                                             .pace = pace_});
+                                                                             .real_clock = real_clock_});
 }
 
 // Makes restarts possible. Servers with their own thread cannot restart: such a server is created and destroyed on its
@@ -64,7 +64,7 @@ void ServerProcess::PrepareRestarts() {
   const bool has_threads = plan_ && config_.settings().node_threads;
   if (IsSentinel() || has_threads || config_.settings().test_commands == Permission::kNever) return;
   restarts_ = std::make_unique<NodeRestarts>(*this, hosted_servers_, *main_loop_);
-  if (plan_) members_ = std::make_unique<NodeMembers>(*restarts_, hosted_servers_, pace_);
+  if (plan_) members_ = std::make_unique<NodeMembers>(*restarts_, hosted_servers_, real_clock_);
 }
 
 void ServerProcess::HandleServerRestarted(HostedServer& hosted) {
@@ -157,14 +157,14 @@ uint32_t ServerProcess::CountNodes() const { return plan_ ? static_cast<uint32_t
 
 ServerProcess::Step ServerProcess::PrepareToServe() {
   BindToProcessors(config_.settings().server_cpulist);  // later threads inherit it
-  main_loop_ = std::make_unique<WatchedLoop>(pace_);
+  main_loop_ = std::make_unique<WatchedLoop>(real_clock_);
   signals_.emplace();
   WatchSignals();
   if (parent_watch_.pid() != 0) WatchParent();
   seed_ = config_.settings().seed;
   if (!config_.settings().record.empty()) {
     if (!seed_) seed_ = SystemSeed();  // a replay uses it to make equal table orders and random choices
-    recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .pace = pace_, .log = log_});
+    recorder_ = std::make_unique<Recorder>(Recorder::Parts{.files = files_, .real_clock = real_clock_, .log = log_});
   }
   if (CreateServers() == Step::kFailed || BuildNodes() == Step::kFailed) return Step::kFailed;
   WarnAboutBacklog(config_.settings(), log_);
@@ -224,7 +224,7 @@ std::unique_ptr<NodeServer> ServerProcess::MakeServer(const HostedServer& hosted
                                                         .config = hosted.config == nullptr ? config_ : *hosted.config,
                                                         .log = hosted.log == nullptr ? log_ : *hosted.log,
                                                         .clock = clock_,
-                                                        .pace = pace_,
+                                                        .real_clock = real_clock_,
                                                         .nodes = CountNodes(),
                                                         .number = number,
                                                         .seed = seed_,
@@ -255,7 +255,7 @@ ServerProcess::Step ServerProcess::BuildNodes() {
   return RunOnEachServer([this](NodeServer& node) {
     const auto of_node = [&](const HostedServer& hosted) { return hosted.node.get() == &node; };
     HostedServer& hosted = *std::ranges::find_if(hosted_servers_, of_node);
-    if (hosted.thread != nullptr) hosted.loop = std::make_unique<WatchedLoop>(pace_);
+    if (hosted.thread != nullptr) hosted.loop = std::make_unique<WatchedLoop>(real_clock_);
     return node.Build(hosted.loop == nullptr ? *main_loop_ : *hosted.loop);
   });
 }
@@ -345,7 +345,7 @@ void ServerProcess::HandleServerLoaded(const NodeServer& node, Step outcome) {
 
 void ServerProcess::ConnectServers(ServerMode mode) {
   const auto settles = [&](const HostedServer& hosted) { return hosted.node->config().mode() == mode; };
-  const int64_t deadline_ms = pace_.NowMs() + kSettleMs;
+  const int64_t deadline_ms = real_clock_.NowMs() + kSettleMs;
   awaited_server_count_ = static_cast<int>(std::ranges::count_if(hosted_servers_, settles));
   for (HostedServer& hosted : hosted_servers_) {
     if (!settles(hosted)) continue;
@@ -358,7 +358,7 @@ void ServerProcess::ConnectServers(ServerMode mode) {
 }
 
 void ServerProcess::AwaitConnected(NodeServer& node, int64_t deadline_ms) {
-  if (!node.HasAllConnections() && pace_.NowMs() < deadline_ms) {
+  if (!node.HasAllConnections() && real_clock_.NowMs() < deadline_ms) {
     return node.loop().RunAfter(kLookEveryMs, [this, &node, deadline_ms] { AwaitConnected(node, deadline_ms); });
   }
   RunOnMainThread([this, mode = node.config().mode()] {
@@ -463,8 +463,8 @@ void ServerProcess::HandleIdleServer() {
 }
 
 void ServerProcess::ShutDownIdleProcess() {
-  if (is_ending_ || pace_.NowMs() < next_idle_shutdown_ms_) return;
-  next_idle_shutdown_ms_ = pace_.NowMs() + kEndAgainMs;
+  if (is_ending_ || real_clock_.NowMs() < next_idle_shutdown_ms_) return;
+  next_idle_shutdown_ms_ = real_clock_.NowMs() + kEndAgainMs;
   log_.Notice("exit-on-idle: no client for " + DurationText(config_.settings().exit_on_idle) + ". Shutting down.");
   End(SIGTERM);
 }

@@ -131,7 +131,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   const CommandLine& line_;
   ProcessTitle& title_;  // writes the title that ps shows
   SystemClock clock_;    // reads the time of the machine
-  SystemPace pace_;
+  SystemRealClock real_clock_;
   Logger log_;                                 // the log of the process
   std::mutex mutex_;                           // protects title_, oom_score_ and the settings that they use
   OomScore oom_score_;                         // writes oom_score_adj

@@ -54,8 +54,8 @@ Result<int64_t, int> StartedPrograms::Start(const std::vector<std::string>& word
   const int error = posix_spawn(&process, arguments[0], nullptr, signals.Get(), arguments.data(), environ);
   if (error == EAGAIN || error == ENOMEM) return Failure(int{error});
   if (error != 0) {
-    not_started_.push_back({.process = --last_number_, .exit_code = kCannotRunCode});
-    return last_number_;
+    not_started_.push_back({.process = --last_placeholder_pid_, .exit_code = kCannotRunCode});
+    return last_placeholder_pid_;
   }
   running_.push_back(process);
   return int64_t{process};

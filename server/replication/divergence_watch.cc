@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/clients/session.h"
 #include "server/config/settings.h"
 #include "server/execution/durability.h"
@@ -74,7 +74,7 @@ void DivergenceWatch::HandleDiskWriteError() {
     std::abort();
   }
   constexpr int64_t kQuietMs = 10'000;
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (now_ms - warned_at_ms_ < kQuietMs) return;
   warned_at_ms_ = now_ms;
   parts_.env.log.Warning("Replica is applying a command even though it is unable to write to disk.");

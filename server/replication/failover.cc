@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/refusal.h"
 #include "base/str_cat.h"
 #include "server/clients/pause.h"
@@ -63,7 +63,7 @@ void Failover::Start(const FailoverRequest& request) {
   Check(request);
   request_ = request;
   constexpr int64_t kLongestMs = int64_t{1} << 50;  // keeps the sum in range
-  deadline_ms_ = request.timeout_ms == 0 ? 0 : parts_.env.pace.NowMs() + std::min(request.timeout_ms, kLongestMs);
+  deadline_ms_ = request.timeout_ms == 0 ? 0 : parts_.env.real_clock.NowMs() + std::min(request.timeout_ms, kLongestMs);
   state_ = State::kAwaitsSync;
   parts_.env.log.Notice("FAILOVER requested" + (request.target ? " to " + TextOf(*request.target) : "") + ".");
   parts_.pause.PauseWrites(Pause::kFailover);
@@ -71,7 +71,7 @@ void Failover::Start(const FailoverRequest& request) {
 }
 
 void Failover::LookForTarget() {
-  const bool is_late = deadline_ms_ != 0 && parts_.env.pace.NowMs() >= deadline_ms_;
+  const bool is_late = deadline_ms_ != 0 && parts_.env.real_clock.NowMs() >= deadline_ms_;
   if (is_late && request_.is_forced) {
     parts_.env.log.Notice("Failover to " + TextOf(*request_.target) + " time out exceeded, failing over.");
     return HandOver(*request_.target);

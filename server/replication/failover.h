@@ -19,7 +19,7 @@
 
 namespace respite {
 
-class Pace;
+class RealClock;
 class Pause;
 class Replicas;
 struct History;

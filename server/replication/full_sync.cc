@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/pace.h"
 #include "base/random.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "persistence/file_system.h"
 #include "persistence/rdb_file_writer.h"
@@ -40,7 +40,7 @@ std::vector<Session*> FullSync::ReceivingFrom(Source source) const {
 void FullSync::ProvideSnapshot(Session& session) {
   Replica& replica = *session.replica;
   replica.state = Replica::State::kAwaitsSnapshot;
-  replica.waiting_since_ms = parts_.env.pace.NowMs();
+  replica.waiting_since_ms = parts_.env.real_clock.NowMs();
   Logger& log = parts_.env.log;
   if (JoinRunningSnapshot(session)) return;
   if (IsStreaming()) return log.Notice("Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC");
@@ -99,7 +99,7 @@ bool FullSync::GoesThroughPipe(const std::vector<Session*>& waiting) const {
 bool FullSync::IsDue(const std::vector<Session*>& waiting) const {
   if (!GoesThroughPipe(waiting)) return true;
   const Settings& settings = parts_.env.settings;
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.env.real_clock.NowMs();
   const auto most = static_cast<size_t>(settings.repl_diskless_sync_max_replicas);
   if (most != 0 && waiting.size() >= most) return true;
   return std::ranges::any_of(waiting, [&](const Session* session) {
@@ -133,7 +133,7 @@ void FullSync::StartForWaitingReplicas() {
 void FullSync::SendFullResync(Session& session, Replica::State state) {
   Replica& replica = *session.replica;
   replica.state = state;
-  replica.sent_at_ms = parts_.env.pace.NowMs();
+  replica.sent_at_ms = parts_.env.real_clock.NowMs();
   if (!replica.speaks_psync) return;
   const History& history = parts_.data.history;
   session.out.Append(StrCat("+FULLRESYNC ", history.id, " ", replica.sent_offset, "\r\n"));
@@ -145,7 +145,7 @@ void FullSync::StartOnDisk(const std::vector<Session*>& waiting) {
     parts_.env.log.Warning("BGSAVE for replication failed");
     return SendErrorAndClose(waiting);
   }
-  has_made_file_ = true;
+  has_begun_file_ = true;
   parts_.stream.ForgetSelectedDb();
   for (Session* session : waiting) {
     session->replica->sent_offset = parts_.data.history.offset;
@@ -228,7 +228,7 @@ void FullSync::HandlePipeEnd(bool is_whole) {
     }
     parts_.env.log.Notice("Streamed replica with replica " + Replicas::NameOf(*session) +
                           " (socket). Waiting for REPLCONF ACK from replica to enable streaming");
-    session->replica->acked_at_ms = parts_.env.pace.NowMs();
+    session->replica->acked_at_ms = parts_.env.real_clock.NowMs();
     session->replica->state = Replica::State::kAwaitsAck;
     if (session->replica->wants_rdb_only) CloseAfterSnapshot(*session);
   }
@@ -257,7 +257,7 @@ void FullSync::OpenFile(Session& session) {
   replica.file_bytes = bytes.value();
   replica.file_sent_bytes = 0;
   replica.state = Replica::State::kReceives;
-  replica.sent_at_ms = parts_.env.pace.NowMs();
+  replica.sent_at_ms = parts_.env.real_clock.NowMs();
   session.out.Append(StrCat("$", replica.file_bytes, "\r\n"));
 }
 
@@ -291,7 +291,7 @@ void FullSync::SendFile(Session& session) {
 }
 
 void FullSync::EndTurn() {
-  if (parts_.replicas.IsEmpty() && !has_made_file_) return;
+  if (parts_.replicas.IsEmpty() && !has_begun_file_) return;
   if (pipe_ && pipe_->IsPaused()) ContinueReading();
   SendFiles();
 }
@@ -312,8 +312,8 @@ void FullSync::ContinueReading() {
 void FullSync::SendFiles() {
   const std::vector<Session*> receiving = ReceivingFrom(Source::kFile);
   if (receiving.empty()) {
-    if (!has_made_file_ || parts_.snapshots.IsRunning() || !ReplicasIn(Replica::State::kAwaitsEnd).empty()) return;
-    has_made_file_ = false;
+    if (!has_begun_file_ || parts_.snapshots.IsRunning() || !ReplicasIn(Replica::State::kAwaitsEnd).empty()) return;
+    has_begun_file_ = false;
     return parts_.snapshots.RemoveBackgroundSyncFile();
   }
   for (Session* session : receiving) SendFile(*session);

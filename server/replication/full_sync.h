@@ -90,7 +90,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
 
   const Parts parts_;                 // the arguments of the constructor
   std::optional<SnapshotPipe> pipe_;  // reads what the child writes; empty: no snapshot goes through a pipe
-  bool has_made_file_ = false;        // true: a BGSAVE for replicas has begun, whose file rdb-del-sync-files may remove
+  bool has_begun_file_ = false;       // true: a BGSAVE for replicas has begun, whose file rdb-del-sync-files may remove
 };
 
 }  // namespace respite

@@ -7,8 +7,8 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/pace.h"
 #include "base/random.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "protocol/request_text.h"
@@ -62,12 +62,12 @@ void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
   if (data == Data::kOther) last_linked_at_ms_.reset();
   may_continue_ = continues;
   last_error_.clear();
-  down_since_ms_ = parts_.services.env.pace.NowMs();
+  down_since_ms_ = NowMs();
   Retry();
 }
 
 bool PrimaryLink::IsWaitingToRetry() const {
-  return state_ == State::kFailed || (state_ == State::kConnect && parts_.services.env.pace.NowMs() < retry_at_ms_);
+  return state_ == State::kFailed || (state_ == State::kConnect && NowMs() < retry_at_ms_);
 }
 
 void PrimaryLink::Retry() {
@@ -101,21 +101,21 @@ void PrimaryLink::DropLink() {
 
 void PrimaryLink::Connect() {
   const Services& services = parts_.services;
-  if (!parts_.services.env.network || !services.env.settings.replicaof) return;
   const Settings& settings = services.env.settings;
+  if (!services.env.network || !settings.replicaof) return;
   const PrimaryAddress& primary = *settings.replicaof;
   if (primary.host.empty()) return;  // a cluster's primary whose address is not known yet
   services.env.log.Notice(StrCat("Connecting to MASTER ", primary.host, ":", primary.port));
   state_ = State::kConnecting;
-  began_ms_ = services.env.pace.NowMs();
+  began_ms_ = NowMs();
   ++current_sync_attempts_;
   ++total_sync_attempts_;
   line_.clear();
-  link_ = parts_.services.env.network->Connect({.host = primary.host,
-                                                .port = primary.port,
-                                                .source = settings.bind_source_addr,
-                                                .uses_tls = settings.tls_replication},
-                                               *this);
+  link_ = services.env.network->Connect({.host = primary.host,
+                                         .port = primary.port,
+                                         .source = settings.bind_source_addr,
+                                         .uses_tls = settings.tls_replication},
+                                        *this);
   services.env.log.Notice("MASTER <-> REPLICA sync started");
 }
 
@@ -128,7 +128,7 @@ void PrimaryLink::Reconnect(const std::string& reason) {
   DropLink();
   state_ = State::kConnect;
   if (!was_linked) return;  // the timer retries
-  down_since_ms_ = services.env.pace.NowMs();
+  down_since_ms_ = NowMs();
   current_sync_attempts_ = 0;
   if (down_since_ms_ - linked_since_ms_ < kShortLinkMs) return;  // the timer retries: the next link may be as short
   services.env.log.Notice(StrCat("Reconnecting to MASTER ", services.env.settings.replicaof->host, ":",
@@ -139,7 +139,7 @@ void PrimaryLink::Reconnect(const std::string& reason) {
 void PrimaryLink::OnConnected() {
   const Services& services = parts_.services;
   services.env.log.Notice("Non blocking connect for SYNC fired the event.");
-  last_io_ms_ = services.env.pace.NowMs();
+  last_io_ms_ = NowMs();
   state_ = State::kHandshake;
   handshake_.emplace(
       Handshake::Parts{services.env, services.data.dataset.history, parts_.failover},
@@ -175,7 +175,7 @@ bool PrimaryLink::AwaitsTakeover() const {
 }
 
 void PrimaryLink::OnReceived(Bytes bytes) {
-  last_io_ms_ = parts_.services.env.pace.NowMs();
+  last_io_ms_ = NowMs();
   // While a script runs or a snapshot loads, nothing else may change the data. So input that arrives meanwhile waits
   // until the script or the load has ended.
   const bool must_wait = parts_.services.env.phase.IsInLongTask() || resume_posted_ || !unprocessed_input_.empty();
@@ -311,16 +311,15 @@ void PrimaryLink::HandleFailedSnapshot() {
 }
 
 void PrimaryLink::DelayRetry() {
-  const Services& services = parts_.services;
   const int64_t delay_ms = std::min(kFirstRetryDelayMs << std::min(failed_snapshot_count_++, 10), kLongestRetryDelayMs);
-  retry_at_ms_ = services.env.pace.NowMs() + delay_ms;
-  services.env.log.Notice(StrCat("MASTER <-> REPLICA sync: the next attempt is in ", delay_ms / 1000,
-                                 " seconds. REPLICAOF with the same host and port starts it now"));
+  retry_at_ms_ = NowMs() + delay_ms;
+  parts_.services.env.log.Notice(StrCat("MASTER <-> REPLICA sync: the next attempt is in ", delay_ms / 1000,
+                                        " seconds. REPLICAOF with the same host and port starts it now"));
 }
 
 void PrimaryLink::SendKeepAliveWhileLoading() {
   if (state_ != State::kLoading || link_ == nullptr) return;
-  const int64_t now_ms = parts_.services.env.pace.NowMs();
+  const int64_t now_ms = NowMs();
   if (now_ms - last_keep_alive_ms_ < kSayEveryMs) return;
   last_keep_alive_ms_ = now_ms;
   link_->Send("\n");
@@ -341,7 +340,7 @@ void PrimaryLink::BecomeLinked(int db) {
   session.addresses.local = link_->LocalAddress();
   session.db = db;
   state_ = State::kLinked;
-  const int64_t now_ms = services.env.pace.NowMs();
+  const int64_t now_ms = NowMs();
   if (linked_since_ms_ != 0) total_down_ms_ += now_ms - down_since_ms_;
   linked_since_ms_ = now_ms;
   last_error_.clear();
@@ -414,7 +413,7 @@ void PrimaryLink::EndAtFailedCommand() {
   DropLink();
   state_ = State::kFailed;
   last_error_ = OneLineError(reason);
-  down_since_ms_ = services.env.pace.NowMs();
+  down_since_ms_ = NowMs();
   parts_.replicas.CloseAllAfterOutput();  // when they ask again, they learn that the link is down
   services.env.log.Warning(
       StrCat(reason, ". The link has ended at offset ", services.data.dataset.history.offset,
@@ -425,7 +424,7 @@ void PrimaryLink::EndAtFailedCommand() {
 // Reconnects later for a full resynchronisation. A partial one would bring the same invalid bytes again.
 void PrimaryLink::EndAtProtocolError() {
   CloseSession();
-  down_since_ms_ = parts_.services.env.pace.NowMs();
+  down_since_ms_ = NowMs();
   Reconnect("The master's stream contains a protocol error");
   may_continue_ = Handshake::MayContinue::kNo;
   DelayRetry();
@@ -497,10 +496,10 @@ int64_t PrimaryLink::OffsetOnDisk() {
   // safe yet.
   if (parts_.services.storage.aof.state() != AppendOnlyFile::State::kOn) return offset_on_disk_;
   AofWriter& writer = parts_.services.storage.aof.writer();
-  if (writer.SyncedBytes() >= mark_.journaled) {
+  if (writer.SyncedBytes() >= mark_.appended_bytes) {
     offset_on_disk_ = mark_.offset;
     mark_ = {writer.AppendedBytes(), parts_.services.data.dataset.history.offset};
-    if (writer.SyncedBytes() >= mark_.journaled) offset_on_disk_ = mark_.offset;
+    if (writer.SyncedBytes() >= mark_.appended_bytes) offset_on_disk_ = mark_.offset;
   }
   return offset_on_disk_;
 }
@@ -524,7 +523,7 @@ void PrimaryLink::Close() {
   if (state_ != State::kLinked) return;  // this class closes the session itself
   state_ = State::kConnect;
   DropLink();
-  down_since_ms_ = parts_.services.env.pace.NowMs();
+  down_since_ms_ = NowMs();
   last_linked_at_ms_ = down_since_ms_;
   last_error_ = "Connection with master lost.";
   parts_.services.env.log.Notice(last_error_);
@@ -532,7 +531,7 @@ void PrimaryLink::Close() {
 
 void PrimaryLink::CloseSession() {
   if (session_ == nullptr) return;
-  last_linked_at_ms_ = parts_.services.env.pace.NowMs();
+  last_linked_at_ms_ = NowMs();
   AdvanceHistoryOffset();
   state_ = State::kConnect;
   parts_.services.env.log.Notice("Caching the disconnected master state.");
@@ -541,8 +540,10 @@ void PrimaryLink::CloseSession() {
   unprocessed_input_.clear();
 }
 
+int64_t PrimaryLink::NowMs() const { return parts_.services.env.real_clock.NowMs(); }
+
 bool PrimaryLink::IsLate(int64_t since_ms) const {
-  return parts_.services.env.pace.NowMs() - since_ms > int64_t{parts_.services.env.settings.repl_timeout} * 1000;
+  return NowMs() - since_ms > int64_t{parts_.services.env.settings.repl_timeout} * 1000;
 }
 
 void PrimaryLink::Cron() {
@@ -552,7 +553,7 @@ void PrimaryLink::Cron() {
     case State::kFailed:
       return;
     case State::kConnect:
-      if (parts_.services.env.pace.NowMs() >= retry_at_ms_) Connect();
+      if (NowMs() >= retry_at_ms_) Connect();
       return;
     case State::kConnecting:
     case State::kHandshake:
@@ -565,25 +566,24 @@ void PrimaryLink::Cron() {
           "parameter in redis.conf to a larger value.");
     case State::kLinked:
       if (IsLate(last_io_ms_)) return Reconnect("MASTER timeout: no data nor PING received...");
-      if (parts_.services.env.pace.NowMs() - linked_since_ms_ >= kLongestRetryDelayMs) failed_snapshot_count_ = 0;
+      if (NowMs() - linked_since_ms_ >= kLongestRetryDelayMs) failed_snapshot_count_ = 0;
       return Acknowledge();
   }
 }
 
 PrimaryLink::Figures PrimaryLink::GetFigures() const {
-  const int64_t now_ms = parts_.services.env.pace.NowMs();
+  const int64_t now_ms = NowMs();
   const int64_t io_s = (now_ms - last_io_ms_) / 1000;
-  const int64_t age_s = last_linked_at_ms_ ? (now_ms - *last_linked_at_ms_) / 1000 : -1;
   const bool is_linked = state_ == State::kLinked;
-  const int64_t down_ms = total_down_ms_ + (is_linked || linked_since_ms_ == 0 ? 0 : now_ms - down_since_ms_);
+  const int64_t down_ms = is_linked || linked_since_ms_ == 0 ? 0 : now_ms - down_since_ms_;
   Figures figures{.transfer_io_s = io_s,
                   .down_s = (now_ms - down_since_ms_) / 1000,
-                  .data_age_s = age_s,
+                  .data_age_s = last_linked_at_ms_ ? (now_ms - *last_linked_at_ms_) / 1000 : -1,
                   .read_offset = parts_.services.data.dataset.history.offset,
                   .current_sync_attempts = current_sync_attempts_,
                   .total_sync_attempts = total_sync_attempts_,
-                  .up_since_s = is_linked ? (now_ms - linked_since_ms_) / 1000 : -1,
-                  .total_down_s = down_ms / 1000};
+                  .up_for_s = is_linked ? (now_ms - linked_since_ms_) / 1000 : -1,
+                  .total_down_s = (total_down_ms_ + down_ms) / 1000};
   if (state_ == State::kConnect && now_ms < retry_at_ms_) figures.retry_in_s = (retry_at_ms_ - now_ms + 999) / 1000;
   if (is_linked) {
     figures.last_io_s = figures.data_age_s = io_s;

@@ -75,7 +75,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
     int64_t retry_in_s = -1;        // in how many seconds the next attempt begins; -1: none is delayed
     int64_t current_sync_attempts;  // number of attempts to connect since the link was last up
     int64_t total_sync_attempts;    // number of attempts to connect since this server started
-    int64_t up_since_s;             // for how many seconds the link has been up; -1: it is down
+    int64_t up_for_s;               // for how many seconds the link has been up; -1: it is down
     int64_t total_down_s;           // for how many seconds the link was down in total, since it was first up
   };
   Figures GetFigures() const;                                    // figures of the link, for INFO and ROLE
@@ -126,6 +126,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t OffsetOnDisk();               // replication offset up to which the append-only file is synced
   void ForgetOffsetOnDisk();            // the data is of another history now: sets offset_on_disk_ to 0
   void CloseSession();                  // closes the session of the stream; the replication offset stays, for PSYNC
+  int64_t NowMs() const;                // the real time in ms
   bool IsLate(int64_t since_ms) const;  // whether `since_ms` is longer ago than repl-timeout
 
   const Parts parts_;           // the arguments of the constructor
@@ -161,10 +162,10 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   std::string unprocessed_input_;         // input that has arrived, but cannot be handled yet
   bool resume_posted_ = false;            // true: Continue will run in a later turn
   bool owes_ack_ = false;                 // true: EndTurn must send REPLCONF ACK
-  // When AofWriter::SyncedBytes() reaches `journaled`, the history is safe on disk up to `offset`.
-  struct Mark {              // a replication offset, and how much the append-only file had got by then
-    uint64_t journaled = 0;  // value of AofWriter::AppendedBytes() at this offset
-    int64_t offset = 0;      // replication offset
+  // When AofWriter::SyncedBytes() reaches `appended_bytes`, the history is safe on disk up to `offset`.
+  struct Mark {                   // a replication offset, and how much the append-only file had got by then
+    uint64_t appended_bytes = 0;  // value of AofWriter::AppendedBytes() at this offset
+    int64_t offset = 0;           // replication offset
   };
   Mark mark_;                   // the replication offset to which the append-only file is being synced
   int64_t offset_on_disk_ = 0;  // replication offset up to which the append-only file is synced

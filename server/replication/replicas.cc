@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "server/clients/client_limits.h"
 #include "server/clients/client_text.h"
@@ -19,7 +19,7 @@
 namespace respite {
 
 Replicas::Replicas(const Parts& parts)
-    : parts_(parts), pinged_at_ms_(parts.env.pace.NowMs()), no_replica_since_ms_(parts.env.pace.NowMs()) {}
+    : parts_(parts), pinged_at_ms_(parts.env.real_clock.NowMs()), no_replica_since_ms_(parts.env.real_clock.NowMs()) {}
 
 void Replicas::Attach(Session& session) {
   session.kind = SessionKind::kReplica;
@@ -31,7 +31,7 @@ void Replicas::Attach(Session& session) {
 bool Replicas::Forget(Session& session) {
   if (std::erase(all_, &session) == 0) return false;
   parts_.env.log.Notice("Connection with replica " + NameOf(session) + " lost.");
-  if (all_.empty()) no_replica_since_ms_ = parts_.env.pace.NowMs();
+  if (all_.empty()) no_replica_since_ms_ = parts_.env.real_clock.NowMs();
   RecountGoodReplicas();
   return true;
 }
@@ -90,7 +90,7 @@ Bytes Replicas::StateNameOf(const Replica& replica) {
 void Replicas::PutOnline(Session& session) {
   Replica& replica = *session.replica;
   replica.state = Replica::State::kOnline;
-  replica.acked_at_ms = parts_.env.pace.NowMs();
+  replica.acked_at_ms = parts_.env.real_clock.NowMs();
   replica.waiting_bytes = 0;
   RecountGoodReplicas();
   SendStream(session, replica);
@@ -140,7 +140,7 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   if (replica.state == Replica::State::kOnline || replica.state == Replica::State::kAwaitsAck) replica.has_data = true;
   replica.acked_offset = std::max(replica.acked_offset, offset);
   replica.acked_disk_offset = std::max(replica.acked_disk_offset, offset_on_disk);
-  replica.acked_at_ms = parts_.env.pace.NowMs();
+  replica.acked_at_ms = parts_.env.real_clock.NowMs();
   has_new_acks_ = true;
   RecountGoodReplicas();
   if (replica.state != Replica::State::kAwaitsAck) return;
@@ -167,7 +167,7 @@ int64_t Replicas::SyncedReplicaCount(int64_t offset) const {
 }
 
 void Replicas::RecountGoodReplicas() {
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.env.real_clock.NowMs();
   const int64_t lag_max_s = parts_.env.settings.min_replicas_max_lag;
   parts_.role.good_replicas = std::count_if(all_.begin(), all_.end(), [&](const Session* session) {
     return IsOnlineWithData(*session->replica) && (now_ms - session->replica->acked_at_ms) / 1000 <= lag_max_s;
@@ -206,7 +206,7 @@ void Replicas::LogLaggingReplicas() const {
       continue;
     }
     const bool is_online = replica.state == Replica::State::kOnline;
-    const int64_t lag_s = is_online ? (parts_.env.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
+    const int64_t lag_s = is_online ? (parts_.env.real_clock.NowMs() - replica.acked_at_ms) / 1000 : 0;
     parts_.env.log.Notice(StrCat("Lagging replica ", NameOf(*session), " reported offset ",
                                  parts_.data.history.offset - replica.acked_offset, " behind master, lag=", lag_s,
                                  ", state=", StateNameOf(replica), "."));
@@ -215,7 +215,7 @@ void Replicas::LogLaggingReplicas() const {
 }
 
 void Replicas::Cron(Pings pings) {
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.env.real_clock.NowMs();
   const int64_t period_ms = int64_t{parts_.env.settings.repl_ping_replica_period} * 1000;
   if (!all_.empty() && pings == Pings::kAllowed && now_ms - pinged_at_ms_ >= period_ms) {
     pinged_at_ms_ = now_ms;
@@ -242,16 +242,16 @@ void Replicas::RecordSignsOfLife(Session& session) {
   Replica& replica = *session.replica;
   if (session.usage.bytes_in != replica.received_bytes) {
     replica.received_bytes = session.usage.bytes_in;
-    replica.received_at_ms = parts_.env.pace.NowMs();
+    replica.received_at_ms = parts_.env.real_clock.NowMs();
   }
   const bool is_stuck = session.usage.bytes_out == replica.sent_bytes && !session.out.IsEmpty();
   if (replica.state == Replica::State::kReceives && is_stuck) return;
   replica.sent_bytes = session.usage.bytes_out;
-  replica.sent_at_ms = parts_.env.pace.NowMs();
+  replica.sent_at_ms = parts_.env.real_clock.NowMs();
 }
 
 void Replicas::CloseTimedOutReplicas() {
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.env.real_clock.NowMs();
   const int64_t timeout_ms = int64_t{parts_.env.settings.repl_timeout} * 1000;
   const std::vector<Session*> all = all_;
   for (Session* session : all) {
@@ -267,11 +267,11 @@ void Replicas::CloseTimedOutReplicas() {
   }
 }
 
-void Replicas::StartBacklogTtl() { no_replica_since_ms_ = parts_.env.pace.NowMs(); }
+void Replicas::StartBacklogTtl() { no_replica_since_ms_ = parts_.env.real_clock.NowMs(); }
 
 bool Replicas::IsBacklogStale() const {
   const int64_t ttl_s = parts_.env.settings.repl_backlog_ttl;
-  return all_.empty() && ttl_s != 0 && (parts_.env.pace.NowMs() - no_replica_since_ms_) / 1000 > ttl_s;
+  return all_.empty() && ttl_s != 0 && (parts_.env.real_clock.NowMs() - no_replica_since_ms_) / 1000 > ttl_s;
 }
 
 }  // namespace respite

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/refusal.h"
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
@@ -313,7 +313,7 @@ bool Replication::TryContinue(Session& session, const SyncRequest& request) {
 
 void Replication::Tick() {
   if (local_keys_.Count() != 0) local_keys_.RemoveExpired();
-  const int64_t now_ms = services_.env.pace.NowMs();
+  const int64_t now_ms = services_.env.real_clock.NowMs();
   if (now_ms - ticked_at_ms_ < (IsFailingOver() ? kFailoverCronMs : kCronMs)) return;
   ticked_at_ms_ = now_ms;
   Cron();

@@ -6,13 +6,13 @@
 namespace respite {
 
 Runtime::Runtime(const Parts& parts)
-    : latency(parts.config.settings(), parts.clock, parts.pace),
+    : latency(parts.config.settings(), parts.clock, parts.real_clock),
       env{.config = parts.config,
           .settings = parts.config.settings(),
           .dialect = DialectOf(parts.config.settings().emulate),
           .commands = parts.commands,
           .clock = parts.clock,
-          .pace = parts.pace,
+          .real_clock = parts.real_clock,
           .log = parts.log,
           .files = parts.files,
           .host = host,

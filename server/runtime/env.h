@@ -20,7 +20,7 @@ struct Dialect;
 class FileSystem;
 class Logger;
 class Network;
-class Pace;
+class RealClock;
 
 struct Env {                          // what every part of a server may use: settings, clock, log, timers …
   Config& config;                     // the directives, and what CONFIG SET calls after a change
@@ -28,7 +28,7 @@ struct Env {                          // what every part of a server may use: se
   const Dialect& dialect;             // the Redis or Valkey version that `emulate` names
   CommandTable& commands;             // all commands of the server, with their statistics
   const Clock& clock;                 // time that clients see, and TEST CLOCK can move
-  const Pace& pace;                   // real time, which TEST CLOCK cannot move
+  const RealClock& real_clock;        // real time, which TEST CLOCK cannot move
   Logger& log;                        // the server's log
   FileSystem& files;                  // all access to the disk
   const LateBound<Host>& host;        // the event loop
@@ -40,14 +40,14 @@ struct Env {                          // what every part of a server may use: se
   DebugSwitches& debug;               // switches that the command DEBUG changes
 };
 
-struct Runtime {             // owns the parts of an Env that are made for one server
-  struct Parts {             // the objects that Runtime uses; its constructor gets them
-    Config& config;          // the directives, and what CONFIG SET calls after a change
-    CommandTable& commands;  // all commands of the server, with their statistics
-    const Clock& clock;      // time that clients see, and TEST CLOCK can move
-    const Pace& pace;        // real time, which TEST CLOCK cannot move
-    Logger& log;             // the server's log
-    FileSystem& files;       // all access to the disk
+struct Runtime {                  // owns the parts of an Env that are made for one server
+  struct Parts {                  // the objects that Runtime uses; its constructor gets them
+    Config& config;               // the directives, and what CONFIG SET calls after a change
+    CommandTable& commands;       // all commands of the server, with their statistics
+    const Clock& clock;           // time that clients see, and TEST CLOCK can move
+    const RealClock& real_clock;  // real time, which TEST CLOCK cannot move
+    Logger& log;                  // the server's log
+    FileSystem& files;            // all access to the disk
   };
   explicit Runtime(const Parts& parts);
   Runtime(const Runtime&) = delete;

@@ -18,7 +18,7 @@ class Host {  // interface of a server to its event loop; in tests, to a fixture
   virtual void WakeAt(int64_t monotonic_ms) = 0;  // runs the timers when the clock reaches this time
   // Sets the real time, in µs, at which the Host must start a Turn, independently of the Clock. Each call replaces the
   // time of the earlier call.
-  virtual void StartTurnAt(int64_t pace_us) = 0;  // starts a Turn of the event loop at this time
+  virtual void StartTurnAt(int64_t real_us) = 0;  // starts a Turn of the event loop at this time
 };
 
 }  // namespace respite

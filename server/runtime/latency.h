@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/config/settings.h"
 
 namespace respite {
@@ -27,11 +27,11 @@ class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENC
     int64_t max_ms = 0;           // duration of the slowest one, which `samples` may no longer have
   };
 
-  LatencyMonitor(const Settings& settings, const Clock& clock, const Pace& pace)
-      : settings_(settings), clock_(clock), pace_(pace) {}
+  LatencyMonitor(const Settings& settings, const Clock& clock, const RealClock& real_clock)
+      : settings_(settings), clock_(clock), real_clock_(real_clock) {}
 
   bool IsOn() const { return settings_.latency_monitor_threshold != 0; }  // true: latency-monitor-threshold is set
-  int64_t NowUs() const { return pace_.NowUs(); }                         // real time in µs
+  int64_t NowUs() const { return real_clock_.NowUs(); }                   // real time in µs
   // Calls Add if the event took at least latency-monitor-threshold ms. Cost of a shorter event: two comparisons.
   void Note(Bytes event, int64_t elapsed_us) {  // records an event, if slow enough
     if (IsOn() && elapsed_us / 1000 >= settings_.latency_monitor_threshold)
@@ -52,7 +52,7 @@ class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENC
  private:
   const Settings& settings_;                          // values of the directives
   const Clock& clock_;                                // time that clients see, and TEST CLOCK can move
-  const Pace& pace_;                                  // real time, which TEST CLOCK cannot move
+  const RealClock& real_clock_;                       // real time, which TEST CLOCK cannot move
   std::map<std::string, Event, std::less<>> events_;  // the slow events of each kind, by name
 };
 

@@ -1,5 +1,5 @@
 // Timers: work that becomes due at a time of the Clock: timeouts of blocked clients, pauses, and deadlines of keys
-// while a test moves the clock. TEST CLOCK can stop and move the Clock; work that depends on real time uses Pace
+// while a test moves the clock. TEST CLOCK can stop and move the Clock; work that depends on real time uses RealClock
 // instead.
 #pragma once
 

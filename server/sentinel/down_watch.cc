@@ -82,7 +82,7 @@ void DownWatch::CheckObjectivelyDown(Primary& primary) {
   primary.objectively_down_since_ms = core_.NowMs();
 }
 
-void DownWatch::AskOtherSentinels(Primary& primary, Pace pace) {
+void DownWatch::AskOtherSentinels(Primary& primary, AskTiming real_clock) {
   for (const auto& [id, sentinel] : primary.sentinels) {
     const int64_t elapsed_ms = core_.NowMs() - sentinel->last_opinion_ms;
     if (elapsed_ms > core_.periods().ask * kOpinionPeriods) {
@@ -90,7 +90,7 @@ void DownWatch::AskOtherSentinels(Primary& primary, Pace pace) {
       sentinel->voted_for.clear();
     }
     if (!primary.is_down || sentinel->link->IsDisconnected()) continue;
-    if (pace == Pace::kNow || elapsed_ms >= core_.periods().ask) RequestOpinion(primary, *sentinel);
+    if (real_clock == AskTiming::kNow || elapsed_ms >= core_.periods().ask) RequestOpinion(primary, *sentinel);
   }
 }
 

@@ -21,8 +21,8 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
 
   // When AskOtherSentinels asks the other Sentinels about a primary that this Sentinel considers down. kWhenDue: each
   // at most once per SentinelPeriods::ask. kNow: also Sentinels that have just answered.
-  enum class Pace : uint8_t { kWhenDue, kNow };
-  void AskOtherSentinels(Primary& primary, Pace pace);             // asks about `primary`; in a failover, for votes too
+  enum class AskTiming : uint8_t { kWhenDue, kNow };
+  void AskOtherSentinels(Primary& primary, AskTiming real_clock);  // asks about `primary`; in a failover, for votes too
   void SetOpinionHandler(std::function<void(Primary&)> handler) {  // called after each Sentinel's answer
     on_opinion_ = std::move(handler);
   }

@@ -111,7 +111,7 @@ void HelloProtocol::ApplyConfig(Primary& primary, const PeerSentinel& sender, co
                                     hello.primary_host, " ", hello.primary_port));
   const SentinelAddress former = primary.address;
   list_.ChangeAddress(primary, hello.primary_host, hello.primary_port);
-  events_.RunReconfigurationScript(primary, SentinelEvents::Part::kObserver, former, primary.address);
+  events_.RunReconfigurationScript(primary, SentinelEvents::FailoverPart::kObserver, former, primary.address);
 }
 
 std::string HelloProtocol::OwnIp(const Instance& instance) const {

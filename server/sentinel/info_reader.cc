@@ -149,7 +149,7 @@ bool InfoReader::IsUpAndPrimary(const Primary& primary) const {
          core_.NowMs() - primary.info_ms < core_.periods().info * kFreshInfoPeriods;
 }
 
-bool InfoReader::WasUpFor(const WatchedReplica& replica, int64_t ms) const {
+bool InfoReader::HasNotGoneDownFor(const WatchedReplica& replica, int64_t ms) const {
   return replica.down_since_ms == 0 || core_.NowMs() - replica.down_since_ms > ms;
 }
 
@@ -157,11 +157,12 @@ bool InfoReader::WasUpFor(const WatchedReplica& replica, int64_t ms) const {
 // continues. Otherwise the replica is a former primary that has returned, and must become a replica.
 void InfoReader::HandlePrimaryRole(WatchedReplica& replica) {
   Primary& primary = replica.primary;
-  if (replica.is_promoted && primary.is_failing_over && primary.failover_state == FailoverState::kWaitPromotion) {
+  if (replica.is_chosen_for_promotion && primary.is_failing_over &&
+      primary.failover_state == FailoverState::kWaitPromotion) {
     return failover_.HandlePromotion(replica);
   }
   const int64_t wait_ms = core_.periods().publish * kRolePublishPeriods;
-  if (replica.is_promoted || !IsUpAndPrimary(primary) || !WasUpFor(replica, wait_ms) ||
+  if (replica.is_chosen_for_promotion || !IsUpAndPrimary(primary) || !HasNotGoneDownFor(replica, wait_ms) ||
       core_.NowMs() - replica.role_since_ms <= wait_ms) {
     return;
   }
@@ -175,7 +176,7 @@ void InfoReader::CorrectReportedPrimary(WatchedReplica& replica) {
       core_.IsHostOf(primary.address, replica.reported_primary_host))
     return;
   const int64_t wait_ms = primary.failover_timeout_ms;
-  if (!IsUpAndPrimary(primary) || !WasUpFor(replica, wait_ms) ||
+  if (!IsUpAndPrimary(primary) || !HasNotGoneDownFor(replica, wait_ms) ||
       core_.NowMs() - replica.reported_primary_since_ms <= wait_ms)
     return;
   replicaof_sender_.Follow(replica, primary.address);

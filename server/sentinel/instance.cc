@@ -6,8 +6,9 @@ namespace respite {
 
 namespace {
 
-InstanceLink::Wires WiresOf(InstanceKind kind) {
-  return kind == InstanceKind::kSentinel ? InstanceLink::Wires::kCommands : InstanceLink::Wires::kCommandsAndHello;
+InstanceLink::ConnectionKinds WiresOf(InstanceKind kind) {
+  return kind == InstanceKind::kSentinel ? InstanceLink::ConnectionKinds::kCommands
+                                         : InstanceLink::ConnectionKinds::kCommandsAndHello;
 }
 
 ReportedRole RoleOf(InstanceKind kind) {

@@ -1,7 +1,7 @@
 // Instance: a server or Sentinel that this Sentinel has a link to: a watched primary, a replica of one, or another
 // Sentinel that watches one.
 //
-// Times are in milliseconds, and real times (class Pace), which TEST CLOCK cannot move. kLongAgo means never.
+// Times are in milliseconds, and real times (class RealClock), which TEST CLOCK cannot move. kLongAgo means never.
 #pragma once
 
 #include <cstdint>
@@ -89,10 +89,10 @@ struct WatchedReplica final : ServerInstance {  // a replica of a watched primar
   WatchedReplica(std::string its_name, SentinelAddress its_address, Primary& its_primary, int64_t now_ms)
       : ServerInstance(InstanceKind::kReplica, std::move(its_name), std::move(its_address), its_primary, now_ms) {}
 
-  int priority = 100;        // replica-priority; 0: must not be promoted
-  bool is_announced = true;  // replica-announced in INFO; false: SENTINEL REPLICAS omits the replica
-  uint64_t offset = 0;       // replication offset in the last reply to INFO
-  bool is_promoted = false;  // true: the failover under way has chosen this replica to be the new primary
+  int priority = 100;                    // replica-priority; 0: must not be promoted
+  bool is_announced = true;              // replica-announced in INFO; false: SENTINEL REPLICAS omits the replica
+  uint64_t offset = 0;                   // replication offset in the last reply to INFO
+  bool is_chosen_for_promotion = false;  // true: the failover under way has chosen this replica to be the new primary
   Reconfiguration reconfiguration = Reconfiguration::kNone;  // in a failover: progress towards the new primary
   int64_t reconfiguration_sent_ms = 0;                       // in a failover: when REPLICAOF was sent (real time)
 };

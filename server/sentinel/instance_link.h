@@ -64,8 +64,8 @@ class InstanceConnection final  // one connection to an instance; replies arrive
 };
 
 struct InstanceLink {  // the connections to one instance, and when they were last used
-  enum class Wires : uint8_t { kCommands, kCommandsAndHello };
-  InstanceLink(Wires wanted, int64_t now_ms)
+  enum class ConnectionKinds : uint8_t { kCommands, kCommandsAndHello };
+  InstanceLink(ConnectionKinds wanted, int64_t now_ms)
       : connections(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_pong_ms(now_ms) {}
   ~InstanceLink();
   InstanceLink(const InstanceLink&) = delete;
@@ -74,7 +74,7 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }  // open or being made
   bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }          // open or being made
   bool IsDisconnected() const {  // true: a connection that `connections` wants is missing
-    return !HasCommandConnection() || (connections == Wires::kCommandsAndHello && !HasHelloConnection());
+    return !HasCommandConnection() || (connections == ConnectionKinds::kCommandsAndHello && !HasHelloConnection());
   }
   size_t PendingCount() const {  // number of requests without a reply
     return (HasCommandConnection() ? commands->PendingCount() : 0) + (HasHelloConnection() ? hello->PendingCount() : 0);
@@ -85,7 +85,7 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   void Forget(const Instance& owner);  // from now on, ignores replies to requests of this owner
   void Restart(int64_t now_ms);        // closes the connections, and returns to the state of a new link
 
-  const Wires connections;                       // which connections the link should have
+  const ConnectionKinds connections;             // which connections the link should have
   std::shared_ptr<InstanceConnection> commands;  // the connection for commands; null: none
   std::shared_ptr<InstanceConnection> hello;     // the connection for hello messages; null: none
   int64_t commands_connect_ms = 0;               // when `commands` began to connect (real time)

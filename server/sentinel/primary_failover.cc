@@ -41,7 +41,7 @@ void PrimaryFailover::StartIfNeeded(Primary& primary) {
     return LogFailoverDelay(primary);
   }
   Start(primary);
-  parts_.down_watch.AskOtherSentinels(primary, DownWatch::Pace::kNow);
+  parts_.down_watch.AskOtherSentinels(primary, DownWatch::AskTiming::kNow);
 }
 
 void PrimaryFailover::LogFailoverDelay(Primary& primary) const {
@@ -145,7 +145,7 @@ void PrimaryFailover::ChooseReplicaToPromote(Primary& primary) {
     return Abort(primary);
   }
   parts_.events.Tell(LogLevel::kWarning, "+selected-slave", *replica);
-  replica->is_promoted = true;
+  replica->is_chosen_for_promotion = true;
   primary.promoted = replica;
   Enter(primary, FailoverState::kSendReplicaofNoOne);
   parts_.events.Tell(LogLevel::kNotice, "+failover-state-send-slaveof-noone", *replica);
@@ -170,7 +170,7 @@ void PrimaryFailover::Abort(Primary& primary) const {
   primary.is_failing_over = primary.is_failover_forced = false;
   Enter(primary, FailoverState::kNone);
   if (primary.promoted == nullptr) return;
-  primary.promoted->is_promoted = false;
+  primary.promoted->is_chosen_for_promotion = false;
   primary.promoted = nullptr;
 }
 
@@ -184,7 +184,8 @@ void PrimaryFailover::HandlePromotion(WatchedReplica& replica) {
   parts_.events.Tell(LogLevel::kWarning, "+promoted-slave", replica);
   if (core_.state.simulated_failures.crash_after_promotion) core_.host.Crash();
   parts_.events.Tell(LogLevel::kWarning, "+failover-state-reconf-slaves", primary);
-  parts_.events.RunReconfigurationScript(primary, SentinelEvents::Part::kLeader, primary.address, replica.address);
+  parts_.events.RunReconfigurationScript(primary, SentinelEvents::FailoverPart::kLeader, primary.address,
+                                         replica.address);
   parts_.hello_protocol.PublishHellosSoon(primary);
 }
 
@@ -208,7 +209,7 @@ void PrimaryFailover::ReconfigureReplicas(Primary& primary) {
 // Makes a replica follow the new primary. A replica that does not report the new primary in time is skipped; InfoReader
 // corrects it after the failover.
 void PrimaryFailover::Reconfigure(WatchedReplica& replica) {
-  if (replica.is_promoted) return;
+  if (replica.is_chosen_for_promotion) return;
   if (replica.reconfiguration == Reconfiguration::kSent &&
       core_.NowMs() - replica.reconfiguration_sent_ms > core_.periods().reconfiguration_timeout) {
     parts_.events.Tell(LogLevel::kNotice, "-slave-reconf-sent-timeout", replica);
@@ -225,7 +226,7 @@ void PrimaryFailover::EndFailoverIfDone(Primary& primary) {
   if (primary.promoted == nullptr || primary.promoted->is_down) return;
   const auto is_left = [](const auto& entry) {
     const WatchedReplica& replica = *entry.second;
-    return !replica.is_promoted && !replica.is_down && replica.reconfiguration != Reconfiguration::kDone;
+    return !replica.is_chosen_for_promotion && !replica.is_down && replica.reconfiguration != Reconfiguration::kDone;
   };
   const bool is_late = TimeInStateMs(primary) > primary.failover_timeout_ms;
   if (is_late) parts_.events.Tell(LogLevel::kWarning, "+failover-end-for-timeout", primary);
@@ -239,7 +240,7 @@ void PrimaryFailover::ReconfigureRemainingReplicas(Primary& primary) {
   for (const auto& [name, replica] : primary.replicas) {
     const bool is_left =
         replica->reconfiguration == Reconfiguration::kNone || replica->reconfiguration == Reconfiguration::kInProgress;
-    if (replica->is_promoted || !is_left || replica->link->IsDisconnected()) continue;
+    if (replica->is_chosen_for_promotion || !is_left || replica->link->IsDisconnected()) continue;
     parts_.replicaof_sender.Follow(*replica, primary.promoted->address);
     parts_.events.Tell(LogLevel::kNotice, "+slave-reconf-sent-be", *replica);
     replica->reconfiguration = Reconfiguration::kSent;

@@ -17,7 +17,7 @@ constexpr int64_t kSoonMs = 1000;  // minimum time between saves by SaveSoon
 
 Sentinel::Sentinel(const Parts& parts)
     : random_(parts.random_seed),
-      core_{parts.pace, parts.log, random_, parts.network, parts.host, state_},
+      core_{parts.real_clock, parts.log, random_, parts.network, parts.host, state_},
       scripts_(core_),
       events_(core_, scripts_),
       list_(core_, events_),
@@ -28,7 +28,7 @@ Sentinel::Sentinel(const Parts& parts)
       failover_({core_, events_, list_, replicaof_sender_, hello_protocol_, down_watch_, election_}),
       reader_(core_, events_, list_, replicaof_sender_, failover_),
       protocol_(core_, hello_protocol_, reader_),
-      ticked_at_ms_(parts.pace.NowMs()) {
+      ticked_at_ms_(parts.real_clock.NowMs()) {
   const auto advance = [this](Primary& primary) {
     if (!state_.is_in_tilt) AdvanceFailover(primary);
   };
@@ -112,7 +112,7 @@ void Sentinel::TickPrimary(Primary& primary) {
   TickInstance(primary);
   if (!state_.is_in_tilt) {
     AdvanceFailover(primary);
-    down_watch_.AskOtherSentinels(primary, DownWatch::Pace::kWhenDue);
+    down_watch_.AskOtherSentinels(primary, DownWatch::AskTiming::kWhenDue);
   }
   for (const auto& [name, replica] : primary.replicas) TickInstance(*replica);
   for (const auto& [id, sentinel] : primary.sentinels) TickInstance(*sentinel);

@@ -7,8 +7,8 @@
 //                                   ▲                                            ▼
 //                                   └────── commands ◄─── PrimaryFailover ◄─ SentinelState ─► clients, file
 //
-// Sentinel does no I/O of its own: time comes from a Pace, connections from a Network; clients, file and programs from
-// a SentinelHost. So a test can run many Sentinels in one thread without waiting.
+// Sentinel does no I/O of its own: time comes from a RealClock, connections from a Network; clients, file and programs
+// from a SentinelHost. So a test can run many Sentinels in one thread without waiting.
 #pragma once
 
 #include <optional>
@@ -34,7 +34,7 @@ namespace respite {
 class Sentinel {  // watches primaries together with other Sentinels
  public:
   struct Parts {  // the arguments of the constructor
-    const Pace& pace;
+    const RealClock& real_clock;
     Logger& log;
     uint64_t random_seed;               // seed for random ids and delays
     const LateBound<Network>& network;  // makes connections

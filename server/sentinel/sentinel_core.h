@@ -6,8 +6,8 @@
 
 #include "base/late_bound.h"
 #include "base/log.h"
-#include "base/pace.h"
 #include "base/random.h"
+#include "base/real_clock.h"
 #include "base/result.h"
 #include "server/net/link.h"
 #include "server/sentinel/sentinel_host.h"
@@ -26,14 +26,14 @@ enum class InstanceError : uint8_t { kPort, kName, kDuplicate, kTooMany };
 std::string TextOf(InstanceError trouble, InstanceKind kind);  // the error reply, such as "Duplicate master name."
 
 struct SentinelCore {  // what all parts of a Sentinel share
-  const Pace& pace;
+  const RealClock& real_clock;
   Logger& log;
   Random& random;                     // for random ids and delays
   const LateBound<Network>& network;  // makes connections
   SentinelHost& host;
   SentinelState& state;  // all that this Sentinel knows
 
-  int64_t NowMs() const { return pace.NowMs(); }                    // real time in milliseconds
+  int64_t NowMs() const { return real_clock.NowMs(); }              // real time in milliseconds
   const SentinelPeriods& periods() const { return state.periods; }  // intervals and timeouts
   int64_t RandomDelayMs() const;  // a random delay of up to a second, so that Sentinels do not act together
 

@@ -37,11 +37,11 @@ void SentinelEvents::ReportPrimaryEvent(LogLevel level, const char* event, const
   }
 }
 
-void SentinelEvents::RunReconfigurationScript(const Primary& primary, Part part, const SentinelAddress& from,
+void SentinelEvents::RunReconfigurationScript(const Primary& primary, FailoverPart part, const SentinelAddress& from,
                                               const SentinelAddress& to) {
   if (primary.reconfiguration_script.empty()) return;
-  scripts_.Add({primary.reconfiguration_script, primary.name, part == Part::kLeader ? "leader" : "observer", "start",
-                core_.state.HostToAnnounce(from), std::to_string(from.port), core_.state.HostToAnnounce(to),
+  scripts_.Add({primary.reconfiguration_script, primary.name, part == FailoverPart::kLeader ? "leader" : "observer",
+                "start", core_.state.HostToAnnounce(from), std::to_string(from.port), core_.state.HostToAnnounce(to),
                 std::to_string(to.port)});
 }
 

@@ -22,9 +22,9 @@ class SentinelEvents {  // reports events in the log, on channels and to the not
 
   // The part of this Sentinel in a failover. kLeader: this Sentinel carries out the failover. kObserver: another
   // Sentinel does.
-  enum class Part : uint8_t { kLeader, kObserver };
+  enum class FailoverPart : uint8_t { kLeader, kObserver };
   void RunReconfigurationScript(const Primary& primary,  // runs client-reconfig-script with old and new address
-                                Part part, const SentinelAddress& from, const SentinelAddress& to);
+                                FailoverPart part, const SentinelAddress& from, const SentinelAddress& to);
 
  private:
   std::string Describe(const Instance& instance) const;  // the instance, as "slave … @ mymaster 127.0.0.1 6379"

@@ -42,12 +42,12 @@ class TrialHost final : public SentinelHost {
 
 std::optional<StartupError> CheckSentinelLines(const Config& config) {
   const SystemClock clock;
-  const SystemPace pace;
+  const SystemRealClock real_clock;
   Logger log(clock);
   log.SetLevel(LogLevel::kNothing);
   const LateBound<Network> nowhere;
   TrialHost host;
-  Sentinel trial({.pace = pace, .log = log, .random_seed = 0, .network = nowhere, .host = host});
+  Sentinel trial({.real_clock = real_clock, .log = log, .random_seed = 0, .network = nowhere, .host = host});
   const auto objection = trial.Read(config.lines().sentinel);
   if (!objection) return std::nullopt;
   return FatalConfigError(objection->line, objection->reason);
@@ -80,7 +80,7 @@ void SentinelMode::Close() {
 void SentinelMode::Start(ProgramStarter& programs) {
   const Services& services = services_;
   host_ = std::make_unique<ServerSentinelHost>(services, programs);
-  sentinel_ = std::make_unique<Sentinel>(Sentinel::Parts{.pace = services.env.pace,
+  sentinel_ = std::make_unique<Sentinel>(Sentinel::Parts{.real_clock = services.env.real_clock,
                                                          .log = services.env.log,
                                                          .random_seed = random_seed_,
                                                          .network = services_.env.network,

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number_text.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "persistence/aof_damage.h"
@@ -54,7 +54,7 @@ LoadOutcome AofLoader::Load(const Session* holder) {
   const uint64_t dirty = services_.data.dataset.stats.dirty;
   services_.storage.loading.Begin(total.value(), ServerPhase::Load::kInTurn, holder);
   Dataset& data = services_.data.dataset;
-  const Journals::Silence silence(data.journals);
+  const Journals::Mute silence(data.journals);
   ChangeListener* const listener = std::exchange(data.listener, nullptr);
   Outcome outcome = Outcome::kLoaded;
   if (manifest.base()) {
@@ -143,13 +143,13 @@ AofLoader::Outcome AofLoader::LoadRecords(const Part& part, uint64_t offset) {
 Loading::Order AofLoader::ReportProgress(uint64_t bytes) {
   if (bytes < next_report_) return Loading::Order::kContinue;
   next_report_ = bytes + static_cast<uint64_t>(services_.env.settings.loading_process_events_interval_bytes);
-  reported_ms_ = services_.env.pace.NowMs();
+  reported_ms_ = services_.env.real_clock.NowMs();
   return services_.storage.loading.Advance(bytes);
 }
 
 void AofLoader::ReportIfSlow(const Record& record) {
   constexpr int64_t kLongestMs = 100;
-  if (services_.env.pace.NowMs() - reported_ms_ < kLongestMs) return;
+  if (services_.env.real_clock.NowMs() - reported_ms_ < kLongestMs) return;
   next_report_ = 0;
   stopped_ = ReportProgress(bytes_before_ + record.offset) == Loading::Order::kStop;
 }

@@ -45,7 +45,7 @@ void AofWriter::Open(std::unique_ptr<File> file, uint64_t bytes) {
   guarantee_.Begin();
   selected_db_ = -1;
   timestamp_s_ = 0;
-  synced_at_ms_ = parts_.pace.NowMs();
+  synced_at_ms_ = parts_.real_clock.NowMs();
 }
 
 void AofWriter::Close() {
@@ -98,7 +98,7 @@ void AofWriter::Flush(Urgency urgency, Child child) {
   if (!IsOpen() || must_stop_) return;
   if (buffer_.empty() && !NeedsSync()) return;
   CollectSyncResult();
-  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t now_ms = parts_.real_clock.NowMs();
   if (!buffer_.empty()) {
     if (urgency == Urgency::kRelaxed && TryPostponeWrite(now_ms)) return;
     Write(child);
@@ -124,7 +124,7 @@ bool AofWriter::TryPostponeWrite(int64_t now_ms) {
 
 void AofWriter::Write(Child child) {
   const bool was_syncing = sync_.IsPending();
-  const int64_t started_us = parts_.pace.NowUs();
+  const int64_t started_us = parts_.real_clock.NowUs();
   const IoProgress progress = file_->Write(buffer_);
   const char* event = was_syncing             ? "aof-write-pending-fsync"
                       : child == Child::kRuns ? "aof-write-active-child"
@@ -144,7 +144,7 @@ void AofWriter::Write(Child child) {
 }
 
 void AofWriter::HandleFailure(const IoProgress& progress) {
-  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t now_ms = parts_.real_clock.NowMs();
   const bool is_logged = now_ms - error_logged_ms_ >= kLogErrorEveryMs;
   if (is_logged) {
     error_logged_ms_ = now_ms;
@@ -176,7 +176,7 @@ void AofWriter::Sync(Child child, int64_t now_ms) {
   if (child == Child::kRuns && parts_.settings.no_appendfsync_on_rewrite) return;
   switch (parts_.settings.appendfsync) {
     case AppendFsync::kAlways: {
-      const int64_t started_us = parts_.pace.NowUs();
+      const int64_t started_us = parts_.real_clock.NowUs();
       const IoError error = SyncNow();
       NoteLatency("aof-fsync-always", started_us);
       if (error == kNoError) return;
@@ -199,7 +199,7 @@ IoError AofWriter::SyncNow() {
   // Waits for running syncs, for two reasons: data of earlier files must be on the disk first, and the system reports a
   // failed sync only once.
   if (!closings_.empty() || sync_.IsPending()) AwaitSync();
-  synced_at_ms_ = parts_.pace.NowMs();
+  synced_at_ms_ = parts_.real_clock.NowMs();
   const IoError error = file_->Sync();
   if (error == kNoError) {
     synced_bytes_ = written_bytes_;
@@ -244,7 +244,7 @@ void AofWriter::AwaitSync() {
 }
 
 void AofWriter::NoteLatency(const char* event, int64_t started_us) {
-  if (parts_.latency.IsOn()) parts_.latency.Note(event, parts_.pace.NowUs() - started_us);
+  if (parts_.latency.IsOn()) parts_.latency.Note(event, parts_.real_clock.NowUs() - started_us);
 }
 
 }  // namespace respite

@@ -30,13 +30,13 @@ namespace respite {
 
 class AofWriter {  // writes propagated commands to the append-only file, and syncs it
  public:
-  struct Parts {               // the objects that AofWriter uses; must live longer than AofWriter
-    FileSystem& files;         // access to the disk, with background syncs
-    const Settings& settings;  // values of the directives
-    const Clock& clock;        // time that clients see, and TEST CLOCK can move
-    const Pace& pace;          // real time, which TEST CLOCK cannot move
-    Logger& log;               // gets warnings and errors
-    LatencyMonitor& latency;   // LATENCY: gets the durations of slow writes and syncs
+  struct Parts {                  // the objects that AofWriter uses; must live longer than AofWriter
+    FileSystem& files;            // access to the disk, with background syncs
+    const Settings& settings;     // values of the directives
+    const Clock& clock;           // time that clients see, and TEST CLOCK can move
+    const RealClock& real_clock;  // real time, which TEST CLOCK cannot move
+    Logger& log;                  // gets warnings and errors
+    LatencyMonitor& latency;      // LATENCY: gets the durations of slow writes and syncs
   };
   enum class Urgency : uint8_t { kRelaxed, kNow };  // kNow: never delay the write
   enum class Child : uint8_t { kNone, kRuns };      // for no-appendfsync-on-rewrite and the names of latency events

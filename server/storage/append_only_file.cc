@@ -33,7 +33,8 @@ constexpr int64_t kMaxBackoffMinutes = 60;
 AppendOnlyFile::AppendOnlyFile(const Parts& parts)
     : parts_(parts),
       directory_(parts.files, parts.env.settings, parts.env.log),
-      writer_({parts.files, parts.env.settings, parts.env.clock, parts.env.pace, parts.env.log, parts.env.latency}) {}
+      writer_(
+          {parts.files, parts.env.settings, parts.env.clock, parts.env.real_clock, parts.env.log, parts.env.latency}) {}
 
 // --- The start of the server
 
@@ -248,7 +249,7 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::StartRewrite() {
     return RewriteStart::kFailed;
   }
   parts_.env.log.Notice(StrCat("Background append only file rewriting started by pid ", pid.value()));
-  rewrite_started_ms_ = parts_.env.pace.NowMs();
+  rewrite_started_ms_ = parts_.env.real_clock.NowMs();
   return RewriteStart::kStarted;
 }
 
@@ -413,7 +414,7 @@ bool AppendOnlyFile::CheckBackoff() {
     backoff_ = {};
     return false;
   }
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (backoff_.until_ms != 0) {
     if (now_ms < backoff_.until_ms) return true;
     backoff_.until_ms = 0;
@@ -427,7 +428,7 @@ bool AppendOnlyFile::CheckBackoff() {
 }
 
 int64_t AppendOnlyFile::CurrentRewriteSeconds() const {
-  return IsRewriting() ? (parts_.env.pace.NowMs() - rewrite_started_ms_) / 1000 : -1;
+  return IsRewriting() ? (parts_.env.real_clock.NowMs() - rewrite_started_ms_) / 1000 : -1;
 }
 
 }  // namespace respite

@@ -24,10 +24,10 @@ uint64_t KeysOf(const Keyspace& keyspace) {
 
 Result<pid_t, int> ChildProcesses::Start(ChildWork work, Forker::Job job, EndHandler ended, int output) {
   const uint64_t keys = KeysOf(parts_.keyspace);
-  const int64_t started_us = parts_.env.pace.NowUs();
+  const int64_t started_us = parts_.env.real_clock.NowUs();
   auto pid = forker_.Start(work, std::move(job), output);
   if (!pid) return pid;
-  const int64_t fork_us = parts_.env.pace.NowUs() - started_us;
+  const int64_t fork_us = parts_.env.real_clock.NowUs() - started_us;
   parts_.env.stats.CountFork(fork_us);
   parts_.env.latency.Note("fork", fork_us);
   work_ = work;
@@ -59,7 +59,7 @@ ChildProcesses::Figures ChildProcesses::CurrentFigures() const {
   if (!work_) return {};
   Figures figures{forker_.Progress(), keys_total_};
   if (figures.progress.cow_at_us != 0) {
-    figures.cow_age_s = (parts_.env.pace.NowUs() - figures.progress.cow_at_us) / 1'000'000;
+    figures.cow_age_s = (parts_.env.real_clock.NowUs() - figures.progress.cow_at_us) / 1'000'000;
   }
   return figures;
 }

@@ -25,7 +25,7 @@ std::string MegabytesText(uint64_t bytes) { return FixedText(static_cast<double>
 void Loading::Begin(uint64_t total_bytes, ServerPhase::Load how, const Session* holder) {
   parts_.env.phase.BeginLoading(how, holder);
   start_s_ = parts_.env.clock.WallMs() / 1000;
-  start_ms_ = parts_.env.pace.NowMs();
+  start_ms_ = parts_.env.real_clock.NowMs();
   next_log_ms_ = start_ms_ + kLogProgressEveryMs;
   total_bytes_ = total_bytes;
   file_history_ = {};
@@ -56,7 +56,7 @@ Loading::Order Loading::Advance(uint64_t loaded_bytes) {
 // Logs the progress. If the size is unknown, as for a snapshot that a primary sends through a pipe, logs only the bytes
 // and keys.
 void Loading::LogProgress() {
-  const int64_t now_ms = parts_.env.pace.NowMs();
+  const int64_t now_ms = parts_.env.real_clock.NowMs();
   if (now_ms < next_log_ms_ || loaded_bytes_ == 0) return;
   next_log_ms_ = now_ms + kLogProgressEveryMs;
   const double elapsed_s = static_cast<double>(now_ms - start_ms_) / 1000;
@@ -81,7 +81,7 @@ void Loading::SlowDown() {
 
 Loading::Figures Loading::CurrentFigures() const {
   Figures figures{start_s_, total_bytes_, rdb_used_mem_bytes_, loaded_bytes_, 0, 1};
-  const int64_t elapsed_s = (parts_.env.pace.NowMs() - start_ms_) / 1000;
+  const int64_t elapsed_s = (parts_.env.real_clock.NowMs() - start_ms_) / 1000;
   const uint64_t left = total_bytes_ - std::min(total_bytes_, loaded_bytes_);
   if (total_bytes_ != 0) {
     figures.loaded_percent = 100 * static_cast<double>(loaded_bytes_) / static_cast<double>(total_bytes_);

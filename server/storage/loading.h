@@ -16,7 +16,7 @@
 
 namespace respite {
 
-class Pace;
+class RealClock;
 class Executor;
 class MemoryGauge;
 struct Session;

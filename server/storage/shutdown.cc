@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/clients/blocked_clients.h"
 #include "server/clients/clients.h"
 #include "server/clients/pause.h"
@@ -38,18 +38,18 @@ bool Shutdown::MustWaitForReplicas(uint32_t flags) const {
 
 void Shutdown::DelayForReplicas(uint32_t flags) {
   parts_.env.log.Notice("Waiting for replicas before shutting down.");
-  delayed_shutdown_ = {flags, parts_.env.pace.NowMs() + int64_t{parts_.env.settings.shutdown_timeout} * 1000};
+  delayed_shutdown_ = {flags, parts_.env.real_clock.NowMs() + int64_t{parts_.env.settings.shutdown_timeout} * 1000};
   parts_.pause.PauseWrites(Pause::kShutdown);
   replicas_to_wait_for_->RequestAcknowledgements();
 }
 
 std::optional<int64_t> Shutdown::MillisecondsLeftForReplicas() const {
   if (!delayed_shutdown_) return std::nullopt;
-  return std::max<int64_t>(delayed_shutdown_->deadline_ms - parts_.env.pace.NowMs(), 0);
+  return std::max<int64_t>(delayed_shutdown_->deadline_ms - parts_.env.real_clock.NowMs(), 0);
 }
 
 void Shutdown::FinishShutdownIfReady() {
-  if (!replicas_to_wait_for_->AreCaughtUp() && parts_.env.pace.NowMs() < delayed_shutdown_->deadline_ms) return;
+  if (!replicas_to_wait_for_->AreCaughtUp() && parts_.env.real_clock.NowMs() < delayed_shutdown_->deadline_ms) return;
   if (signal_ != 0 && StartFirstRewriteIfNeeded(delayed_shutdown_->flags)) return;
   const uint32_t flags = std::exchange(delayed_shutdown_, std::nullopt)->flags;
   parts_.pause.ResumeWrites(Pause::kShutdown);

@@ -22,7 +22,7 @@ class AppendOnlyFile;
 class Clients;
 class Loading;
 class ChildProcesses;
-class Pace;
+class RealClock;
 class Pause;
 class Snapshots;
 class BlockedClients;

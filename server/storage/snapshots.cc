@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/descriptor.h"
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
 #include "persistence/file_system.h"
@@ -82,7 +82,7 @@ Snapshots::Outcome Snapshots::Save() {
 
 Snapshots::Outcome Snapshots::StartBackgroundSave() {
   ++save_count_;
-  last_try_ms_ = started_ms_ = parts_.env.pace.NowMs();
+  last_try_ms_ = started_ms_ = parts_.env.real_clock.NowMs();
   changes_before_ = parts_.keyspace_stats.dirty;
   const std::string path = parts_.env.settings.dbfilename;
   if (!Lock(path)) {
@@ -219,7 +219,7 @@ void Snapshots::HandleChildEnd(const ChildEnd& end) {
 
 void Snapshots::NoteOutcome(const ChildEnd& end) {
   Logger& log = parts_.env.log;
-  last_duration_s_ = (parts_.env.pace.NowMs() - started_ms_) / 1000;
+  last_duration_s_ = (parts_.env.real_clock.NowMs() - started_ms_) / 1000;
   if (end.outcome == ChildOutcome::kSucceeded) {
     log.Notice("Background saving terminated with success");
     last_cow_bytes_ = end.last.cow_peak_bytes;
@@ -266,7 +266,7 @@ bool Snapshots::IsWorthSaving() const { return parts_.contents.IsWorthSaving(); 
 
 bool Snapshots::MayRetrySave() const {
   if (last_outcome_ == Outcome::kDone || !last_try_ms_) return true;
-  return parts_.env.pace.NowMs() - *last_try_ms_ > kTryAgainAfterMs;
+  return parts_.env.real_clock.NowMs() - *last_try_ms_ > kTryAgainAfterMs;
 }
 
 void Snapshots::Cron() {
@@ -315,7 +315,7 @@ void Snapshots::RemoveTemporaryFiles() {
 }
 
 Snapshots::Figures Snapshots::CurrentFigures() const {
-  const int64_t running_s = (parts_.env.pace.NowMs() - started_ms_) / 1000;
+  const int64_t running_s = (parts_.env.real_clock.NowMs() - started_ms_) / 1000;
   return {last_save_wall_s_, last_outcome_,      last_duration_s_, IsRunning() ? running_s : -1,
           save_count_,       failures_in_a_row_, last_cow_bytes_};
 }

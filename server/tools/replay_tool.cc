@@ -122,13 +122,13 @@ std::optional<int> OwnServer::Start(const RecordingStart& start) {
 class ReplayRun final : public EventLoop::Participant {
  public:
   ReplayRun(Recording recording, Replay::Options options)
-      : loop_(pace_),
+      : loop_(real_clock_),
         network_(loop_, *this, settings_, tls_),
         replay_({.network = network_,
-                 .pace = pace_,
+                 .real_clock = real_clock_,
                  .commands = *commands_,
                  .say = [](const std::string& line) { std::puts(line.c_str()); },
-                 .on_move = [this] { GoOnSoon(); }},
+                 .on_event = [this] { GoOnSoon(); }},
                 std::move(recording), std::move(options)) {}
 
   const Replay::Outcome& Run() {
@@ -159,7 +159,7 @@ class ReplayRun final : public EventLoop::Participant {
     });
   }
 
-  const SystemPace pace_;
+  const SystemRealClock real_clock_;
   const std::shared_ptr<const CommandSet> commands_ = AllCommands(Where::kDataServers);
   const Settings settings_;
   const Tls tls_;

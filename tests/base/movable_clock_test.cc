@@ -22,7 +22,7 @@ TEST_F(MovableClockTest, IsTheMachinesUntilItIsMoved) {
   machine_.StepWallMs(-3000);
   EXPECT_EQ(clock_.WallUs(), machine_.WallUs());
   EXPECT_EQ(clock_.MonotonicUs(), machine_.MonotonicUs());
-  EXPECT_EQ(clock_.PaceUsAtMonotonicUs(clock_.MonotonicUs() + 5), machine_.NowUs() + 5);
+  EXPECT_EQ(clock_.RealUsAtMonotonicUs(clock_.MonotonicUs() + 5), machine_.NowUs() + 5);
   EXPECT_EQ(clock_.OffsetUs(), 0);
 }
 
@@ -33,8 +33,8 @@ TEST_F(MovableClockTest, StandsStillUntilItIsAdvanced) {
   machine_.StepWallMs(60'000);
   EXPECT_EQ(clock_.WallUs(), wall_us);
   EXPECT_EQ(clock_.MonotonicUs(), monotonic_us);
-  EXPECT_EQ(clock_.PaceUsAtMonotonicUs(monotonic_us + 1), Clock::kNever);
-  EXPECT_LE(clock_.PaceUsAtMonotonicUs(monotonic_us), machine_.NowUs());
+  EXPECT_EQ(clock_.RealUsAtMonotonicUs(monotonic_us + 1), Clock::kNever);
+  EXPECT_LE(clock_.RealUsAtMonotonicUs(monotonic_us), machine_.NowUs());
   clock_.AdvanceUs(5);
   EXPECT_EQ(clock_.WallUs(), wall_us + 5);
   EXPECT_EQ(clock_.MonotonicUs(), monotonic_us + 5);
@@ -49,7 +49,7 @@ TEST_F(MovableClockTest, GoesOnFromAnotherTime) {
   EXPECT_EQ(clock_.MonotonicUs(), monotonic_us + 10 * kSecondUs + 3);
   EXPECT_EQ(clock_.OffsetUs(), 10 * kSecondUs);
   EXPECT_EQ(clock_.mode(), MovableClock::Mode::kReal);
-  EXPECT_EQ(clock_.PaceUsAtMonotonicUs(clock_.MonotonicUs() + 8), machine_.NowUs() + 8);
+  EXPECT_EQ(clock_.RealUsAtMonotonicUs(clock_.MonotonicUs() + 8), machine_.NowUs() + 8);
 }
 
 TEST_F(MovableClockTest, WallTimeMayGoBackMonotonicTimeGoesOn) {
@@ -70,11 +70,11 @@ TEST_F(MovableClockTest, RunsFasterAndSlower) {
   Pass(2000);
   EXPECT_EQ(clock_.WallUs(), wall_us + 2'000'000);
   EXPECT_EQ(clock_.MonotonicUs(), monotonic_us + 2'000'000);
-  EXPECT_EQ(clock_.PaceUsAtMonotonicUs(clock_.MonotonicUs() + 1), machine_.NowUs() + 1);
+  EXPECT_EQ(clock_.RealUsAtMonotonicUs(clock_.MonotonicUs() + 1), machine_.NowUs() + 1);
   clock_.RunAt(0.5);
   Pass(2000);
   EXPECT_EQ(clock_.MonotonicUs(), monotonic_us + 2'001'000);
-  EXPECT_EQ(clock_.PaceUsAtMonotonicUs(clock_.MonotonicUs() + 100), machine_.NowUs() + 200);
+  EXPECT_EQ(clock_.RealUsAtMonotonicUs(clock_.MonotonicUs() + 100), machine_.NowUs() + 200);
   EXPECT_EQ(clock_.mode(), MovableClock::Mode::kScaled);
   clock_.RunAt(1);
   EXPECT_EQ(clock_.mode(), MovableClock::Mode::kReal);
@@ -92,16 +92,16 @@ TEST_F(MovableClockTest, FollowsTheMachineAgainAndMonotonicTimeDoesNotGoBack) {
 
 TEST_F(MovableClockTest, FarTimesDoNotOverflow) {
   clock_.RunAt(MovableClock::kMinRate);
-  EXPECT_EQ(clock_.PaceUsAtMonotonicUs(INT64_MAX), Clock::kNever);
+  EXPECT_EQ(clock_.RealUsAtMonotonicUs(INT64_MAX), Clock::kNever);
   clock_.RunAt(MovableClock::kMaxRate);
-  EXPECT_GT(clock_.PaceUsAtMonotonicUs(INT64_MAX), machine_.NowUs());
+  EXPECT_GT(clock_.RealUsAtMonotonicUs(INT64_MAX), machine_.NowUs());
 }
 
 TEST_F(MovableClockTest, ReadingsFromBeforeAMoveDoNotGoBack) {
-  const int64_t pace_us = machine_.NowUs();
+  const int64_t real_us = machine_.NowUs();
   Pass(10);
   clock_.Freeze();
-  EXPECT_EQ(clock_.MonotonicUsAtPaceUs(pace_us), clock_.MonotonicUs());
+  EXPECT_EQ(clock_.MonotonicUsAtRealUs(real_us), clock_.MonotonicUs());
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST(EntryTest, SizesThatDoNotFitIntoTheFirstWordMakeItWide) {
         const std::string large(size, 'v');
         entry.reset(Entry::Resize(entry.release(), 2));
         expect(*entry, key, "fi");
-        entry.reset(Entry::Hold(entry.release(), ValueForm::kListpack, large));
+        entry.reset(Entry::StoreCollection(entry.release(), ValueForm::kListpack, large));
         expect(*entry, key, large);
         entry.reset(Entry::Rename(entry.release(), "short"));
         expect(*entry, "short", large);
@@ -161,7 +161,7 @@ TEST(EntryTest, SizesThatDoNotFitIntoTheFirstWordMakeItWide) {
         expect(*entry, key, large);
         EntryPtr copy(Entry::Clone(*entry, "copy", timed ? 99 : kNoDeadline, 77));
         expect(*copy, "copy", large);
-        entry.reset(Entry::Hold(entry.release(), ValueForm::kListpack, "small"));
+        entry.reset(Entry::StoreCollection(entry.release(), ValueForm::kListpack, "small"));
         expect(*entry, key, "small");
         if (!timed) {
           copy.reset(Entry::AddDeadlineSlot(copy.release()));
@@ -179,7 +179,7 @@ TEST(EntryTest, HoldsOneObjectAtATime) {
     EntryPtr entry(Entry::CreatePacked("k", ValueType::kHash, ValueForm::kListpack, "packed", 50, 77));
     EXPECT_EQ(entry->Packed(), "packed");
     EXPECT_EQ(entry->FreeEffort(), 1u);
-    entry.reset(Entry::Hold(entry.release(), std::make_unique<Counted>(living)));
+    entry.reset(Entry::StoreCollection(entry.release(), std::make_unique<Counted>(living)));
     EXPECT_EQ(entry->Form(), ValueForm::kObject);
     EXPECT_EQ(entry->Type(), ValueType::kHash);
     EXPECT_EQ(entry->FreeEffort(), 1000u);
@@ -191,7 +191,7 @@ TEST(EntryTest, HoldsOneObjectAtATime) {
     EXPECT_EQ(living, 2);
     entry->ReleaseObject();
     EXPECT_EQ(living, 1);
-    entry.reset(Entry::Hold(entry.release(), ValueForm::kIntset, "abc"));
+    entry.reset(Entry::StoreCollection(entry.release(), ValueForm::kIntset, "abc"));
     EXPECT_EQ(entry->Packed(), "abc");
     // A string replaces a collection.
     copy->TryAssign(StringContent::Integer(5));

@@ -12,7 +12,7 @@
 namespace respite {
 namespace {
 
-std::string SetMemberText(const PackedElement& member) { return std::string(PackedText(member).View()); }
+std::string SetMemberText(const PackedElement& member) { return std::string(ElementText(member).View()); }
 
 // One set at a key in its own database.
 class SetTest : public testing::Test {

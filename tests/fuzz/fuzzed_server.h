@@ -103,7 +103,7 @@ class FuzzedServer : public Host {
   void Stop(int /*exit_code*/) override {}
   void Post(std::function<void()> task) override { posted_.push_back(std::move(task)); }
   void WakeAt(int64_t /*monotonic_ms*/) override {}
-  void StartTurnAt(int64_t /*pace_us*/) override {}
+  void StartTurnAt(int64_t /*real_us*/) override {}
   // Lets loading continue, and ends a long script.
   bool ServeDuringLongTask() override { return server_.services().env.phase.IsLoading(); }
 

@@ -75,7 +75,7 @@ class FuzzedReplica final : public FuzzedServer {
     server().runtime().network.Attach(&network_);
     if (!server().services().env.settings.cluster_enabled) return;
     ClusterMode& cluster = server().services().cluster;
-    if (!cluster.ReadNodesFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
+    if (!cluster.ReadNodesFile().ok() || cluster.OpenWith(kNodes, ClusterMode::NodesFileTrust::kOwn)) std::abort();
   }
 
   enum class Beginning : uint8_t { kHandshake, kPsync, kSizedSnapshot, kMarkedSnapshot, kStream };

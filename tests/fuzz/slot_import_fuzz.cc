@@ -25,7 +25,7 @@ class ImportTarget final : public FuzzedClient {
   ImportTarget() : FuzzedClient("cluster-enabled yes\n") {
     DisableDangerousCommands();
     ClusterMode& cluster = server().services().cluster;
-    if (!cluster.ReadNodesFile().ok() || cluster.OpenWith(kNodes, ClusterMode::Belief::kOwn)) std::abort();
+    if (!cluster.ReadNodesFile().ok() || cluster.OpenWith(kNodes, ClusterMode::NodesFileTrust::kOwn)) std::abort();
     nodes_ = Nodes();
   }
 

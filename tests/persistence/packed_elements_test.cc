@@ -14,7 +14,7 @@ using namespace std::string_literals;
 std::vector<std::string> Texts(const std::optional<PackedElements>& elements) {
   if (!elements) return {"(malformed)"};
   std::vector<std::string> texts;
-  for (const PackedElement& element : *elements) texts.emplace_back(PackedText(element).View());
+  for (const PackedElement& element : *elements) texts.emplace_back(ElementText(element).View());
   return texts;
 }
 
@@ -178,7 +178,7 @@ TEST(CanonicalListpack, EqualsAListpackOfItsElements) {
     ++damaged_and_canonical;
     ASSERT_EQ(canonical.Count(), elements->size());
     for (size_t i = 0; i < elements->size(); ++i)
-      ASSERT_EQ(PackedText(canonical.At(i)).View(), PackedText((*elements)[i]).View());
+      ASSERT_EQ(ElementText(canonical.At(i)).View(), ElementText((*elements)[i]).View());
     ASSERT_EQ(canonical.HasEqualElements(1, {seed}), HasEqualElements(*elements, 1, {seed}));
   }
   EXPECT_GT(damaged_and_canonical, 100);

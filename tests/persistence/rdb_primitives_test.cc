@@ -177,7 +177,7 @@ TEST(RdbInput, ReadsFromASupply) {
   for (size_t i = 0; i < std::size(texts); ++i) read.push_back(in.Text());
   for (size_t i = 0; i < std::size(texts); ++i) EXPECT_EQ(read[i].View(), texts[i]);
   EXPECT_GT(supply.pieces.size(), 3u);
-  in.Forget();
+  in.FreeTexts();
   EXPECT_EQ(supply.pieces.size(), 1u);
   EXPECT_EQ(in.Length(), 70'000u);
   EXPECT_EQ(in.Double(), 0.25);

@@ -78,13 +78,13 @@ TEST(TruncatedNumbers, AreThoseOfTheProcessor) {
 }
 
 // ScriptWatch sets the count of the hook to 1 when a script has not checked the time for a while.
-TEST(WorkCount, ListensSoonAfterTheWatchWantsIt) {
+TEST(WorkCounter, ListensSoonAfterTheWatchWantsIt) {
   Lua51State state;
   static int looks;
   looks = 0;
   const lua_Hook hook = [](lua_State*, lua_Debug*) { ++looks; };
   lua_sethook(state.lua(), hook, LUA_MASKCOUNT, 10'000);
-  WorkCount work(state.lua());
+  WorkCounter work(state.lua());
   for (int i = 0; i < 100; ++i) work.Step();
   EXPECT_EQ(looks, 0);
   lua_sethook(state.lua(), hook, LUA_MASKCOUNT, 1);

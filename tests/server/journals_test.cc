@@ -46,8 +46,8 @@ TEST(JournalsTest, SilenceStopsAllJournals) {
   TestClient client(server);
   Journals& journals = server->services().data.dataset.journals;
   {
-    const Journals::Silence silence(journals);
-    const Journals::Silence another(journals);
+    const Journals::Mute silence(journals);
+    const Journals::Mute another(journals);
     EXPECT_FALSE(journals.IsRecording());
     client.Run("SET a 1");
   }

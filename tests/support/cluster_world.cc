@@ -109,7 +109,7 @@ void ClusterWorld::Member::Start() {
   const uint64_t seed =
       world_.options_.seed * 1'000'003 + static_cast<uint64_t>(index_) * 101 + static_cast<uint64_t>(++starts_);
   auto made = Cluster::Make({.settings = settings_,
-                             .pace = world_.clock_,
+                             .real_clock = world_.clock_,
                              .wall_ms = kWallBaseMs + world_.NowMs() + wall_error_ms,
                              .log = log_,
                              .random_seed = seed,

@@ -101,8 +101,8 @@ void SentinelWorld::Member::Start() {
   if (Runs()) return;
   const uint64_t seed =
       world_.options_.seed * 1'000'003 + static_cast<uint64_t>(index_) * 101 + static_cast<uint64_t>(++starts_);
-  sentinel_ = std::make_unique<Sentinel>(
-      Sentinel::Parts{.pace = world_.clock_, .log = log_, .random_seed = seed, .network = network_, .host = *this});
+  sentinel_ = std::make_unique<Sentinel>(Sentinel::Parts{
+      .real_clock = world_.clock_, .log = log_, .random_seed = seed, .network = network_, .host = *this});
   if (const auto objection = sentinel_->Read(LinesIn(file_))) throw std::runtime_error(objection->reason);
   sentinel_->Start();
   next_tick_ms_ = world_.NowMs() + sentinel_->RandomTickMs();

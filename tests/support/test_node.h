@@ -26,7 +26,7 @@ class TestNode {
       : log_(clock), config_(ConfigOf(directives)) {
     log_.SetLevel(LogLevel::kNothing);
     server_ = std::make_unique<Node>(
-        Node::Parts{*config_, clock, loop.pace(), log_, HashKey::FromKernel(), SystemSeed(), files_, forker_});
+        Node::Parts{*config_, clock, loop.real_clock(), log_, HashKey::FromKernel(), SystemSeed(), files_, forker_});
     host_ = std::make_unique<NodeHost>(loop, *server_);
     listener_ = std::make_unique<Listener>(*host_);
     if (auto reason = listener_->Open()) throw std::runtime_error(*reason);

@@ -135,9 +135,9 @@ bool TestServer::ServeDuringLongTask() {
 void TestServer::WakeAt(int64_t monotonic_ms) {
   wake_at_ms_ = monotonic_ms;
   if (!server_->services().lab.clock.HasMovableClock()) return;
-  const int64_t pace_us = server_->services().env.clock.PaceUsAtMonotonicUs(monotonic_ms * 1000);
-  if (pace_us == Clock::kNever) return wake_at_ms_.reset();
-  wake_at_ms_ = pace_us / 1000 + 1;
+  const int64_t real_us = server_->services().env.clock.RealUsAtMonotonicUs(monotonic_ms * 1000);
+  if (real_us == Clock::kNever) return wake_at_ms_.reset();
+  wake_at_ms_ = real_us / 1000 + 1;
 }
 
 void TestServer::AdvanceMs(int64_t elapsed_ms) {

@@ -106,7 +106,7 @@ class TestServer final : public Host {
   void Stop(int exit_code) override { exit_code_ = exit_code; }
   void Post(std::function<void()> task) override { tasks_.push_back(std::move(task)); }
   void WakeAt(int64_t monotonic_ms) override;
-  void StartTurnAt(int64_t /*pace_us*/) override {}  // AdvanceMs ends a turn anyway
+  void StartTurnAt(int64_t /*real_us*/) override {}  // AdvanceMs ends a turn anyway
   bool ServeDuringLongTask() override;
 
  private:

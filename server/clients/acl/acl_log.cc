@@ -7,14 +7,14 @@ namespace respite {
 
 namespace {
 
-constexpr size_t kLookedAt = 10;
+constexpr size_t kComparedEntries = 10;
 constexpr int64_t kSameWithinMs = 60'000;
 
 }  // namespace
 
 void AclLog::Add(AclLogEntry entry, int64_t now_ms, size_t max_entries) {
   entry.updated_ms = now_ms;
-  const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(std::min(kLookedAt, entries_.size()));
+  const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(std::min(kComparedEntries, entries_.size()));
   const auto same = std::find_if(entries_.begin(), end, [&](const AclLogEntry& known) {
     return known.Resembles(entry) && now_ms - known.updated_ms <= kSameWithinMs;
   });

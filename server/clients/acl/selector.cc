@@ -12,10 +12,10 @@ namespace {
 
 constexpr char kUnknown[] = "Unknown command or category name in ACL";
 constexpr char kFirstOfSubcommand[] = "Allowing first-arg of a subcommand is not supported";
-constexpr char kBehindAllKeys[] =
+constexpr char kPatternAfterAllKeys[] =
     "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try "
     "'resetkeys' to start with an empty list of patterns";
-constexpr char kBehindAllChannels[] =
+constexpr char kPatternAfterAllChannels[] =
     "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try "
     "'resetchannels' to start with an empty list of channels";
 
@@ -173,7 +173,7 @@ const char* Selector::ApplyKeyAccess(Bytes rule) {
 }
 
 const char* Selector::ApplyKeyPattern(uint8_t access, Bytes glob) {
-  if (all_keys_) return kBehindAllKeys;
+  if (all_keys_) return kPatternAfterAllKeys;
   if (HasBlanks(glob)) return kAclSyntaxError;
   const auto known = std::ranges::find(key_patterns_, glob, &KeyPattern::glob);
   if (known != key_patterns_.end()) access = static_cast<uint8_t>(known->access | access);
@@ -191,7 +191,7 @@ const char* Selector::ApplyKeyPattern(uint8_t access, Bytes glob) {
 }
 
 const char* Selector::ApplyChannelPattern(Bytes glob) {
-  if (all_channels_) return kBehindAllChannels;
+  if (all_channels_) return kPatternAfterAllChannels;
   if (HasBlanks(glob)) return kAclSyntaxError;
   if (std::ranges::find(channel_patterns_, glob) != channel_patterns_.end()) return nullptr;
   if (channel_patterns_.size() >= kMaxAclEntries) return kTooManyAclEntries;

@@ -148,7 +148,7 @@ bool User::AllowsChannel(Bytes name, ChannelUse use) const {
 std::vector<std::string> User::Flags() const {
   std::vector<std::string> flags{is_on_ ? "on" : "off"};
   if (no_password_) flags.emplace_back("nopass");
-  if (table_->dialect().traits.users_have_payload_flags)
+  if (table_->dialect().traits.users_show_payload_flags)
     flags.emplace_back(skips_payload_checks_ ? "skip-sanitize-payload" : "sanitize-payload");
   return flags;
 }

@@ -67,12 +67,12 @@ void SlotChanges::Append(const PropagatedGroup& group) {
   for (size_t i = 0; i < group.Count(); ++i) {
     const JournalEntry entry = group[i];
     const std::span<const Bytes> words = splitter_.ArgumentsOf(entry.request);
-    if (ExamineRequest(words)) wanted_.Add(entry.db, words);
+    if (ExamineRequest(words)) group_changes_.Add(entry.db, words);
   }
-  if (wanted_.Count() != 0) {
-    WrapInSelectAndMulti(PropagatedGroup(wanted_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});
+  if (group_changes_.Count() != 0) {
+    WrapInSelectAndMulti(PropagatedGroup(group_changes_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});
   }
-  wanted_.Truncate(0);
+  group_changes_.Truncate(0);
 }
 
 }  // namespace respite

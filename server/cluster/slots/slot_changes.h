@@ -45,7 +45,7 @@ class SlotChanges final : public Journal {  // collects the changes to keys of s
   int selected_db_ = -1;                 // the database in which text_ ends, even if it was taken; -1: none yet
   bool has_changed_everything_ = false;  // FLUSHALL or a similar command has run
   RequestSplitter splitter_;             // splits requests; a member only to reuse its memory
-  PropagatedCommands wanted_;            // those changes of one group that concern the slots; kept to reuse its memory
+  PropagatedCommands group_changes_;     // those changes of one group that concern the slots; kept to reuse its memory
 };
 
 }  // namespace respite

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number_text.h"
-#include "base/pace.h"
 #include "base/random.h"
+#include "base/real_clock.h"
 #include "datatypes/keyspace.h"
 #include "persistence/value_commands.h"
 #include "protocol/request_text.h"
@@ -78,16 +78,16 @@ SlotExport::~SlotExport() {
 
 Cluster& SlotExport::cluster() const { return *services_.cluster.cluster(); }
 
-void SlotExport::Enter(State state) {
-  job_->Enter(state, services_.env.clock.WallMs() / 1000);
-  entered_ms_ = progress_ms_ = services_.env.pace.NowMs();
+void SlotExport::SetState(State state) {
+  job_->SetState(state, services_.env.clock.WallMs() / 1000);
+  entered_ms_ = last_progress_ms_ = services_.env.real_clock.NowMs();
 }
 
 void SlotExport::EndExport(State state, const std::string& message) {
   if (IsOver()) return;
   const Services& services = services_;
   job_->message = message;
-  Enter(state);
+  SetState(state);
   if (changes_) services.data.dataset.journals.Detach(*changes_);
   if (pipe_ && services.storage.child_processes.Does(ChildWork::kSlots)) services.storage.child_processes.Kill();
   pipe_.reset();
@@ -112,7 +112,7 @@ void SlotExport::Start() {
   const ClusterNode* const target = cluster().view().Find(job_->target);
   if (!CheckOwnership()) return;
   if (target == nullptr || !target->IsPrimary() || !target->HasAddress()) return Fail("the target is no primary");
-  Enter(State::kConnecting);
+  SetState(State::kConnecting);
   const Settings& settings = services_.env.settings;
   const int port = settings.tls_replication ? target->address.tls_port : target->address.tcp_port;
   link_ = services_.env.network->Connect(
@@ -120,7 +120,7 @@ void SlotExport::Start() {
 }
 
 void SlotExport::OnConnected() {
-  Enter(State::kEstablishing);
+  SetState(State::kEstablishing);
   const Settings& settings = services_.env.settings;
   if (!settings.masterauth.empty() && settings.masteruser.empty()) {
     SendRequest(Request::kAuth, {"AUTH", settings.masterauth});
@@ -172,7 +172,7 @@ void SlotExport::HandleAnswer(Bytes line) {
   if (unanswered_requests_.empty()) return Fail("the target answers what nobody asked");
   const Request request = unanswered_requests_.front();
   unanswered_requests_.pop_front();
-  progress_ms_ = services_.env.pace.NowMs();
+  last_progress_ms_ = services_.env.real_clock.NowMs();
   job_->acked_s = services_.env.clock.WallMs() / 1000;
   if (!line.starts_with('+')) return Fail("the target refused: " + Shown(line));
   HandlePositiveAnswer(request, line.substr(1));
@@ -183,17 +183,17 @@ void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
     case Request::kAuth:
       return;
     case Request::kEstablish:
-      return Enter(State::kWaitingToSnapshot);
+      return SetState(State::kWaitingToSnapshot);
     case Request::kSnapshotEof:
       if (pipe_ && !pipe_->IsWhole()) return Fail("the target answers what was not sent yet");
       pipe_.reset();
-      return Enter(State::kWaitingToPause);
+      return SetState(State::kWaitingToPause);
     case Request::kAck:
       return;
     case Request::kPaused:
       seen_version_ = UINT64_MAX;
       if (!CheckOwnership()) return;
-      Enter(State::kGranted);
+      SetState(State::kGranted);
       return SendRequest(Request::kTakeOver, {"CLUSTER", "SYNCSLOTS", "TAKEOVER"});
     case Request::kTakeOver:
       return HandleTakeoverReply(line);
@@ -286,7 +286,7 @@ void SlotExport::PauseWritesIfCaughtUp() {
 void SlotExport::RequestAck() {
   ++ack_request_count_;
   sent_since_ack_ = 0;
-  ack_requested_ms_ = services_.env.pace.NowMs();
+  ack_requested_ms_ = services_.env.real_clock.NowMs();
   SendRequest(Request::kAck, {"CLUSTER", "SYNCSLOTS", "ACK"});
 }
 
@@ -294,16 +294,16 @@ void SlotExport::PauseWrites() {
   if (services_.clients.pause.IsOn()) return;  // another pause is active; tries again in the next turn
   services_.clients.pause.PauseWrites(Pause::kSlotMigration);
   pauses_writes_ = true;
-  Enter(State::kPaused);
+  SetState(State::kPaused);
   SendRequest(Request::kPaused, {"CLUSTER", "SYNCSLOTS", "PAUSED"});
 }
 
 void SlotExport::CheckTimeouts() {
   if (IsOver() || job_->state == State::kQueued) return;
   const Settings& settings = services_.env.settings;
-  const int64_t now_ms = services_.env.pace.NowMs();
+  const int64_t now_ms = services_.env.real_clock.NowMs();
   const size_t unsent = link_ == nullptr ? 0 : link_->UnsentBytes();
-  if (unsent < std::exchange(unsent_, unsent)) progress_ms_ = now_ms;
+  if (unsent < std::exchange(unsent_, unsent)) last_progress_ms_ = now_ms;
   const uint64_t most = settings.client_output_buffer_limit[kOutputReplica].hard_bytes;
   if (most != 0 && BufferedBytes() > most) return Fail("the target is too slow: client-output-buffer-limit replica");
   if (job_->state == State::kPaused && now_ms - entered_ms_ > kLongestPauseMs) {
@@ -315,8 +315,8 @@ void SlotExport::CheckTimeouts() {
     return;
   }
   const bool waits_for_target = job_->state != State::kWaitingToSnapshot && !(pipe_ && unsent == 0);
-  if (!waits_for_target) progress_ms_ = now_ms;
-  if (now_ms - progress_ms_ > int64_t{settings.repl_timeout} * 1000) return Fail("the target does not answer");
+  if (!waits_for_target) last_progress_ms_ = now_ms;
+  if (now_ms - last_progress_ms_ > int64_t{settings.repl_timeout} * 1000) return Fail("the target does not answer");
   const bool may_ask = job_->state == State::kWaitingToPause || job_->state == State::kWaitingToSnapshot;
   if (may_ask && unanswered_requests_.empty() && now_ms - ack_requested_ms_ >= kAckEveryMs) RequestAck();
 }
@@ -333,7 +333,7 @@ void SlotExport::Fork() {
       ChildWork::kSlots, [this, eof](ChildReporter& reporter) { return WriteSnapshot(reporter, eof); },
       [job = job_](const ChildEnd& end) { job->cow_bytes = end.last.cow_peak_bytes; }, ends.value().write_end.Get());
   if (!pid) return Fail("no child for the snapshot: " + IoErrorText(pid.error()));
-  Enter(State::kSnapshotting);
+  SetState(State::kSnapshotting);
   changes_.emplace(job_->slots, services_.env.commands);
   services_.data.dataset.journals.Attach(*changes_);
   unanswered_requests_.push_back(Request::kSnapshotEof);
@@ -373,7 +373,7 @@ void SlotExport::ForwardSnapshotBytes(Bytes bytes) {
 void SlotExport::HandlePipeEnd(bool is_whole) {
   pipe_.reset();
   if (!is_whole) return Fail("the snapshot could not be written");
-  Enter(State::kStreaming);
+  SetState(State::kStreaming);
 }
 
 }  // namespace respite

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/refusal.h"
 #include "base/str_cat.h"
 #include "datatypes/keyspace.h"
@@ -45,7 +45,7 @@ Refusal UnknownSource(const NodeId& id) { return {"ERR Unknown node name: " + id
 Refusal NotOfSource(int slot) { return {StrCat("ERR Slot ", slot, " is not served by the source")}; }
 Refusal AlreadyImported(int slot) { return {StrCat("ERR I am already importing slot ", slot)}; }
 Refusal HasKeys(int slot) { return {StrCat("ERR There are keys of slot ", slot, " already")}; }
-Refusal Broken(const std::string& trouble) { return {"ERR The slot migration failed: " + trouble}; }
+Refusal Broken(const std::string& failure_reason) { return {"ERR The slot migration failed: " + failure_reason}; }
 
 }  // namespace
 
@@ -94,7 +94,7 @@ void SlotImports::Establish(Session& session, const Offer& offer) {
                                                                 .updated_s = now_s,
                                                                 .acked_s = now_s}),
                                                 &session});
-  import.heard_ms = services.env.pace.NowMs();
+  import.last_request_ms = services.env.real_clock.NowMs();
   services.data.dataset.keyspace.hidden().Hide(offer.name, offer.slots);
   session.cluster_options.imports = &import.job->slots;
   services.env.log.Notice(StrCat("Slot migration ", offer.name, ": importing ", offer.slots.Count(),
@@ -110,18 +110,18 @@ SlotImports::Import& SlotImports::ImportOf(const Session& session) {
 SlotImports::Import& SlotImports::GetHealthyImport(const Session& session) {
   Import& import = ImportOf(session);
   import.job->acked_s = NowS();
-  if (!import.trouble.empty()) throw Broken(import.trouble);
+  if (!import.failure_reason.empty()) throw Broken(import.failure_reason);
   return import;
 }
 
-void SlotImports::EndSnapshot(Session& session) { GetHealthyImport(session).job->Enter(State::kFollowing, NowS()); }
+void SlotImports::EndSnapshot(Session& session) { GetHealthyImport(session).job->SetState(State::kFollowing, NowS()); }
 
 void SlotImports::Acknowledge(Session& session) { GetHealthyImport(session); }
 
 void SlotImports::EndChanges(Session& session) {
   Import& import = GetHealthyImport(session);
   if (import.job->state != State::kFollowing) throw Refusal{kIncomplete};
-  import.complete_ms = parts_.services.env.pace.NowMs();
+  import.changes_ended_ms = parts_.services.env.real_clock.NowMs();
 }
 
 uint64_t SlotImports::TakeOver(Session& session) {
@@ -129,8 +129,8 @@ uint64_t SlotImports::TakeOver(Session& session) {
   const ClusterView& view = cluster().view();
   const ClusterNode* const source = view.Find(incoming.job->source);
   if (!view.me().IsPrimary()) throw Refusal{kOnlyPrimaries};
-  if (incoming.complete_ms < 0) throw Refusal{kIncomplete};
-  if (parts_.services.env.pace.NowMs() - incoming.complete_ms > kTakeOverMs) throw Refusal{kTooLate};
+  if (incoming.changes_ended_ms < 0) throw Refusal{kIncomplete};
+  if (parts_.services.env.real_clock.NowMs() - incoming.changes_ended_ms > kTakeOverMs) throw Refusal{kTooLate};
   incoming.job->slots.ForEach([&](int slot) {
     if (source == nullptr || view.Owner(slot) != source) throw NotOfSource(slot);
   });
@@ -155,12 +155,12 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 void SlotImports::RecordImportError(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = ImportOf(session);
-  if (import.trouble.empty()) import.trouble = error.empty() ? "a command failed" : std::string(error);
+  if (import.failure_reason.empty()) import.failure_reason = error.empty() ? "a command failed" : std::string(error);
 }
 
 void SlotImports::OnCall(const FinishedCall& call) {
   if (call.session.cluster_options.imports == nullptr) return;
-  ImportOf(call.session).heard_ms = parts_.services.env.pace.NowMs();
+  ImportOf(call.session).last_request_ms = parts_.services.env.real_clock.NowMs();
   if (call.ending == FinishedCall::Ending::kFailed) RecordImportError(call.session, call.error);
 }
 
@@ -170,7 +170,7 @@ void SlotImports::Append(const PropagatedGroup& group) {
   for (size_t i = 0; i < group.Count(); ++i) {
     if (!SlotChanges::ChangesEverything(parts_.services.env.commands, splitter_.ArgumentsOf(group[i].request)))
       continue;
-    for (Import& import : imports_) import.trouble = "all keys were changed at once";
+    for (Import& import : imports_) import.failure_reason = "all keys were changed at once";
   }
 }
 
@@ -178,15 +178,15 @@ void SlotImports::Forget(Session& session) {
   const auto found = std::ranges::find(imports_, &session, &Import::session);
   if (found == imports_.end()) return;
   Import& import = *found;
-  EndImport(import, State::kFailed, import.trouble.empty() ? "the source has gone" : import.trouble);
+  EndImport(import, State::kFailed, import.failure_reason.empty() ? "the source has gone" : import.failure_reason);
 }
 
 void SlotImports::CheckTimeouts() {
-  const int64_t now_ms = parts_.services.env.pace.NowMs();
+  const int64_t now_ms = parts_.services.env.real_clock.NowMs();
   const int64_t limit_ms = int64_t{parts_.services.env.settings.repl_timeout} * 1000;
   for (Import& import : imports_) {
-    const bool is_silent = now_ms - import.heard_ms > limit_ms;
-    if (is_silent && import.trouble.empty()) import.trouble = "the source is silent";
+    const bool is_silent = now_ms - import.last_request_ms > limit_ms;
+    if (is_silent && import.failure_reason.empty()) import.failure_reason = "the source is silent";
   }
 }
 
@@ -202,7 +202,7 @@ void SlotImports::EndImport(Import& import, State state, const std::string& mess
     services.data.dataset.journals.Detach(*this);
   }
   job->message = message;
-  job->Enter(state, NowS());
+  job->SetState(state, NowS());
   if (state == State::kSuccess) {
     services.env.log.Notice("Slot migration " + job->name + ": this node owns the slots now.");
     return RevealAndPropagate(job->name);
@@ -221,9 +221,9 @@ void SlotImports::EndTurn() {
 void SlotImports::EndFailedImports() {
   std::vector<Session*> broken;
   for (Import& import : imports_) {
-    if (parts_.services.clients.role.is_replica && import.trouble.empty())
-      import.trouble = "this node is no primary any more";
-    if (!import.trouble.empty()) broken.push_back(import.session);
+    if (parts_.services.clients.role.is_replica && import.failure_reason.empty())
+      import.failure_reason = "this node is no primary any more";
+    if (!import.failure_reason.empty()) broken.push_back(import.session);
   }
   for (Session* session : broken) {
     Forget(*session);
@@ -241,9 +241,8 @@ void SlotImports::CleanUpHiddenSlots() {
   if (parts_.services.clients.role.is_replica) return orphaned_since_ms_.clear();
   if (services.env.phase.IsInLongTask() || services.env.phase.load() != ServerPhase::Load::kNone) return;
   const HiddenSlots& hidden = services.data.dataset.keyspace.hidden();
-  const auto orphan = std::ranges::find_if(hidden.All(), [this](const auto& one) {
-    return !HasRunningImport(one.first) && ContinueWaitForOwners(one.first);
-  });
+  const auto orphan = std::ranges::find_if(
+      hidden.All(), [this](const auto& one) { return !HasRunningImport(one.first) && HasWaitedForOwners(one.first); });
   if (orphan == hidden.All().end()) return;
   const ClusterView& view = cluster().view();
   const std::string name = orphan->first;
@@ -256,9 +255,9 @@ void SlotImports::CleanUpHiddenSlots() {
   if (services.env.host) services.env.host->Post([] {});  // the next turn continues
 }
 
-bool SlotImports::ContinueWaitForOwners(const std::string& name) {
+bool SlotImports::HasWaitedForOwners(const std::string& name) {
   if (failed_names_.contains(name)) return true;
-  const int64_t now_ms = parts_.services.env.pace.NowMs();
+  const int64_t now_ms = parts_.services.env.real_clock.NowMs();
   const int64_t since_ms = orphaned_since_ms_.try_emplace(name, now_ms).first->second;
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }

@@ -84,10 +84,10 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
  private:
   struct Import {  // an import of slots that is under way
     std::shared_ptr<SlotJob> job;
-    Session* session;          // the session of the source
-    std::string trouble = {};  // why the import has failed; empty: it has not failed
-    int64_t heard_ms = 0;      // when the source last sent a request (real time)
-    int64_t complete_ms = -1;  // when the source announced the end of its changes (real time); -1: not yet
+    Session* session;                 // the session of the source
+    std::string failure_reason = {};  // why the import has failed; empty: it has not failed
+    int64_t last_request_ms = 0;      // when the source last sent a request (real time)
+    int64_t changes_ended_ms = -1;    // when the source announced the end of its changes (real time); -1: not yet
   };
 
   Cluster& cluster() const;                                           // this server as a cluster node
@@ -102,8 +102,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
   // Returns whether other nodes have had time to tell who owns the slots of this import. Returns true immediately if
   // this process has seen the import fail.
-  bool ContinueWaitForOwners(const std::string& name);  // true: other nodes had time to tell the owners
-  void ClaimUnownedSlots(const SlotSet& slots);         // takes the slots in `slots` that no node owns
+  bool HasWaitedForOwners(const std::string& name);  // true: other nodes had time to tell the owners
+  void ClaimUnownedSlots(const SlotSet& slots);      // takes the slots in `slots` that no node owns
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: none are left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas
   bool HasRunningImport(Bytes name) const;           // whether a source sends slots under this name now

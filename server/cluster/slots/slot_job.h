@@ -49,7 +49,7 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
   uint64_t cow_bytes = 0;    // memory that was copied while the child of an export ran
 
   bool IsOver() const { return state >= State::kSuccess; }  // the job has succeeded, has failed or was cancelled
-  void Enter(State next, int64_t now_s) {                   // changes the state of the job
+  void SetState(State next, int64_t now_s) {                // changes the state of the job
     state = next;
     updated_s = now_s;
   }

@@ -1,7 +1,7 @@
 #include "server/cluster/slots/slot_migrations.h"
 
 #include "base/clock.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "datatypes/keyspace.h"
 #include "server/clients/client_subsystem.h"
 #include "server/cluster/cluster.h"
@@ -84,7 +84,7 @@ void SlotMigrations::EndTurn() {
 }
 
 void SlotMigrations::Tick() {
-  const int64_t now_ms = services_.env.pace.NowMs();
+  const int64_t now_ms = services_.env.real_clock.NowMs();
   if (now_ms - ticked_at_ms_ < kTickMs) return;
   ticked_at_ms_ = now_ms;
   imports_.CheckTimeouts();

@@ -221,7 +221,8 @@ struct ClientKill {
       .flags = kAdmin | kNoScript | kLoading | kStale,
       .arity = -3};
   static void Run(Call& call) {
-    if (call.args.Left() > 1) return call.reply.Integer(Kill(call, TakeClientSelection(call, ClientPurpose::kKill)));
+    if (call.args.Left() > 1)
+      return call.reply.Integer(Kill(call, TakeClientSelection(call, ClientSelectingCommand::kKill)));
     ClientSelection by_address = ClientsFrom(call.args.Next());  // the old form; it may close the caller
     by_address.skips_caller = false;
     if (Kill(call, by_address) == 0) throw Refusal{refusals::kNoSuchClient};
@@ -251,7 +252,7 @@ struct ClientList {
       .tips = "nondeterministic_output"};
   static void Run(Call& call) {
     if (!call.services.env.dialect.traits.client_list_combines_filters) CheckOnlyFilter(call.args.Rest());
-    const ClientSelection filter = TakeClientSelection(call, ClientPurpose::kList);
+    const ClientSelection filter = TakeClientSelection(call, ClientSelectingCommand::kList);
     std::string lines;
     filter.ForEachMatch(call.services.clients.registry, [&](const Session& session) {
       const bool is_skipped = &session == &call.session && filter.skips_caller.value_or(false);

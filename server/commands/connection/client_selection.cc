@@ -38,7 +38,7 @@ using ClientPredicate = ClientSelection::Condition;
 // The option of CLIENT LIST or CLIENT KILL that is being parsed. `args` yields the arguments that follow the option.
 struct OptionSource {
   Call& call;
-  ClientPurpose purpose;
+  ClientSelectingCommand command;
   Bytes option = {};
 
   Args& args() { return call.args; }
@@ -52,10 +52,10 @@ struct SelectionOption {
 bool IsOption(const Args& args, Bytes word);
 
 uint64_t TakeId(OptionSource& source) {
-  const bool lists = source.purpose == ClientPurpose::kList;
+  const bool lists = source.command == ClientSelectingCommand::kList;
   const DialectTraits& traits = source.call.services.env.dialect.traits;
   const auto id = ParseInteger(source.args().Next());
-  if (!id) throw Refusal{std::string(lists ? traits.bad_id_to_list : traits.bad_id_to_kill)};
+  if (!id) throw Refusal{std::string(lists ? traits.client_list_id_error : traits.client_kill_id_error)};
   const bool must_be_positive = lists ? traits.client_list_needs_positive_ids : traits.client_kill_needs_positive_ids;
   if (must_be_positive && *id < 1) throw Refusal{refusals::kClientIdPositive};
   return static_cast<uint64_t>(*id);
@@ -64,7 +64,7 @@ uint64_t TakeId(OptionSource& source) {
 // Takes the IDs after the option ID. In older versions, CLIENT LIST takes IDs up to the last argument, and CLIENT KILL
 // takes one ID. In newer versions, each of the two commands takes several IDs, after which other options may follow.
 std::vector<uint64_t> TakeIds(OptionSource& source) {
-  const bool lists = source.purpose == ClientPurpose::kList;
+  const bool lists = source.command == ClientSelectingCommand::kList;
   const DialectTraits& traits = source.call.services.env.dialect.traits;
   std::vector<uint64_t> ids;
   if (!traits.client_ids_are_a_set) ids.push_back(TakeId(source));
@@ -246,9 +246,9 @@ bool ClientSelection::Matches(const Session& session) const {
   return std::ranges::all_of(by_property, [&session](const auto& named) { return named.second(session); });
 }
 
-ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose) {
+ClientSelection TakeClientSelection(Call& call, ClientSelectingCommand command) {
   ClientSelection filter;
-  OptionSource source{call, purpose};
+  OptionSource source{call, command};
   // If there is only one argument, it is an option without a value, which is refused. (Valkey 8.1 accepts ID without
   // IDs, but only together with other options.)
   if (call.args.Left() == 1) throw Refusal{refusals::kSyntax};

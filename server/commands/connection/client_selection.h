@@ -1,6 +1,6 @@
 // ClientSelection: selects the clients that CLIENT LIST shows and CLIENT KILL closes.
 //
-//   const ClientSelection filter = TakeClientSelection(call, ClientPurpose::kKill);
+//   const ClientSelection filter = TakeClientSelection(call, ClientSelectingCommand::kKill);
 //   filter.ForEachMatch(call.services.clients.registry, [](Session& session) { … });
 #pragma once
 
@@ -32,11 +32,12 @@ struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select 
 };
 
 // The command that selects clients. CLIENT LIST and CLIENT KILL have different rules for IDs.
-enum class ClientPurpose : uint8_t { kList, kKill };  // kList: CLIENT LIST; kKill: CLIENT KILL
+enum class ClientSelectingCommand : uint8_t { kList, kKill };  // kList: CLIENT LIST; kKill: CLIENT KILL
 
 // Parses all remaining arguments. If an option is repeated, the last one counts. The result refers to the request's
 // bytes.
-ClientSelection TakeClientSelection(Call& call, ClientPurpose purpose);  // parses the options of CLIENT LIST or KILL
+ClientSelection TakeClientSelection(Call& call,  // parses the options of CLIENT LIST or KILL
+                                    ClientSelectingCommand command);
 ClientSelection ClientsFrom(Bytes address);  // selects the client whose address is "ip:port"
 
 template <class Visit>

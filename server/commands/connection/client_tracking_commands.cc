@@ -186,7 +186,7 @@ struct ClientCaching {
     if (!yes && !call.args.TakeToken("NO")) throw Refusal{refusals::kSyntax};
     if (yes && options->mode != TrackingMode::kOptIn) throw Refusal{refusals::kCachingYes};
     if (!yes && options->mode != TrackingMode::kOptOut) throw Refusal{refusals::kCachingNo};
-    options->caching_given = true;
+    options->has_caching_choice = true;
     call.reply.Ok();
   }
 };
@@ -219,9 +219,9 @@ struct ClientTrackingInfo {
     if (options != nullptr) {
       if (options->mode == TrackingMode::kBroadcast) flags.push_back("bcast");
       if (options->mode == TrackingMode::kOptIn) flags.push_back("optin");
-      if (options->mode == TrackingMode::kOptIn && options->caching_given) flags.push_back("caching-yes");
+      if (options->mode == TrackingMode::kOptIn && options->has_caching_choice) flags.push_back("caching-yes");
       if (options->mode == TrackingMode::kOptOut) flags.push_back("optout");
-      if (options->mode == TrackingMode::kOptOut && options->caching_given) flags.push_back("caching-no");
+      if (options->mode == TrackingMode::kOptOut && options->has_caching_choice) flags.push_back("caching-no");
       if (options->no_loop) flags.push_back("noloop");
       if (options->redirect_lost) flags.push_back("broken_redirect");
     }

@@ -119,7 +119,7 @@ struct RangeWords {
 };
 
 // Takes the end of a range and its optional unit. As Redis does, checks the unit before the end.
-RangeWords TakeEndBehindUnit(Args& args, RangeWords words) {
+RangeWords TakeEndAfterUnit(Args& args, RangeWords words) {
   const Bytes last = args.Next();
   if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
   words.last = Args::Integer(last);
@@ -168,7 +168,7 @@ struct BitCount {
     if (!is_open && args.Left() != 2 && args.Left() != 3) throw Refusal{refusals::kSyntax};
     RangeWords words{.first = args.NextInteger()};
     if (is_open) return words;
-    if (traits.bitcount_reads_unit_before_end) return TakeEndBehindUnit(args, words);
+    if (traits.bitcount_reads_unit_before_end) return TakeEndAfterUnit(args, words);
     words.last = args.NextInteger();
     if (words.RunsBackwards() && !traits.checks_bit_ranges_first) return words;  // Redis 7.2: without checking the unit
     if (!args.AtEnd()) words.unit = TakeRangeUnit(args);
@@ -207,7 +207,7 @@ struct BitPos {
     if (args.Left() > 3) throw Refusal{refusals::kSyntax};
     RangeWords words;
     if (!args.AtEnd()) words.first = args.NextInteger();
-    return args.AtEnd() ? words : TakeEndBehindUnit(args, words);
+    return args.AtEnd() ? words : TakeEndAfterUnit(args, words);
   }
   static int64_t Position(const RangeWords& words, Bytes text, Bit wanted) {
     const auto range = BitRangeOf(words, text.size());

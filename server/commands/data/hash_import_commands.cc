@@ -29,7 +29,7 @@ namespace {
 using FieldSetNode = decltype(FieldSets::by_name)::iterator;
 
 void DiscardFieldSet(Session& session, FieldSetNode node) {
-  session.field_sets->name_bytes -= FieldSets::BytesOf(node->first, node->second);
+  session.field_sets->by_name_bytes -= FieldSets::BytesOf(node->first, node->second);
   session.field_sets->by_name.erase(node);
   if (session.field_sets->by_name.empty()) session.field_sets.reset();
 }
@@ -61,9 +61,9 @@ struct HImportPrepare {
     if (session.field_sets == nullptr) session.field_sets = std::make_unique<FieldSets>();
     FieldSets& sets = *session.field_sets;
     if (const auto old = sets.by_name.find(name); old != sets.by_name.end()) {
-      sets.name_bytes -= FieldSets::BytesOf(old->first, old->second);
+      sets.by_name_bytes -= FieldSets::BytesOf(old->first, old->second);
     }
-    sets.name_bytes += FieldSets::BytesOf(name, fields);
+    sets.by_name_bytes += FieldSets::BytesOf(name, fields);
     sets.by_name.insert_or_assign(std::move(name), std::move(fields));
     call.reply.Ok();
   }

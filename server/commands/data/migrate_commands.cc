@@ -105,31 +105,31 @@ std::vector<Bytes> KeysThatExist(Call& call, std::span<const Bytes> keys) {
 }
 
 // Prepares the requests that will send the current values of the keys to the target server.
-MigrateProtocol TalkAbout(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
+MigrateProtocol PrepareTransfer(Call& call, const MigrateOptions& options, const std::vector<Bytes>& keys) {
   const auto target = call.services.env.settings.cluster_enabled ? MigrateProtocol::Target::kClusterNode
                                                                  : MigrateProtocol::Target::kServer;
-  MigrateProtocol talk(std::vector<std::string>(options.auth.begin(), options.auth.end()), options.db, target);
+  MigrateProtocol protocol(std::vector<std::string>(options.auth.begin(), options.auth.end()), options.db, target);
   const auto existing = options.replaces ? MigrateProtocol::Existing::kReplaced : MigrateProtocol::Existing::kRefused;
   for (Bytes key : keys) {
     const Entry* entry = call.db.Peek(key);
     const int64_t ttl_ms = entry->Deadline() == kNoDeadline ? 0 : entry->Deadline() - call.now_ms;
-    talk.AddKey(key, ttl_ms, DumpPayload(*entry, CompressionOf(call.services.env.settings)), existing);
+    protocol.AddKey(key, ttl_ms, DumpPayload(*entry, CompressionOf(call.services.env.settings)), existing);
   }
-  return talk;
+  return protocol;
 }
 
 // === Blocking the whole server
 
-FailedMigrateStep TryTalk(MigrateProtocol& talk, MigrateLink& link, int64_t timeout_ms) {
-  if (!link.Send(talk.Begin(link.selected_db), timeout_ms)) return FailedMigrateStep::kWriting;
-  if (!link.Send(talk.Restores(), timeout_ms)) return FailedMigrateStep::kWriting;
+FailedMigrateStep TryTransfer(MigrateProtocol& protocol, MigrateLink& link, int64_t timeout_ms) {
+  if (!link.Send(protocol.Begin(link.selected_db), timeout_ms)) return FailedMigrateStep::kWriting;
+  if (!link.Send(protocol.Restores(), timeout_ms)) return FailedMigrateStep::kWriting;
   link.selected_db = MigrateProtocol::kUnknownDb;
-  while (!talk.IsOver()) {
+  while (!protocol.IsOver()) {
     const auto line = link.ReadLine(timeout_ms);
     if (!line) return FailedMigrateStep::kReading;
-    talk.TakeAnswer(*line);
+    protocol.TakeAnswer(*line);
   }
-  link.selected_db = talk.SelectedDb();
+  link.selected_db = protocol.SelectedDb();
   return FailedMigrateStep::kNone;
 }
 
@@ -141,26 +141,26 @@ FailedMigrateStep FailedStepOf(ConnectError error) {
 
 // Transfers the keys while the whole server waits. If the connection breaks before the target has acknowledged a key,
 // tries a second connection. The first may be a cached one that the target had closed.
-FailedMigrateStep TalkBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& talk) {
+FailedMigrateStep TransferBlocking(Call& call, const MigrateOptions& options, MigrateProtocol& protocol) {
   MigrateLinks& links = call.services.migrations.blocking_links();
   const Tls* tls = call.services.env.settings.tls_cluster ? &call.services.tls : nullptr;
   for (int attempt = 0;; ++attempt) {
     auto link = links.Get(options.host, options.port, tls, options.timeout_ms, call.services.env.clock.MonotonicMs());
     if (!link) return FailedStepOf(link.error());
-    const FailedMigrateStep failed_step = TryTalk(talk, *link.value(), options.timeout_ms);
+    const FailedMigrateStep failed_step = TryTransfer(protocol, *link.value(), options.timeout_ms);
     if (failed_step == FailedMigrateStep::kNone) return failed_step;
     const bool timed_out = link.value()->HasTimedOut();
     links.Drop(options.host, options.port);
-    if (attempt > 0 || timed_out || talk.AnsweredKeyCount() > 0) return failed_step;
+    if (attempt > 0 || timed_out || protocol.AnsweredKeyCount() > 0) return failed_step;
   }
 }
 
-MigrateOutcome MoveBlocking(Call& call, const MigrateOptions& options, MigrateProtocol talk) {
-  MigrateOutcome outcome{.failed_step = TalkBlocking(call, options, talk)};
-  outcome.error = talk.Error();
+MigrateOutcome MoveBlocking(Call& call, const MigrateOptions& options, MigrateProtocol protocol) {
+  MigrateOutcome outcome{.failed_step = TransferBlocking(call, options, protocol)};
+  outcome.error = protocol.Error();
   if (options.copies) return outcome;
-  for (size_t i = 0; i < talk.Keys().size(); ++i)
-    if (talk.HasAccepted(i)) outcome.moved.push_back(talk.Keys()[i]);
+  for (size_t i = 0; i < protocol.Keys().size(); ++i)
+    if (protocol.HasAccepted(i)) outcome.moved.push_back(protocol.Keys()[i]);
   return outcome;
 }
 
@@ -188,18 +188,18 @@ void Conclude(Call& call, const MigrateOutcome& outcome) {
   DeleteMovedKeys(call.services, call.db, call.effect, outcome.moved);
   if (!outcome.error.empty()) return ReplyFailure(call, refusals::MigrateTarget(outcome.error));
   if (outcome.failed_step != FailedMigrateStep::kNone) return ReplyFailure(call, {RefusalFor(outcome.failed_step)});
-  if (outcome.keeps_changed) return ReplyFailure(call, {refusals::kMigrateChanged});
+  if (outcome.kept_changed_keys) return ReplyFailure(call, {refusals::kMigrateChanged});
   call.reply.Ok();
 }
 
-void MoveWhileOthersAreServed(Call& call, const MigrateOptions& options, MigrateProtocol talk) {
+void MoveWhileOthersAreServed(Call& call, const MigrateOptions& options, MigrateProtocol protocol) {
   call.services.migrations.Start(call.session, call.command,
                                  {.host = std::string(options.host),
                                   .port = std::string(options.port),
                                   .uses_tls = call.services.env.settings.tls_cluster,
                                   .timeout_ms = options.timeout_ms,
                                   .copies = options.copies,
-                                  .talk = std::move(talk)});
+                                  .protocol = std::move(protocol)});
   call.Wait({.can_be_unblocked = false});
 }
 
@@ -228,10 +228,10 @@ struct Migrate {
     const MigrateOptions options = ParseMigrateOptions(call);
     const std::vector<Bytes> keys = KeysThatExist(call, options.keys);
     if (keys.empty()) return call.reply.Simple("NOKEY");
-    MigrateProtocol talk = TalkAbout(call, options, keys);
+    MigrateProtocol protocol = PrepareTransfer(call, options, keys);
     const bool blocks = !call.services.clients.current_execution.MayBlock() || !call.services.migrations.HasNetwork();
-    if (!blocks) return MoveWhileOthersAreServed(call, options, std::move(talk));
-    Conclude(call, MoveBlocking(call, options, std::move(talk)));
+    if (!blocks) return MoveWhileOthersAreServed(call, options, std::move(protocol));
+    Conclude(call, MoveBlocking(call, options, std::move(protocol)));
   }
 };
 

@@ -35,11 +35,11 @@ void ReplySet(Call& call, const Set& set) {
   set.ForEach([&](const PackedElement& member) { ReplyMember(call.reply, member); });
 }
 
-SetResult NewResult(Call& call, Bytes key) {
-  return SetResult(key, call.db.Data().hash_key(), call.db.Limits(), call.db.NewKeyUsage());
+SetBuilder NewResult(Call& call, Bytes key) {
+  return SetBuilder(key, call.db.Data().hash_key(), call.db.Limits(), call.db.NewKeyUsage());
 }
 
-void StoreResult(Call& call, Bytes destination, SetResult& result, const KeyEvent& event) {
+void StoreResult(Call& call, Bytes destination, SetBuilder& result, const KeyEvent& event) {
   const size_t size = result.set().Size();
   StoreOrDelete(call, destination, size > 0 ? result.Release() : nullptr, event);
   call.reply.Integer(static_cast<int64_t>(size));
@@ -138,7 +138,7 @@ struct SInterStore {
   static void Run(Call& call) {
     const Bytes destination = call.args.Next();
     const std::vector<Set> sets = ReadSets(call, call.args.Rest());
-    SetResult result = NewResult(call, destination);
+    SetBuilder result = NewResult(call, destination);
     IntersectInto(result.set(), sets);
     StoreResult(call, destination, result, "sinterstore");
   }
@@ -151,7 +151,7 @@ using SetOperation = void (*)(std::span<const Set> sets, Set& result);
 
 void SendResult(Call& call, SetOperation operate) {
   const std::vector<Set> sets = ReadSets(call, call.args.Rest());
-  SetResult result = NewResult(call, "");
+  SetBuilder result = NewResult(call, "");
   operate(sets, result.set());
   ReplySet(call, result.set());
 }
@@ -159,7 +159,7 @@ void SendResult(Call& call, SetOperation operate) {
 void StoreOperation(Call& call, SetOperation operate, const KeyEvent& event) {
   const Bytes destination = call.args.Next();
   const std::vector<Set> sets = ReadSets(call, call.args.Rest());
-  SetResult result = NewResult(call, destination);
+  SetBuilder result = NewResult(call, destination);
   operate(sets, result.set());
   StoreResult(call, destination, result, event);
 }
@@ -214,7 +214,7 @@ struct SDiffStore {
 // Numbers of members of unions and differences
 
 size_t CountUnion(Call& call, std::span<const Set> sets, size_t limit) {
-  SetResult result = NewResult(call, "");
+  SetBuilder result = NewResult(call, "");
   for (const Set& set : sets) {
     const bool all = set.ForEachWhile([&](const PackedElement& member) {
       result.set().Add(member);
@@ -229,7 +229,7 @@ size_t CountUnion(Call& call, std::span<const Set> sets, size_t limit) {
 size_t EstimateUnion(std::span<const Set> sets) {
   const auto registers = std::make_unique<HllRegisters>();
   for (const Set& set : sets)
-    set.ForEach([&](const PackedElement& member) { registers->Add(HllObserve(PackedText(member).View())); });
+    set.ForEach([&](const PackedElement& member) { registers->Add(HllObserve(ElementText(member).View())); });
   return registers->Count();
 }
 

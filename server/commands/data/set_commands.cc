@@ -176,7 +176,7 @@ struct SScan {
     const ScanOptions options = ParseScanOptions(call.args, ScanKind::kMembers);
     std::vector<PackedElement> met;
     auto meet = [&](const PackedElement& member) {
-      if (options.Matches(PackedText(member).View())) met.push_back(member);
+      if (options.Matches(ElementText(member).View())) met.push_back(member);
     };
     uint64_t next = 0;  // a packed set is returned in one step
     if (const MemberTable* table = set.Table()) {
@@ -203,7 +203,7 @@ void PopOneMember(Call& call, Bytes key) {
   if (!set) return call.reply.Null();
   set->Pop(1, call.random, [&](const PackedElement& member) {
     ReplyMember(call.reply, member);
-    call.effect.Replace("SREM", key, PackedText(member).View());
+    call.effect.Replace("SREM", key, ElementText(member).View());
   });
   set.ReportChange("spop");
 }
@@ -225,7 +225,7 @@ class PoppedWords {
   void Add(const PackedElement& member) {
     if (!call_.effect.IsRecording()) return;
     if (words_.empty()) words_ = {"SREM", std::string(key_)};
-    words_.emplace_back(PackedText(member).View());
+    words_.emplace_back(ElementText(member).View());
     if (words_.size() == kMax + 2) Flush();
   }
   void Flush() {

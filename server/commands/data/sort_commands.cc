@@ -167,7 +167,7 @@ class SortSource {
   static void LoadSet(const Set& set, SortRange range, TextPool& pool) {
     size_t index = 0;
     set.ForEachWhile([&](const PackedElement& member) {
-      if (index++ >= range.first) pool.Add(PackedText(member).View());
+      if (index++ >= range.first) pool.Add(ElementText(member).View());
       return pool.Size() < range.count;
     });
   }

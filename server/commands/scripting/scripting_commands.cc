@@ -69,7 +69,7 @@ const Script& CompiledToRun(Call& call, Bytes body) {
 
 const Script& Known(Call& call, Bytes sha) {
   const Script* script = call.services.execution.script_cache.FindBySha(sha);
-  if (script == nullptr) throw Refusal{std::string(call.services.env.dialect.traits.no_script)};
+  if (script == nullptr) throw Refusal{std::string(call.services.env.dialect.traits.no_script_error)};
   return *script;
 }
 

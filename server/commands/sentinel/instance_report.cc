@@ -80,7 +80,7 @@ std::string InstanceReport::Flags() const {
       .Add("disconnected", instance_.link->IsDisconnected())
       .Add("master_down", sentinel != nullptr && sentinel->says_primary_is_down)
       .Add("failover_in_progress", primary != nullptr && primary->is_failing_over)
-      .Add("promoted", replica != nullptr && replica->is_promoted)
+      .Add("promoted", replica != nullptr && replica->is_chosen_for_promotion)
       .Add("reconf_sent", is_at(Reconfiguration::kSent))
       .Add("reconf_inprog", is_at(Reconfiguration::kInProgress))
       .Add("reconf_done", is_at(Reconfiguration::kDone))

@@ -47,7 +47,7 @@ void WriteRecords(Reply& reply, const CommandLog& log, size_t most, bool counts_
     reply.Array(counts_words ? 7 : 6);
     reply.Integer(record.id);
     reply.Integer(record.unix_time_s);
-    reply.Integer(record.figure);
+    reply.Integer(record.measured_amount);
     reply.BulkArray(record.words);
     reply.Bulk(record.peer);
     reply.Bulk(record.client_name);

@@ -55,7 +55,7 @@ class AlgebraSource {
   template <class Visit>
   void ForEach(Visit&& visit) const {
     if (const auto* set = std::get_if<Set>(&members_)) {
-      set->ForEach([&](const PackedElement& member) { visit(PackedText(member).View(), 1.0); });
+      set->ForEach([&](const PackedElement& member) { visit(ElementText(member).View(), 1.0); });
     } else {
       std::get<SortedSet>(members_).ForEach(visit);
     }
@@ -66,7 +66,7 @@ class AlgebraSource {
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
     if (const auto* set = std::get_if<Set>(&members_)) {
       set->ForEachWhile([&](const PackedElement& member) {
-        visit(PackedText(member).View(), 1.0);
+        visit(ElementText(member).View(), 1.0);
         return go_on();
       });
       return;

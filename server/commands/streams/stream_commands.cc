@@ -309,7 +309,7 @@ struct XAdd {
     if (ReplyToDuplicate(call, options, stream, id)) return;
     Add(call, key, options, stream);
     StreamLog& log = stream->Log();
-    log.OpenProducers().Add(options.idempotency.producer, id, log.LastId(), call.now_ms);
+    log.EnsureProducers().Add(options.idempotency.producer, id, log.LastId(), call.now_ms);
   }
 
  private:
@@ -317,7 +317,7 @@ struct XAdd {
   // propagated as it is. So a replayed XADD with the ID `*` is a duplicate, even if this server has forgotten the
   // entry.
   static bool ReplyToDuplicate(Call& call, const XAddOptions& options, Edit<Stream>& stream, Bytes id) {
-    StreamProducers& producers = stream->Log().OpenProducers();
+    StreamProducers& producers = stream->Log().EnsureProducers();
     const bool is_recorded_duplicate = call.unit.IsReplaying() && !options.id;
     const bool is_recorded_new = call.unit.IsReplaying() && options.id;
     const StreamId* known = producers.Find(options.idempotency.producer, id, call.now_ms);

@@ -75,7 +75,7 @@ struct XCfgSet {
                                    options.max_size.value_or(old.max_size)};
     call.reply.Ok();
     if (limits == old) return;
-    stream->Log().OpenProducers().SetLimits(limits);
+    stream->Log().EnsureProducers().SetLimits(limits);
     stream.CountChanges(1);
   }
 };
@@ -97,7 +97,7 @@ struct XIdmpRecord {
     Edit<Stream> stream = call.db.Open<Stream>(key);
     if (!stream) throw Refusal{refusals::kNoSuchKey};
     if (!stream->Log().Contains(entry)) throw Refusal{refusals::kStreamRecordWithoutEntry};
-    StreamProducers& producers = stream->Log().OpenProducers();
+    StreamProducers& producers = stream->Log().EnsureProducers();
     const StreamId* known = producers.Find(producer, id, call.now_ms);
     if (known != nullptr && *known != entry) throw Refusal{refusals::kStreamRecordExists};
     call.reply.Ok();

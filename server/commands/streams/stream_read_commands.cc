@@ -181,8 +181,8 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
 
 // Blocks the client until a stream gets entries. Then `words` runs as the request or, if it is empty, the client's own
 // request. Requires: BLOCK was given.
-void Wait(Call& call, const StreamReadOptions& options, BlockCondition::Loss loss, std::vector<std::string> words = {},
-          int64_t retry_ms = 0) {
+void Wait(Call& call, const StreamReadOptions& options, BlockCondition::KeyLoss loss,
+          std::vector<std::string> words = {}, int64_t retry_ms = 0) {
   call.Wait({.keys = options.keys,
              .type = ValueType::kStream,
              .timeout_ms = *options.block_ms,
@@ -222,7 +222,7 @@ void BeginStream(Reply& reply, Bytes key) {
 
 // Returns the ID after which XREAD reads. For `$`, this is the last ID of the stream. For `+`, this is the ID before
 // the last entry, so that XREAD returns that entry.
-StreamId IdToReadBehind(Bytes word, const Stream& stream, const DialectTraits& traits) {
+StreamId IdToReadAfter(Bytes word, const Stream& stream, const DialectTraits& traits) {
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
   if (word != "+" || !traits.xread_knows_last_entry) return TakeStreamId(word);
@@ -257,35 +257,35 @@ struct XRead {
 
   static void Run(Call& call) {
     const StreamReadOptions options = TakeReadOptions(call, Reader::kPlain);
-    std::vector<StreamId> behind;
+    std::vector<StreamId> after;
     for (size_t i = 0; i < options.keys.size(); ++i) {
-      behind.push_back(
-          IdToReadBehind(options.ids[i], call.db.Read<Stream>(options.keys[i]), call.services.env.dialect.traits));
+      after.push_back(
+          IdToReadAfter(options.ids[i], call.db.Read<Stream>(options.keys[i]), call.services.env.dialect.traits));
     }
     struct Found {
       Bytes key;
       Stream stream;
-      StreamId behind;
+      StreamId after;
       uint64_t count;
     };
     std::vector<Found> found;
     ReadBudget budget = options.Budget();
     for (size_t i = 0; i < options.keys.size() && !budget.IsUsedUp(); ++i) {
       const Stream stream = call.db.Read<Stream>(options.keys[i]);
-      if (stream.IsEmpty() || stream.Log().LastLiveId() <= behind[i]) continue;
+      if (stream.IsEmpty() || stream.Log().LastLiveId() <= after[i]) continue;
       uint64_t count = options.count;
       if (options.HasBudget()) {
-        count = CountInBudget(StreamLog::Walk(stream.Log(), *behind[i].Next(), StreamId::Max()), count, budget);
+        count = CountInBudget(StreamLog::Walk(stream.Log(), *after[i].Next(), StreamId::Max()), count, budget);
         if (count == 0) break;
       }
-      found.push_back({options.keys[i], stream, behind[i], count});
+      found.push_back({options.keys[i], stream, after[i], count});
     }
     if (found.empty() && !options.block_ms) return call.reply.NullArray();
-    if (found.empty()) return Wait(call, options, BlockCondition::Loss::kIgnored, WithIds(call, options, behind));
+    if (found.empty()) return Wait(call, options, BlockCondition::KeyLoss::kIgnored, WithIds(call, options, after));
     BeginStreams(call.reply, found.size());
     for (const Found& one : found) {
       BeginStream(call.reply, one.key);
-      WriteEntries(call.reply, one.stream.Log(), *one.behind.Next(), StreamId::Max(), one.count,
+      WriteEntries(call.reply, one.stream.Log(), *one.after.Next(), StreamId::Max(), one.count,
                    StreamLog::Order::kForward);
     }
   }
@@ -298,16 +298,16 @@ struct XRead {
 // an ID.
 struct GroupPosition {
   bool is_new = false;
-  StreamId behind;
+  StreamId after;
 };
 
 GroupPosition PositionOf(Bytes word, const DialectTraits& traits) {
   if (word == "+" && traits.xreadgroup_explains_last_entry) throw Refusal{refusals::kStreamLastEntryOfGroup};
   if (word == "$") throw Refusal{refusals::kStreamLastIdInGroup};
-  if (word == ">") return {.is_new = true, .behind = {}};
+  if (word == ">") return {.is_new = true, .after = {}};
   const StreamId id = TakeStreamId(word);
   // As in Redis, the greatest ID means the same as `>`.
-  return id == StreamId::Max() ? GroupPosition{.is_new = true, .behind = {}} : GroupPosition{false, id};
+  return id == StreamId::Max() ? GroupPosition{.is_new = true, .after = {}} : GroupPosition{false, id};
 }
 
 struct ClaimedEntry {
@@ -334,7 +334,7 @@ void ClaimIdle(Call& call, const GroupEdit& edit, StreamConsumer& consumer, cons
                ReadBudget& budget, Delivery& delivery) {
   std::vector<ClaimedEntry>& claimed = delivery.claimed;
   const DeliveryOrder& order = edit.group.ByDelivery();
-  const auto end = order.FirstIdleFor(*options.claimed_idle_ms, call.now_ms);
+  const auto end = order.FirstIdleLessThan(*options.claimed_idle_ms, call.now_ms);
   for (auto at = order.First(); !at.AtEnd() && (end.AtEnd() || at.Id() < end.Id()); at.Next()) {
     if (options.count != 0 && claimed.size() == options.count) break;
     const StreamLog::Walk entry(edit.Log(), at.Get(), at.Get());
@@ -376,10 +376,10 @@ void DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, con
 }
 
 // Delivers entries again that are already pending for this consumer, and increments their delivery counts.
-Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& behind,
+Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& after,
                       const StreamReadOptions& options, ReadBudget& budget) {
   Delivery delivery{.key = edit.key};
-  for (auto at = consumer.pending.AtOrAfter(*behind.Next()); !at.AtEnd(); at.Next()) {
+  for (auto at = consumer.pending.AtOrAfter(*after.Next()); !at.AtEnd(); at.Next()) {
     const StreamLog::Walk entry(edit.Log(), at.Id(), budget.HasByteLimit() ? at.Id() : StreamId());
     if (!budget.TryTake(entry.IsValid() ? ReplyBytes(entry) : 0)) break;
     delivery.history.push_back(at.Id());
@@ -463,7 +463,7 @@ struct XReadGroup {
       }
     }
     if (deliveries.empty() && !options.block_ms) return call.reply.NullArray();
-    if (deliveries.empty()) return Wait(call, options, BlockCondition::Loss::kTold, {}, retry_ms);
+    if (deliveries.empty()) return Wait(call, options, BlockCondition::KeyLoss::kEndsWait, {}, retry_ms);
     BeginStreams(call.reply, deliveries.size());
     for (Delivery& delivery : deliveries) WriteDelivery(call, delivery, options.claimed_idle_ms.has_value());
   }
@@ -476,7 +476,7 @@ struct XReadGroup {
     StreamConsumer& consumer = FindOrCreateConsumer(call, edit, options.consumer);
     if (!position.is_new) {
       stream.CountChanges(1);
-      Delivery delivery = DeliverAgain(call, edit, consumer, position.behind, options, budget);
+      Delivery delivery = DeliverAgain(call, edit, consumer, position.after, options, budget);
       if (delivery.history.empty() && budget.IsUsedUp()) return std::nullopt;
       return delivery;
     }
@@ -499,7 +499,7 @@ struct XReadGroup {
   // such time.
   static void UpdateRetry(const Call& call, StreamGroup& group, int64_t idle_ms, int64_t& retry_ms) {
     constexpr int64_t kMaxRetryMs = 86'400'000;  // the request may run earlier than necessary
-    const auto next = group.ByDelivery().FirstIdleFor(idle_ms, call.now_ms);
+    const auto next = group.ByDelivery().FirstIdleLessThan(idle_ms, call.now_ms);
     if (next.AtEnd()) return;
     const int64_t idle_now_ms = call.now_ms - DeliveryOrder::DeliveredMs(next);  // negative if the clock was set back
     const int64_t wait_ms = std::clamp<int64_t>(std::min(idle_ms, 2 * kMaxRetryMs) - idle_now_ms, 1, kMaxRetryMs);

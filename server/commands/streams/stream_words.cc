@@ -117,7 +117,7 @@ void PrepareIfNew(const Call& call, StreamLog& log) {
   const IdempotencyLimits limits{call.db.Limits().stream_idmp_duration, call.db.Limits().stream_idmp_maxsize};
   if (limits == IdempotencyLimits() || log.EntriesAdded() > 0 || !log.LastId().IsZero() || !log.groups().empty())
     return;
-  log.OpenProducers().SetLimits(limits);
+  log.EnsureProducers().SetLimits(limits);
 }
 
 std::string IdempotentIdOf(std::span<const Bytes> fields_and_values) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/duration_text.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
@@ -47,7 +47,7 @@ struct AwaitGoal {
 int64_t RealMs(Bytes word) {
   const int64_t duration_ms = ParseDurationArgumentMs(word);
   if (duration_ms <= kMaxAwaitMs) return duration_ms;
-  throw Refusal{"ERR " + Shown(word) + " is too long. Write 24h at most, since this is real time"};
+  throw Refusal{"ERR " + QuotedForError(word) + " is too long. Write 24h at most, since this is real time"};
 }
 
 // The number, for example of clients, that TEST AWAIT waits for. The condition is met at `wanted` or above. If `wanted`
@@ -168,7 +168,8 @@ int64_t ExpiryUs(const Services& services, const KeyName& name) {
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;
   constexpr int64_t kMinMs = 5;  // the clock may be frozen
   const int64_t left_ms = entry->Deadline() - services.clients.current_execution.WallMs();
-  return left_ms > kMaxAwaitMs ? Awaits::kNever : services.env.pace.NowUs() + std::max(left_ms + 1, kMinMs) * 1000;
+  return left_ms > kMaxAwaitMs ? Awaits::kNever
+                               : services.env.real_clock.NowUs() + std::max(left_ms + 1, kMinMs) * 1000;
 }
 
 AwaitGoal TakeKey(Call& call) {
@@ -204,10 +205,10 @@ AwaitGoal TakeQuiet(Call& call) {
   const Bytes word = ValueOf(call.args, "QUIET");
   const int64_t quiet_us = RealMs(word) * 1000;
   const auto requests = call.services.lab.awaits.SharedRequestCounter();
-  const auto activity = std::make_shared<Activity>(Activity{requests->Count(), call.services.env.pace.NowUs()});
+  const auto activity = std::make_shared<Activity>(Activity{requests->Count(), call.services.env.real_clock.NowUs()});
   return {.wanted = DurationText(quiet_us / 1000) + " without a request",
           .look = [&services = call.services, requests, activity, quiet_us] {
-            const int64_t now_us = services.env.pace.NowUs();
+            const int64_t now_us = services.env.real_clock.NowUs();
             if (activity->requests != requests->Count()) *activity = {requests->Count(), now_us};
             const int64_t quiet_for_us = now_us - activity->since_us;
             return ConditionState{.is_met = quiet_for_us >= quiet_us,
@@ -229,7 +230,7 @@ AwaitGoal TakeAwaited(Call& call) {
   for (const Kind& kind : kKinds) {
     if (call.args.TakeToken(kind.name)) return kind.take(call);
   }
-  throw Refusal{"ERR " + Shown(word) + " cannot be awaited. There are " + kWhat};
+  throw Refusal{"ERR " + QuotedForError(word) + " cannot be awaited. There are " + kWhat};
 }
 
 void FailAwait(Call& call, const AwaitGoal& awaited, const ConditionState& state, int64_t timeout_ms) {
@@ -254,7 +255,8 @@ struct TestAwait {
     int64_t timeout_ms = kUsualTimeoutMs;
     if (call.args.TakeToken("TIMEOUT")) timeout_ms = RealMs(ValueOf(call.args, "TIMEOUT"));
     if (!call.args.AtEnd()) {
-      throw Refusal{"ERR " + Shown(call.args.Rest()[0]) + " is not understood here. TIMEOUT may stand at the end"};
+      throw Refusal{"ERR " + QuotedForError(call.args.Rest()[0]) +
+                    " is not understood here. TIMEOUT may stand at the end"};
     }
     Awaits& awaits = call.services.lab.awaits;
     std::optional<ConditionState> end = call.is_resumed ? awaits.Take(call.session) : std::nullopt;

@@ -143,7 +143,8 @@ ClientFilter TakeClientFilter(Args& args) {
   ClientFilter filter;
   while (!args.AtEnd()) {
     if (TakeClientCondition(args, filter)) continue;
-    throw Refusal{"ERR " + Shown(args.Rest()[0]) + " is no condition for clients. There are " + kClientConditions};
+    throw Refusal{"ERR " + QuotedForError(args.Rest()[0]) + " is no condition for clients. There are " +
+                  kClientConditions};
   }
   return filter;
 }

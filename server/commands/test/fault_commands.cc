@@ -28,17 +28,17 @@ Refusal NoSuchFault(Bytes name) {
 
 void AddFault(Call& call) {
   const Services& services = call.services;
-  FaultDefinition order = TakeFaultDefinition(call.args, services.env.commands);
+  FaultDefinition definition = TakeFaultDefinition(call.args, services.env.commands);
   if (services.env.settings.maxmemory != 0 && services.data.eviction.LacksMemory())
     throw Refusal{refusals::kOutOfMemory};
-  if (FaultRulesOf(call).Has(order.name)) {
-    throw Refusal{"ERR there is a fault '" + std::string(refusals::ShownPart(order.name)) +
+  if (FaultRulesOf(call).Has(definition.name)) {
+    throw Refusal{"ERR there is a fault '" + std::string(refusals::ShownPart(definition.name)) +
                   "' already. TEST FAULT DEL removes it"};
   }
   if (FaultRulesOf(call).Count() >= FaultRules::kMaxRules) {
     throw Refusal{StrCat("ERR there are ", FaultRules::kMaxRules, " faults already. Delete one first")};
   }
-  FaultRulesOf(call).Add(std::move(order));
+  FaultRulesOf(call).Add(std::move(definition));
   call.reply.Ok();
 }
 
@@ -51,10 +51,10 @@ Bytes FaultStateName(FaultRules::Summary::State state) {
 void ShowFault(Call& call, const FaultRules::Summary& summary) {
   call.reply.Map(6);
   call.reply.Bulk("name");
-  call.reply.Bulk(summary.order.name);
+  call.reply.Bulk(summary.definition.name);
   call.reply.Bulk("rule");
-  call.reply.Array(summary.order.words.size());
-  for (const std::string& word : summary.order.words) call.reply.Bulk(word);
+  call.reply.Array(summary.definition.words.size());
+  for (const std::string& word : summary.definition.words) call.reply.Bulk(word);
   call.reply.Bulk("state");
   call.reply.Bulk(FaultStateName(summary.state));
   call.reply.Bulk("matches");

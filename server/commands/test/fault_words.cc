@@ -32,7 +32,7 @@ RequestFilter TakeRequestFilter(Args& args, const CommandTable& commands) {
     if (args.AtEnd()) break;
     const Bytes word = args.Rest()[0];
     if (TakeCondition(args, commands, filter)) continue;
-    throw Refusal{"ERR " + Shown(word) + " is no condition. There are " + kConditions + "; DO ends them"};
+    throw Refusal{"ERR " + QuotedForError(word) + " is no condition. There are " + kConditions + "; DO ends them"};
   } while (!args.AtEnd() && !EqualsIgnoreCase(args.Rest()[0], "do"));
   return filter;
 }
@@ -91,7 +91,8 @@ FaultDefinition::Action TakeDiskFault(Args& args, Bytes action) {
   const Bytes duration = ValueOf(args, word);
   const int64_t slow_ms = ParseDurationArgumentMs(duration);
   if (slow_ms <= DiskFault::kMaxSlowMs) return DiskFault{.kind = DiskFault::Kind::kSlow, .slow_ms = slow_ms};
-  throw Refusal{"ERR " + Shown(duration) + " is too long. Write 1m at most, since the server waits for its disk"};
+  throw Refusal{"ERR " + QuotedForError(duration) +
+                " is too long. Write 1m at most, since the server waits for its disk"};
 }
 
 FaultDefinition::Action TakeRefusal(Args& args, Bytes) {
@@ -147,7 +148,7 @@ FaultDefinition::Action TakeAction(Args& args) {
   for (const KnownAction& known : kKnownActions) {
     if (EqualsIgnoreCase(word, known.name)) return known.take(args, word);
   }
-  throw Refusal{"ERR " + Shown(word) + " is no fault. There are " + kActionNames};
+  throw Refusal{"ERR " + QuotedForError(word) + " is no fault. There are " + kActionNames};
 }
 
 // --- The arguments TIMES, AFTER, PERCENT and FOR of TEST FAULT ADD.
@@ -159,7 +160,7 @@ uint64_t Chance(Bytes word) {
   return share >= std::ldexp(1.0, 64) ? HitSchedule::kAlways : static_cast<uint64_t>(share);
 }
 
-void TakeOptions(Args& args, FaultDefinition& order) {
+void TakeOptions(Args& args, FaultDefinition& definition) {
   std::optional<uint64_t> times, after, chance;
   while (!args.AtEnd()) {
     const Bytes word = args.Next();
@@ -173,21 +174,22 @@ void TakeOptions(Args& args, FaultDefinition& order) {
     } else if (is("percent")) {
       SetOnce(chance, word, Chance(ValueOf(args, word)));
     } else if (is("for")) {
-      SetOnce(order.for_ms, word, ParseDelayArgumentMs(ValueOf(args, word)));
+      SetOnce(definition.for_ms, word, ParseDelayArgumentMs(ValueOf(args, word)));
     } else {
-      throw Refusal{"ERR " + Shown(word) + " is not understood. Behind a fault stand TIMES, AFTER, PERCENT and FOR"};
+      throw Refusal{"ERR " + QuotedForError(word) +
+                    " is not understood. Behind a fault stand TIMES, AFTER, PERCENT and FOR"};
     }
   }
-  order.schedule = {.times = times.value_or(HitSchedule::kAlways),
-                    .after = after.value_or(0),
-                    .chance = chance.value_or(HitSchedule::kAlways)};
+  definition.schedule = {.times = times.value_or(HitSchedule::kAlways),
+                         .after = after.value_or(0),
+                         .chance = chance.value_or(HitSchedule::kAlways)};
 }
 
 // Refuses conditions after WHEN that do not fit the action. A fault that refuses connections can select them only by
 // address. REFUSE LISTEN and faults of the disk take no conditions.
-void CheckFilter(const FaultDefinition& order, Bytes conditions) {
-  const auto* const refused = std::get_if<RefusedConnections>(&order.action);
-  if (refused == nullptr && std::get_if<DiskFault>(&order.action) == nullptr) return;
+void CheckFilter(const FaultDefinition& definition, Bytes conditions) {
+  const auto* const refused = std::get_if<RefusedConnections>(&definition.action);
+  if (refused == nullptr && std::get_if<DiskFault>(&definition.action) == nullptr) return;
   if (conditions.empty()) return;
   if (refused == nullptr) throw Refusal{"ERR a fault of the disk has no WHEN"};
   if (*refused == RefusedConnections::kNotAccepted)
@@ -200,28 +202,28 @@ void CheckFilter(const FaultDefinition& order, Bytes conditions) {
 int64_t ParseDelayArgumentMs(Bytes word) {
   const int64_t duration_ms = ParseDurationArgumentMs(word);
   if (duration_ms <= kMaxDelayMs) return duration_ms;
-  throw Refusal{"ERR " + Shown(word) + " is too long. Write 36500d at most"};
+  throw Refusal{"ERR " + QuotedForError(word) + " is too long. Write 36500d at most"};
 }
 
 FaultDefinition TakeFaultDefinition(Args& args, const CommandTable& commands) {
-  FaultDefinition order;
-  order.name = args.Next();
-  order.words.assign(args.Rest().begin(), args.Rest().end());
+  FaultDefinition definition;
+  definition.name = args.Next();
+  definition.words.assign(args.Rest().begin(), args.Rest().end());
   const size_t before = args.Left();
   const Bytes first = before > 1 ? args.Rest()[1] : Bytes();
-  order.filter = TakeRequestFilter(args, commands);
+  definition.filter = TakeRequestFilter(args, commands);
   const size_t taken = before - args.Left();
   const bool is_address = taken == 3 && EqualsIgnoreCase(first, "addr");
-  order.action = TakeAction(args);
-  TakeOptions(args, order);
-  CheckFilter(order, taken == 0 ? "" : is_address ? "addr" : "others");
-  const auto* const refused = std::get_if<RefusedConnections>(&order.action);
-  const bool has_schedule = order.schedule.times != HitSchedule::kAlways || order.schedule.after != 0 ||
-                            order.schedule.chance != HitSchedule::kAlways;
+  definition.action = TakeAction(args);
+  TakeOptions(args, definition);
+  CheckFilter(definition, taken == 0 ? "" : is_address ? "addr" : "others");
+  const auto* const refused = std::get_if<RefusedConnections>(&definition.action);
+  const bool has_schedule = definition.schedule.times != HitSchedule::kAlways || definition.schedule.after != 0 ||
+                            definition.schedule.chance != HitSchedule::kAlways;
   if (has_schedule && refused != nullptr && *refused == RefusedConnections::kNotAccepted) {
     throw Refusal{"ERR REFUSE LISTEN counts nothing, since nobody is heard. FOR says how long"};
   }
-  return order;
+  return definition;
 }
 
 }  // namespace respite

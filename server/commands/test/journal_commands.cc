@@ -43,7 +43,7 @@ JournalFilter TakeJournalFilter(Call& call) {
 
 void ExpectNoMore(const Args& args, const std::string& expected) {
   if (args.AtEnd()) return;
-  throw Refusal{"ERR " + Shown(args.Rest()[0]) + " is not understood here. There are " + kConditions +
+  throw Refusal{"ERR " + QuotedForError(args.Rest()[0]) + " is not understood here. There are " + kConditions +
                 ", OUTCOME and SINCE" + expected};
 }
 
@@ -309,7 +309,7 @@ struct TestReport {
           ParseNumberInRange(ValueOf(call.args, "LAST"), "number of entries", {1, int64_t{kMaxCapacity}}));
     }
     if (!call.args.AtEnd()) {
-      throw Refusal{"ERR " + Shown(call.args.Rest()[0]) + " is not understood here. There are " + kConditions +
+      throw Refusal{"ERR " + QuotedForError(call.args.Rest()[0]) + " is not understood here. There are " + kConditions +
                     ", OUTCOME and SINCE, and LAST behind them"};
     }
     const RequestJournal& journal = call.services.lab.journal;

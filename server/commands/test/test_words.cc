@@ -31,13 +31,13 @@ bool ParseOnOff(Bytes word) {
 bool ParseYesNo(Bytes word) {
   if (EqualsIgnoreCase(word, "yes")) return true;
   if (EqualsIgnoreCase(word, "no")) return false;
-  throw Refusal{"ERR " + Shown(word) + " is neither YES nor NO"};
+  throw Refusal{"ERR " + QuotedForError(word) + " is neither YES nor NO"};
 }
 
-std::string Shown(Bytes word) { return "'" + std::string(refusals::ShownPart(word)) + "'"; }
+std::string QuotedForError(Bytes word) { return "'" + std::string(refusals::ShownPart(word)) + "'"; }
 
 [[noreturn]] void RefuseArgument(Bytes word, const std::string& what, const std::string& instead) {
-  throw Refusal{"ERR " + Shown(word) + " is no " + what + ". Write " + instead};
+  throw Refusal{"ERR " + QuotedForError(word) + " is no " + what + ". Write " + instead};
 }
 
 Bytes ValueOf(Args& args, Bytes word) {

@@ -33,7 +33,7 @@ int64_t ParseTimeArgumentMs(Bytes word);      // parses a Unix time in milliseco
 bool ParseOnOff(Bytes word);                  // parses ON (true) or OFF; throws a Refusal for other text
 bool ParseYesNo(Bytes word);                  // parses YES (true) or NO; throws a Refusal for other text
 
-std::string Shown(Bytes word);  // the argument, quoted and shortened for an error text
+std::string QuotedForError(Bytes word);  // the argument, quoted and shortened for an error text
 // Throws an error that says that the argument `word` is no `what`, and what to write instead.
 [[noreturn]] void RefuseArgument(Bytes word,  // throws: `word` is no `what`, and `instead` tells what to write
                                  const std::string& what, const std::string& instead);

@@ -48,7 +48,7 @@ Bytes NameOfExistingWorld(Call& call) {
   throw Refusal{"ERR no world '" + std::string(refusals::ShownPart(name)) + "'. TEST WORLD LIST shows them"};
 }
 
-void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
+void MakeWorld(Call& call, Bytes name, const Worlds::WorldOptions& options) {
   const Services& services = call.services;
   Worlds& worlds = RequireWorlds(call);
   CheckName(name);
@@ -57,7 +57,7 @@ void MakeWorld(Call& call, Bytes name, const Worlds::Order& order) {
   if (worlds.Count() >= Worlds::kMaxWorlds) {
     throw Refusal{StrCat("ERR there are ", Worlds::kMaxWorlds, " worlds already. Drop one first")};
   }
-  if (const auto trouble = worlds.Create(name, order)) throw Refusal{"ERR " + *trouble};
+  if (const auto trouble = worlds.Create(name, options)) throw Refusal{"ERR " + *trouble};
 }
 
 // Parses a port number. AUTO gives 0, which means any free port.
@@ -77,15 +77,15 @@ Emulated VersionNamed(Bytes word) {
 
 void CreateWorld(Call& call) {
   const Bytes name = call.args.Next();
-  Worlds::Order order;
+  Worlds::WorldOptions options;
   while (!call.args.AtEnd()) {
     if (call.args.TakeTokenWith("PORT", 1)) {
-      order.port = PortNumber(call.args.Next());
+      options.port = PortNumber(call.args.Next());
     } else if (call.args.TakeTokenWith("FROM", 1)) {
-      order.snapshot = call.args.Next();
-      order.snapshots = &call.services.lab.snapshots;
+      options.snapshot = call.args.Next();
+      options.snapshots = &call.services.lab.snapshots;
     } else if (call.args.TakeTokenWith("VERSION", 1)) {
-      order.version = VersionNamed(call.args.Next());
+      options.version = VersionNamed(call.args.Next());
     } else {
       throw Refusal{refusals::kSyntax};
     }
@@ -93,11 +93,11 @@ void CreateWorld(Call& call) {
   if (RequireWorlds(call).Has(name)) {
     throw Refusal{"ERR there is a world '" + std::string(refusals::ShownPart(name)) + "' already"};
   }
-  if (order.snapshots != nullptr && !order.snapshots->Has(order.snapshot)) {
-    throw Refusal{"ERR no snapshot '" + order.snapshot + "'. TEST SNAPSHOT LIST shows them"};
+  if (options.snapshots != nullptr && !options.snapshots->Has(options.snapshot)) {
+    throw Refusal{"ERR no snapshot '" + options.snapshot + "'. TEST SNAPSHOT LIST shows them"};
   }
-  MakeWorld(call, name, order);
-  if (!order.port) return call.reply.Ok();
+  MakeWorld(call, name, options);
+  if (!options.port) return call.reply.Ok();
   call.reply.Integer(RequireWorlds(call).PortOf(name));
 }
 

@@ -30,9 +30,9 @@ bool IsExempt(const Command& command) {
 }  // namespace
 
 struct FaultRules::Rule {
-  Rule(FaultDefinition what, uint64_t number) : order(std::move(what)), serial(number) {}
+  Rule(FaultDefinition what, uint64_t number) : definition(std::move(what)), serial(number) {}
 
-  FaultDefinition order;
+  FaultDefinition definition;
   uint64_t serial;
   int64_t ends_ms = Timers::kNever;
   bool is_over = false;
@@ -40,10 +40,10 @@ struct FaultRules::Rule {
   uint64_t final_matches = 0;  // of a disk rule that was stopped
   uint64_t final_hits = 0;
 
-  bool Takes() { return !is_over && counts.Take(order.schedule); }
+  bool Takes() { return !is_over && counts.Take(definition.schedule); }
   template <class Action>
   const Action* As() const {
-    return std::get_if<Action>(&order.action);
+    return std::get_if<Action>(&definition.action);
   }
 };
 
@@ -52,22 +52,22 @@ FaultRules::~FaultRules() { parts_.fault_sources.Detach(*this); }
 
 // --- The rules.
 
-void FaultRules::Add(FaultDefinition order) {
+void FaultRules::Add(FaultDefinition definition) {
   const uint64_t serial = last_serial_ + 1;
-  order.schedule.seed = SeedFor(order.name);
-  const bool shuts = std::get_if<RefusedConnections>(&order.action) != nullptr &&
-                     std::get<RefusedConnections>(order.action) == RefusedConnections::kNotAccepted;
+  definition.schedule.seed = SeedFor(definition.name);
+  const bool shuts = std::get_if<RefusedConnections>(&definition.action) != nullptr &&
+                     std::get<RefusedConnections>(definition.action) == RefusedConnections::kNotAccepted;
   if (shuts && sockets_ == nullptr) throw Refusal{kNoSockets};
-  const auto* const disk = std::get_if<DiskFault>(&order.action);
-  if (disk != nullptr && !parts_.disk.Add(serial, *disk, order.schedule)) {
+  const auto* const disk = std::get_if<DiskFault>(&definition.action);
+  if (disk != nullptr && !parts_.disk.Add(serial, *disk, definition.schedule)) {
     throw Refusal{StrCat("ERR there are ", DiskFaults::kMaxDiskRules, " faults of the disk already. Delete one first")};
   }
   last_serial_ = serial;
-  Rule& rule = rules_.emplace_back(std::move(order), serial);
-  names_.emplace(rule.order.name, std::prev(rules_.end()));
-  if (auto* fault = std::get_if<RequestFault>(&rule.order.action)) fault->rule_id = serial;
-  if (rule.order.for_ms) {
-    rule.ends_ms = parts_.env.clock.MonotonicMs() + *rule.order.for_ms;
+  Rule& rule = rules_.emplace_back(std::move(definition), serial);
+  names_.emplace(rule.definition.name, std::prev(rules_.end()));
+  if (auto* fault = std::get_if<RequestFault>(&rule.definition.action)) fault->rule_id = serial;
+  if (rule.definition.for_ms) {
+    rule.ends_ms = parts_.env.clock.MonotonicMs() + *rule.definition.for_ms;
     rules_by_end_.emplace(std::pair(rule.ends_ms, serial), &rule);
   }
   RecomputeAfterRuleChange();
@@ -132,8 +132,8 @@ uint64_t FaultRules::SeedFor(Bytes name) const { return DerivedSeed(seed_, HashB
 void FaultRules::Seed(uint64_t seed) {
   seed_ = seed;
   for (Rule& rule : rules_) {
-    rule.order.schedule.seed = SeedFor(rule.order.name);
-    parts_.disk.Seed(rule.serial, rule.order.schedule.seed);
+    rule.definition.schedule.seed = SeedFor(rule.definition.name);
+    parts_.disk.Seed(rule.serial, rule.definition.schedule.seed);
   }
 }
 
@@ -147,15 +147,15 @@ std::vector<FaultRules::Summary> FaultRules::List() const {
     const HitCounts* const shared = parts_.disk.CountsOf(rule.serial);
     const HitCounts& counts = shared != nullptr ? *shared : rule.counts;
     const uint64_t hits = std::max(counts.Hits(), rule.final_hits);
-    const bool is_spent = hits >= rule.order.schedule.times;
-    list.push_back({.order = rule.order,
+    const bool is_spent = hits >= rule.definition.schedule.times;
+    list.push_back({.definition = rule.definition,
                     .matches = std::max(counts.Matches(), rule.final_matches),
                     .hits = hits,
                     .state = rule.is_over ? State::kOver
                              : is_spent   ? State::kSpent
                                           : State::kActive,
                     .left_ms = {}});
-    if (rule.order.for_ms) list.back().left_ms = rule.is_over ? 0 : std::max<int64_t>(rule.ends_ms - now_ms, 0);
+    if (rule.definition.for_ms) list.back().left_ms = rule.is_over ? 0 : std::max<int64_t>(rule.ends_ms - now_ms, 0);
   }
   return list;
 }
@@ -177,20 +177,20 @@ const RequestFault* FaultRules::FindFault(const Attempt& request) {
   RequestFilter::Facts facts = RequestFilter::Facts::Of(request);
   if (candidates.needs_keys) facts.FindKeys();
   for (const Candidate& candidate : candidates.rules) {
-    const auto may_fit = [&](const TextStart& key) { return key.MayBegin(candidate.key); };
+    const auto may_fit = [&](const TextStart& key) { return key.MayBeginWith(candidate.key); };
     if (std::ranges::none_of(facts.key_starts, may_fit)) continue;
     Rule& rule = *candidate.rule;
-    if (rule.counts.IsSpent(rule.order.schedule) || !rule.order.filter.Matches(facts)) continue;
+    if (rule.counts.IsSpent(rule.definition.schedule) || !rule.definition.filter.Matches(facts)) continue;
     if (!rule.Takes()) continue;
     const RequestFault& fault = *rule.As<RequestFault>();
-    parts_.journal.NoteFault(request, fault, rule.order.name);
+    parts_.journal.NoteFault(request, fault, rule.definition.name);
     return &fault;
   }
   return nullptr;
 }
 
 FaultRules::Candidate FaultRules::CandidateOf(Rule& rule) {
-  const auto& key = rule.order.filter.key;
+  const auto& key = rule.definition.filter.key;
   return {.rule = &rule, .key = TextStart(key ? key->Beginning() : Bytes())};
 }
 
@@ -203,16 +203,16 @@ const FaultRules::Candidates& FaultRules::CandidatesFor(const Command& command) 
   if (IsExempt(command)) return candidates;
   for (Rule& rule : rules_) {
     const bool may_act = !rule.is_over && rule.As<RequestFault>() != nullptr;
-    if (!may_act || !rule.order.filter.MayMatch(command)) continue;
+    if (!may_act || !rule.definition.filter.MayMatch(command)) continue;
     candidates.rules.push_back(CandidateOf(rule));
-    candidates.needs_keys = candidates.needs_keys || rule.order.filter.key.has_value();
+    candidates.needs_keys = candidates.needs_keys || rule.definition.filter.key.has_value();
   }
   return candidates;
 }
 
 bool FaultRules::RefusesConnection(Bytes address) {
   for (Rule* rule : connection_rules_) {
-    const auto& filter = rule->order.filter.client.address;
+    const auto& filter = rule->definition.filter.client.address;
     if ((!filter || filter->Matches(address)) && rule->Takes()) return true;
   }
   return false;
@@ -224,7 +224,7 @@ void FaultRules::RunDue(int64_t now_ms) {
 }
 
 std::string FaultRules::NextDueText() const {
-  return "fault " + Quoted(rules_by_end_.begin()->second->order.name) + " ends";
+  return "fault " + Quoted(rules_by_end_.begin()->second->definition.name) + " ends";
 }
 
 }  // namespace respite

@@ -63,7 +63,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   bool Has(Bytes name) const { return names_.contains(name); }
   // Adds a rule. Throws a Refusal if this server cannot have such a rule: no sockets, or too many disk rules. Requires:
   // no rule has this name, and Count() < kMaxRules.
-  void Add(FaultDefinition order);  // adds a rule, or throws a Refusal
+  void Add(FaultDefinition definition);  // adds a rule, or throws a Refusal
   // Removes a rule. Requests that the rule delays continue.
   bool Delete(Bytes name);  // deletes the rule `name`; false: no rule has this name
   void Clear();             // removes all rules, and releases the clients that rules delay
@@ -72,11 +72,11 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   struct Summary {  // one rule of TEST FAULT LIST
     enum class State : uint8_t { kActive, kSpent, kOver };
-    const FaultDefinition& order;    // the arguments of TEST FAULT ADD
-    uint64_t matches;                // requests, connections or disk operations that the rule matched
-    uint64_t hits;                   // number of the matches on which the rule acted
-    State state;                     // kSpent: TIMES is used up; kOver: the duration FOR has passed
-    std::optional<int64_t> left_ms;  // how long the rule still lasts; nullopt: without FOR
+    const FaultDefinition& definition;  // the arguments of TEST FAULT ADD
+    uint64_t matches;                   // requests, connections or disk operations that the rule matched
+    uint64_t hits;                      // number of the matches on which the rule acted
+    State state;                        // kSpent: TIMES is used up; kOver: the duration FOR has passed
+    std::optional<int64_t> left_ms;     // how long the rule still lasts; nullopt: without FOR
   };
   std::vector<Summary> List() const;
   // Returns the number of requests, connections or disk operations on which the rule has acted. Returns nullopt if

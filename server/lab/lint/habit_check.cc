@@ -84,7 +84,7 @@ void HabitCheck::CheckVersions(const LintRequest& request, LintRemarks& remarks)
   for (const UsedArgument& used : UsedArguments(syntax, request.words)) {
     const SyntaxArgument& option = *used.argument;
     const std::string shown = option.HasToken() ? std::string(option.token) : ToUpper(option.name);
-    const VersionMark since = used.introduced_by == nullptr ? VersionMark() : used.introduced_by->since;
+    const VersionMark since = used.versioned_argument == nullptr ? VersionMark() : used.versioned_argument->since;
     CheckVersionMarks(name + " " + shown, since, option.deprecated_since, "", remarks);
   }
 }
@@ -146,8 +146,8 @@ void HabitCheck::ReportGoneClients(LintRemarks& remarks) {
     const WatchingClient& watching = row.second;
     if (parts_.clients.Find(watching.client->id) != nullptr) return false;
     remarks.push_back({.rule = LintRule::kWatchWithoutExec,
-                       .why = Shown(watching.client) + " has left while it watched " + QuotedForRemark(watching.key) +
-                              ", without EXEC, DISCARD or UNWATCH",
+                       .why = NameForRemark(watching.client) + " has left while it watched " +
+                              QuotedForRemark(watching.key) + ", without EXEC, DISCARD or UNWATCH",
                        .key = watching.key,
                        .client = watching.client});
     return true;

@@ -132,7 +132,7 @@ void Lint::Forget() {
   has_begun_ = false;
 }
 
-void Lint::Continue(Lint& before) {
+void Lint::TakeOverFrom(Lint& before) {
   const auto modes = before.modes_;
   before.Stop();
   limits_ = before.limits_;

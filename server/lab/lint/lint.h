@@ -70,7 +70,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void Clear();                                 // removes the findings; the rules stay on
   void Forget();                                // turns all rules off, removes the findings and resets the limits
   bool HasBegun() const { return has_begun_; }  // SetMode was called since Forget
-  void Continue(Lint& before);                  // takes over rules and findings of a server that this one replaces
+  void TakeOverFrom(Lint& before);              // takes over rules and findings of a server that this one replaces
 
   std::vector<const LintFinding*> Report();  // all findings, including those about disconnected clients
 

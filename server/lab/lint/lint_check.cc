@@ -19,7 +19,7 @@ bool LintRequest::HasOption(size_t from, Bytes option) const {
   return std::ranges::any_of(words.subspan(from), [&](Bytes word) { return EqualsIgnoreCase(word, option); });
 }
 
-std::string Shown(const LintClient& client) {
+std::string NameForRemark(const LintClient& client) {
   return "client " + (client->name.empty() ? StrCat("id=", client->id) : QuotedForRemark(client->name));
 }
 

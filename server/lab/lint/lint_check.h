@@ -111,7 +111,7 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
   virtual void ReportGoneClients(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected
 };
 
-std::string Shown(const LintClient& client);  // for remarks: "client worker-1", or "client id=7" if unnamed
+std::string NameForRemark(const LintClient& client);  // for remarks: "client worker-1", or "client id=7" if unnamed
 
 std::string QuotedForRemark(Bytes word);  // quotes an argument for the text of a remark, and shortens a long one
 

@@ -126,7 +126,7 @@ void LockCheck::CheckForeignUnlock(const LintRequest& request, LintRemarks& rema
     const bool was_holder = std::ranges::any_of(
         found->second.former, [&](const Holder& former) { return former.client->id == request.client.id; });
     remarks.push_back({.rule = LintRule::kForeignUnlock,
-                       .why = QuotedForRemark(key.key) + " is the lock of " + Shown(holder) +
+                       .why = QuotedForRemark(key.key) + " is the lock of " + NameForRemark(holder) +
                               ", and is deleted by another client" + (was_holder ? ", whose own time was over" : "") +
                               ", without a comparison at that moment",
                        .key = std::string(key.key)});
@@ -156,7 +156,8 @@ void LockCheck::NoteWork(const LintRequest& request, const KeyView& key, Work wo
   if (me == lock.former.end() || !work.writes || (work.only_adds && !me->HasReadOrSet(key))) return;
   const bool is_shared = me->used.contains(key) || (lock.holder && lock.holder->used.contains(key));
   if (!is_shared) return AddKey(me->written, key);
-  const std::string now = lock.holder ? Shown(lock.holder->client) + " has it now" : "another client has had it since";
+  const std::string now =
+      lock.holder ? NameForRemark(lock.holder->client) + " has it now" : "another client has had it since";
   remarks.push_back({.rule = LintRule::kExpiredLockWork,
                      .why = QuotedForRemark(key.key) + " is written under a lock that is over: " + now,
                      .key = std::string(key.key)});
@@ -167,8 +168,8 @@ void LockCheck::NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& 
   for (const Holder& former : lock.former) {
     if (!former.written.contains(key)) continue;
     remarks.push_back({.rule = LintRule::kExpiredLockWork,
-                       .why = "its lock was over, and " + Shown(lock.holder->client) + " had it, when it wrote " +
-                              QuotedForRemark(key.key) + ", which that client uses now",
+                       .why = "its lock was over, and " + NameForRemark(lock.holder->client) +
+                              " had it, when it wrote " + QuotedForRemark(key.key) + ", which that client uses now",
                        .key = std::string(key.key),
                        .client = former.client});
   }
@@ -180,7 +181,7 @@ void LockCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& remar
   if (taken && FindUnexpired(parts_, *taken) != nullptr) {
     Take(request, *taken);
   } else if (request.command.Is(kWrite) || request.RunsScript()) {
-    for (const KeyRef& key : request.keys) Touch(request, request.View(key));
+    for (const KeyRef& key : request.keys) ForgetFormerHolder(request, request.View(key));
   }
   if (request.place != Place::kSent) return;
   for (const KeyName& key : std::exchange(locks_without_deadline_, {})) {
@@ -199,7 +200,7 @@ void LockCheck::Take(const LintRequest& request, const KeyName& key) {
   if (lock.holder && lock.holder->client->id != id) {
     lock.former.push_back(std::move(*lock.holder));
     if (lock.former.size() > kMaxFormer) {
-      Unlink(lock.former.front().client->id, key);
+      RemoveFromLocksOf(lock.former.front().client->id, key);
       lock.former.pop_front();
     }
   }
@@ -252,7 +253,7 @@ void LockCheck::OnKeyEvent(const KeyView& key, const KeyEvent& event) {
 
 void LockCheck::End(Locks::iterator lock) {
   std::optional<Holder>& holder = lock->second.holder;
-  if (holder) Unlink(holder->client->id, lock->first);
+  if (holder) RemoveFromLocksOf(holder->client->id, lock->first);
   holder.reset();
   if (lock->second.former.empty()) locks_.erase(lock);
 }
@@ -272,7 +273,7 @@ void LockCheck::ForgetAll(int db) {
   });
 }
 
-void LockCheck::Unlink(uint64_t client, const KeyName& key) {
+void LockCheck::RemoveFromLocksOf(uint64_t client, const KeyName& key) {
   const auto mine = locks_of_.find(client);
   if (mine == locks_of_.end()) return;
   mine->second.erase(key);
@@ -280,17 +281,17 @@ void LockCheck::Unlink(uint64_t client, const KeyName& key) {
 }
 
 void LockCheck::UnlinkAll(const KeyName& key, const Lock& lock) {
-  if (lock.holder) Unlink(lock.holder->client->id, key);
-  for (const Holder& former : lock.former) Unlink(former.client->id, key);
+  if (lock.holder) RemoveFromLocksOf(lock.holder->client->id, key);
+  for (const Holder& former : lock.former) RemoveFromLocksOf(former.client->id, key);
 }
 
-void LockCheck::Touch(const LintRequest& request, const KeyView& key) {
+void LockCheck::ForgetFormerHolder(const LintRequest& request, const KeyView& key) {
   const auto found = locks_.find(key);
   if (found == locks_.end()) return;
   Lock& lock = found->second;
   const uint64_t id = request.client.id;
   if (std::erase_if(lock.former, [id](const Holder& former) { return former.client->id == id; }) == 0) return;
-  Unlink(id, found->first);
+  RemoveFromLocksOf(id, found->first);
   if (!lock.holder && lock.former.empty()) locks_.erase(found);
 }
 

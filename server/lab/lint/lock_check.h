@@ -63,11 +63,13 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
                   const Lock& lock) const;
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);
-  void Unlink(uint64_t client, const KeyName& key);            // removes a lock from the client's entry in locks_of_
-  void UnlinkAll(const KeyName& key, const Lock& lock);        // calls Unlink for the holder and all former holders
-  void Touch(const LintRequest& request, const KeyView& key);  // forgets a former holder that writes the lock's key
-  void NoteWatches(const LintRequest& request);                // after WATCH, notes the keys that the client watches
-  void NoteEndOfWatch(const Session& client);                  // forgets the WATCH of a client whose WATCH has ended
+  void RemoveFromLocksOf(uint64_t client, const KeyName& key);  // removes a lock from the client's entry in locks_of_
+  void UnlinkAll(const KeyName& key,
+                 const Lock& lock);                    // calls RemoveFromLocksOf for the holder and all former holders
+  void ForgetFormerHolder(const LintRequest& request,  // forgets a former holder that writes the lock's key
+                          const KeyView& key);
+  void NoteWatches(const LintRequest& request);  // after WATCH, notes the keys that the client watches
+  void NoteEndOfWatch(const Session& client);    // forgets the WATCH of a client whose WATCH has ended
 
   const Parts parts_;                              // other parts of the server that the checks use
   Locks locks_;                                    // locks that clients have taken with NX, by key

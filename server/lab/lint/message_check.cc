@@ -106,9 +106,9 @@ void MessageCheck::ReportGoneClients(LintRemarks& remarks) {
     if (pending != 0) {
       remarks.push_back(
           {.rule = LintRule::kLostMessage,
-           .why = StrCat(Shown(client), " has left ", pending, " entries of ", QuotedForRemark(consumer.stream.key),
-                         " behind that consumer ", QuotedForRemark(consumer.name), " of group ",
-                         QuotedForRemark(consumer.group), " has not acknowledged"),
+           .why = StrCat(NameForRemark(client), " has left ", pending, " entries of ",
+                         QuotedForRemark(consumer.stream.key), " behind that consumer ", QuotedForRemark(consumer.name),
+                         " of group ", QuotedForRemark(consumer.group), " has not acknowledged"),
            .key = consumer.stream.key,
            .client = client});
     }

@@ -96,7 +96,7 @@ void UpdateCheck::CheckLostUpdate(const LintRequest& request, const KeyView& key
     if (is_old || read.writer == nullptr || read.key.db != key.db || read.key.key != key.key) continue;
     if (!written.Overlaps(read.overwritten) || ProbablyFillsCache(request, key, read)) continue;
     remarks.push_back({.rule = LintRule::kLostUpdate,
-                       .why = Shown(read.writer) + " has written " + QuotedForRemark(key.key) +
+                       .why = NameForRemark(read.writer) + " has written " + QuotedForRemark(key.key) +
                               " since it was read; what it wrote is lost",
                        .key = std::string(key.key)});
     return;
@@ -136,7 +136,7 @@ void UpdateCheck::CheckAfterSuccess(const LintRequest& request, LintRemarks& /*r
 // Remembers that the client has read the keys of this request, at most the first kMaxReads keys.
 void UpdateCheck::NoteReads(const LintRequest& request) {
   const Extent extent = ExtentOf(request);
-  if (extent.IsLong()) return;
+  if (extent.HasTooManyFields()) return;
   for (size_t i = 0; i < std::min(request.keys.Size(), kMaxReads); ++i) {
     NoteRead(request, request.View(request.keys[i]), extent);
   }
@@ -189,7 +189,7 @@ void UpdateCheck::NoteWrite(const LintRequest& request, const KeyName& key, cons
       if (!is_own && read.key == key) NoteOverwritten(request, written, read);
     }
     std::erase_if(mine->second, [&](const Read& read) {
-      return read.key == key && (is_own ? written.Overlaps(read.extent) : read.overwritten.IsLong());
+      return read.key == key && (is_own ? written.Overlaps(read.extent) : read.overwritten.HasTooManyFields());
     });
     const bool is_needed = std::ranges::any_of(mine->second, [&](const Read& read) { return read.key == key; });
     if (mine->second.empty()) reads_.erase(mine);

@@ -33,8 +33,8 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
     bool Overlaps(const Extent& other) const;  // true: they have a common field, or one is the whole value
-    bool IsLong() const { return fields.size() > kMaxFields; }  // has too many fields to be remembered
-    Extent SharedWith(const Extent& other) const;               // the common part. Requires: Overlaps(other)
+    bool HasTooManyFields() const { return fields.size() > kMaxFields; }  // has too many fields to be remembered
+    Extent SharedWith(const Extent& other) const;                         // the common part. Requires: Overlaps(other)
     void Add(const Extent& other);
   };
   struct Read {

@@ -9,9 +9,9 @@
 
 namespace respite {
 
-struct UsedArgument {                   // an argument of a command's syntax that a request uses
-  const SyntaxArgument* argument;       // the argument in the command's syntax
-  const SyntaxArgument* introduced_by;  // the argument or an enclosing group, with the version (`since`); or null
+struct UsedArgument {                        // an argument of a command's syntax that a request uses
+  const SyntaxArgument* argument;            // the argument in the command's syntax
+  const SyntaxArgument* versioned_argument;  // the argument or an enclosing group, with the version (`since`); or null
 };
 
 // Returns the options and optional values that the request uses, in the order of the request. Stops at the first word

@@ -74,7 +74,7 @@ void AskedReplies::Receive(std::vector<std::string> words) {
   if (Has(kSubscriptions, name) && !queue_) {
     return owed_.push_back({.words = std::move(words), .is_confirmed_by_messages = true});
   }
-  Queue(std::move(words));
+  AddOwed(std::move(words));
 }
 
 // Applies the mode of a CLIENT REPLY request. The caller must do this before deciding whether the request itself gets a
@@ -85,7 +85,7 @@ void AskedReplies::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "skip") && answers_ == Answers::kOn) answers_ = Answers::kSkipNext;
 }
 
-void AskedReplies::Queue(std::vector<std::string> words) {
+void AskedReplies::AddOwed(std::vector<std::string> words) {
   AskedRequest request{.words = std::move(words)};
   const std::string& name = request.words[0];
   if (EqualsIgnoreCase(name, "multi")) {

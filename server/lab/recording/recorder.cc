@@ -41,7 +41,7 @@ std::optional<std::string> Recorder::Open(const std::string& path, const Recordi
   struct stat found {};
   if (stat(path.c_str(), &found) == 0 && S_ISREG(found.st_mode)) chmod(path.c_str(), S_IRUSR | S_IWUSR);
   file_ = std::move(file).value();
-  began_us_ = parts_.pace.NowUs();
+  began_us_ = parts_.real_clock.NowUs();
   unwritten_ = RecordingHeader(start);
   Flush();
   return std::nullopt;
@@ -53,7 +53,7 @@ std::unique_ptr<StreamTap> Recorder::NewTap() { return std::make_unique<Tap>(*th
 
 void Recorder::Add(uint64_t connection, RecordedEvent::Kind kind, Bytes bytes) {
   if (file_ == nullptr) return;
-  AppendEventHeader(unwritten_, parts_.pace.NowUs() - began_us_, connection, kind, bytes.size());
+  AppendEventHeader(unwritten_, parts_.real_clock.NowUs() - began_us_, connection, kind, bytes.size());
   if (kind == RecordedEvent::Kind::kIn || kind == RecordedEvent::Kind::kOut) {
     unwritten_.append(bytes);
     unwritten_ += kEventEnd;

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/log.h"
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "persistence/file_system.h"
 #include "server/lab/recording/recording.h"
 #include "server/net/byte_stream.h"
@@ -18,7 +18,7 @@ class Recorder {  // writes all bytes that connections receive and send to a fil
  public:
   struct Parts {        // other objects that the recorder uses
     FileSystem& files;  // the file system in which the recording is written
-    const Pace& pace;
+    const RealClock& real_clock;
     Logger& log;
   };
   // Records nothing before Open was called. The objects in `parts` must outlive this one.

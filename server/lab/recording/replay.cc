@@ -44,7 +44,7 @@ Replay::Replay(Parts parts, Recording recording, Options options)
       options_(std::move(options)),
       time_(options_.time == Time::kServersClock && ClientsMoveClock() ? Time::kReal : options_.time),
       judge_(parts_.commands, options_.ignored),
-      began_ms_(parts_.pace.NowMs()),
+      began_ms_(parts_.real_clock.NowMs()),
       waiting_since_ms_(began_ms_) {
   if (time_ == Time::kServersClock) ConnectClock();
 }
@@ -69,7 +69,7 @@ std::optional<int64_t> Replay::Continue() {
     if (!TryReach(event)) return outcome_.failure.empty() ? std::optional(kLookAgainMs) : std::nullopt;
     Perform(event);
     ++next_;
-    waiting_since_ms_ = parts_.pace.NowMs();
+    waiting_since_ms_ = parts_.real_clock.NowMs();
   }
   if (!outcome_.failure.empty()) return std::nullopt;
   if (!recording_.events.empty() && !TryReach({.at_us = recording_.events.back().at_us, .kind = Kind::kClose})) {
@@ -113,7 +113,7 @@ void Replay::GiveUpWaiting() {
     ++outcome_.different;
     peer->HangUp();
   }
-  waiting_since_ms_ = parts_.pace.NowMs();
+  waiting_since_ms_ = parts_.real_clock.NowMs();
 }
 
 bool Replay::ReachRecordedTimeOf(const RecordedEvent& event) {
@@ -126,7 +126,7 @@ bool Replay::ReachRecordedTimeOf(const RecordedEvent& event) {
       break;
   }
   const double due_ms = static_cast<double>(event.at_us) / kUsPerMs / options_.speed;
-  return static_cast<double>(parts_.pace.NowMs() - began_ms_) >= due_ms;
+  return static_cast<double>(parts_.real_clock.NowMs() - began_ms_) >= due_ms;
 }
 
 bool Replay::MoveClock(int64_t at_us) {
@@ -153,7 +153,7 @@ bool Replay::MoveClock(int64_t at_us) {
 }
 
 void Replay::ConnectClock() {
-  clock_ = std::make_unique<ReplayPeer>(0, parts_.on_move);
+  clock_ = std::make_unique<ReplayPeer>(0, parts_.on_event);
   clock_->Connect(parts_.network, options_.target);
   pending_clock_replies_ = 0;
 }
@@ -162,7 +162,7 @@ void Replay::ConnectClock() {
 
 void Replay::Perform(const RecordedEvent& event) {
   if (event.kind == Kind::kOpen) {
-    auto peer = std::make_unique<ReplayPeer>(event.connection, parts_.on_move);
+    auto peer = std::make_unique<ReplayPeer>(event.connection, parts_.on_event);
     peer->Connect(parts_.network, options_.target);
     ++outcome_.connections;
     performed_at_us_ = event.at_us;

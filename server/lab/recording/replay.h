@@ -7,7 +7,7 @@
 // expire and clients time out between the same requests as in the recording, without waiting. kReal: requests are sent
 // at the recorded times, or `speed` times as fast. kNone: requests are sent as soon as replies arrive.
 //
-// The class itself does no I/O: a Network makes the connections, and a Pace tells the time.
+// The class itself does no I/O: a Network makes the connections, and a RealClock tells the time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/lab/recording/recording.h"
 #include "server/lab/recording/replay_peer.h"
 #include "server/lab/recording/reply_judge.h"
@@ -37,10 +37,10 @@ class Replay {  // sends the requests of a recording to another server, and comp
   };
   struct Parts {       // other objects that the replay uses
     Network& network;  // makes the connections to the server
-    const Pace& pace;
+    const RealClock& real_clock;
     const CommandSet& commands;                   // commands that the comparison of replies knows
     std::function<void(const std::string&)> say;  // shows a line to the user
-    std::function<void()> on_move;                // called when Continue has something to do
+    std::function<void()> on_event;               // called when Continue has something to do
   };
   Replay(Parts parts, Recording recording, Options options);
 
@@ -75,8 +75,8 @@ class Replay {  // sends the requests of a recording to another server, and comp
   void CompareAll();                            // compares the replies that have arrived
   void Compare(ReplayPeer& peer, ReplayPeer::Moment moment);  // compares one connection's replies that have arrived
   void Judge(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // counts a pair of replies, reports a difference
-  void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);  // shows both replies to the user
-  int64_t WaitedMs() const { return parts_.pace.NowMs() - waiting_since_ms_; }  // ms since waiting_since_ms_
+  void ReportDifference(const ReplayPeer& peer, const ReplayPeer::Pair& pair);        // shows both replies to the user
+  int64_t WaitedMs() const { return parts_.real_clock.NowMs() - waiting_since_ms_; }  // ms since waiting_since_ms_
 
   const Parts parts_;          // other objects that the replay uses
   const Recording recording_;  // the recording that is repeated

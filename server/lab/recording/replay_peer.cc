@@ -20,7 +20,7 @@ void ReplayPeer::Expect(Bytes bytes) {
       asked_.Confirm(*reply);
       recorded_.messages.push_back(std::move(*reply));
     } else {
-      askers_.push_back(asked_.Take(*reply));
+      answered_requests_.push_back(asked_.Take(*reply));
       recorded_.replies.push_back(std::move(*reply));
     }
   }
@@ -56,15 +56,15 @@ std::optional<ReplayPeer::Pair> ReplayPeer::Next(Moment moment) {
   if (!pair.recorded) {
     pair.request = asked_.Take(*pair.replayed);
   } else {
-    pair.request = std::move(askers_.front());
-    askers_.pop_front();
+    pair.request = std::move(answered_requests_.front());
+    answered_requests_.pop_front();
   }
   return pair;
 }
 
 void ReplayPeer::OnConnected() {
   was_open_ = true;
-  on_move_();
+  on_event_();
 }
 
 void ReplayPeer::OnReceived(Bytes bytes) {
@@ -72,13 +72,13 @@ void ReplayPeer::OnReceived(Bytes bytes) {
   while (auto reply = replayed_.Next()) {
     (asked_.IsPubSubMessage(*reply) ? replayed_.messages : replayed_.replies).push_back(std::move(*reply));
   }
-  on_move_();
+  on_event_();
 }
 
 void ReplayPeer::OnEnded(const std::string& reason) {
   has_ended_ = true;
   end_reason_ = reason;
-  on_move_();
+  on_event_();
 }
 
 }  // namespace respite

@@ -18,8 +18,8 @@ namespace respite {
 
 class ReplayPeer final : public Link::User {  // repeats one connection of a recording with the new server
  public:
-  // `on_move` is called when the connection changes or data has arrived. It must not destroy this object.
-  ReplayPeer(uint64_t number, std::function<void()> on_move) : number_(number), on_move_(std::move(on_move)) {}
+  // `on_event` is called when the connection changes or data has arrived. It must not destroy this object.
+  ReplayPeer(uint64_t number, std::function<void()> on_event) : number_(number), on_event_(std::move(on_event)) {}
 
   void Connect(Network& network, const Link::Target& target) {  // begins to connect to the new server
     link_ = network.Connect(target, *this);
@@ -85,17 +85,18 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
 
   static std::optional<ReplyTree> TakeFirst(std::deque<ReplyTree>& queue);  // takes the first reply; nullopt: none
 
-  const uint64_t number_;                // number of the connection in the recording
-  const std::function<void()> on_move_;  // called when the connection changes or data has arrived
+  const uint64_t number_;                 // number of the connection in the recording
+  const std::function<void()> on_event_;  // called when the connection changes or data has arrived
   std::unique_ptr<Link> link_;
-  AskedReplies asked_;                              // recorded requests, to find the request of each reply
-  Answers recorded_;                                // replies and messages of the recorded server
-  std::deque<std::optional<AskedRequest>> askers_;  // the request of each reply in recorded_; nullopt: unknown
-  Answers replayed_;                                // replies and messages of the new server
-  bool expects_end_ = false;                        // true: in the recording, the connection was closed
-  bool was_open_ = false;                           // true: the connection was established
-  bool has_ended_ = false;                          // true: either side has closed the connection, or connecting failed
-  std::string end_reason_;                          // why the connection ended; empty if this side closed it
+  AskedReplies asked_;  // recorded requests, to find the request of each reply
+  Answers recorded_;    // replies and messages of the recorded server
+  // The request of each reply in recorded_. Nullopt: the request is unknown.
+  std::deque<std::optional<AskedRequest>> answered_requests_;  // the request of each reply in recorded_
+  Answers replayed_;                                           // replies and messages of the new server
+  bool expects_end_ = false;                                   // true: in the recording, the connection was closed
+  bool was_open_ = false;                                      // true: the connection was established
+  bool has_ended_ = false;  // true: either side has closed the connection, or connecting failed
+  std::string end_reason_;  // why the connection ended; empty if this side closed it
 };
 
 }  // namespace respite

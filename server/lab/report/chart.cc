@@ -49,14 +49,14 @@ class ChartMaker {
   void AddWaits();
   void SetTimes();
   bool IsShown(const ExpiredKey& expired) const;
-  bool IsShown(const HeldLock& lock) const;
+  bool IsShown(const LockRecord& lock) const;
   // Returns the height (2n for row n) at which the row of this journal entry begins. If no row shows the entry, returns
   // the height for the next entry that is shown.
   size_t Above(uint64_t seq) const;
   // Returns the height (2n + 1 for row n) of the middle of this journal entry's row. If no row shows the entry, returns
   // Above(seq).
   size_t Within(uint64_t seq) const;
-  size_t EndOf(const HeldLock& lock) const;
+  size_t EndOf(const LockRecord& lock) const;
   static size_t FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock);
 
   const RequestJournal& journal_;
@@ -92,7 +92,7 @@ void ChartMaker::ChooseEntries() {
   }
   from_seq_ = std::max(from_seq_, filter_.since.value_or(0));
   for (const RequestEntry* entry : entries_) AddColumn(*entry);
-  for (const HeldLock& lock : journal_.keys().locks()) {
+  for (const LockRecord& lock : journal_.keys().locks()) {
     if (lock.expired_key != 0 && IsShown(lock)) expired_locks_.insert(lock.expired_key);
   }
 }
@@ -157,11 +157,11 @@ bool ChartMaker::IsShown(const ExpiredKey& expired) const {
   return !MeansRequests(filter_) && (!request.key || request.key->Matches(expired.key));
 }
 
-bool ChartMaker::IsShown(const HeldLock& lock) const {
+bool ChartMaker::IsShown(const LockRecord& lock) const {
   if (!column_of_.contains(lock.holder->id)) return false;
   const ClientFilter& client = filter_.request.client;
   if (client.db && *client.db != lock.db) return false;
-  const bool is_over = lock.end != HeldLock::End::kHeld && lock.ended.next_seq < from_seq_;
+  const bool is_over = lock.end != LockRecord::End::kHeld && lock.ended.next_seq < from_seq_;
   return !is_over && (!filter_.request.key || filter_.request.key->Matches(lock.key));
 }
 
@@ -176,8 +176,8 @@ size_t ChartMaker::Within(uint64_t seq) const {
   return Above(seq) + (is_shown ? 1 : 0);
 }
 
-size_t ChartMaker::EndOf(const HeldLock& lock) const {
-  if (lock.end == HeldLock::End::kHeld) return 2 * chart_.rows.size();
+size_t ChartMaker::EndOf(const LockRecord& lock) const {
+  if (lock.end == LockRecord::End::kHeld) return 2 * chart_.rows.size();
   const auto expired = row_of_expired_.find(lock.expired_key);
   if (expired != row_of_expired_.end()) return 2 * expired->second + 1;
   return lock.ended_by == nullptr ? Above(lock.ended.next_seq) : Within(lock.ended.next_seq);
@@ -198,7 +198,7 @@ size_t ChartMaker::FreeLane(std::vector<size_t>& lanes, const Chart::Lock& lock)
 }
 
 void ChartMaker::AddLocks() {
-  for (const HeldLock& lock : journal_.keys().locks()) {
+  for (const LockRecord& lock : journal_.keys().locks()) {
     if (!IsShown(lock)) continue;
     Chart::Lock shown;
     shown.column = column_of_.at(lock.holder->id);

@@ -34,9 +34,9 @@ struct Chart {                                   // the journal as a sequence ch
     int level = 0;                // depth of nesting: 1 in a transaction or a script, 2 in both
     bool has_parent_row = false;  // true: the EXEC or EVAL that ran this request has a row above
   };
-  struct Lock : ChartSpan {          // the time for which a client held a lock
-    size_t lane = 0;                 // index of the lane, which is a bar beside the column
-    const HeldLock* lock = nullptr;  // the lock in the journal
+  struct Lock : ChartSpan {            // the time for which a client held a lock
+    size_t lane = 0;                   // index of the lane, which is a bar beside the column
+    const LockRecord* lock = nullptr;  // the lock in the journal
   };
   struct Wait : ChartSpan {               // the time for which a request was blocked
     const RequestEntry* entry = nullptr;  // the blocked request in the journal

@@ -17,7 +17,7 @@ std::string Counted(uint64_t count, const std::string& what, const std::string& 
   return StrCat(count, " ", count == 1 ? what : plural);
 }
 
-std::string EndedBy(const HeldLock& lock, const std::string& what) {
+std::string EndedBy(const LockRecord& lock, const std::string& what) {
   if (lock.ended_by == nullptr) return what;
   return what + " by " + ClientText(*lock.ended_by);
 }
@@ -49,21 +49,21 @@ std::string EndText(const RequestEntry& entry) {
 
 std::string ExpiredText(const ExpiredKey& expired) { return KeyText(expired.db, expired.key) + " expired"; }
 
-std::string EndText(const HeldLock& lock) {
+std::string EndText(const LockRecord& lock) {
   switch (lock.end) {
-    case HeldLock::End::kHeld:
+    case LockRecord::End::kHeld:
       return "still held";
-    case HeldLock::End::kDeleted:
+    case LockRecord::End::kDeleted:
       return EndedBy(lock, "deleted");
-    case HeldLock::End::kExpired:
+    case LockRecord::End::kExpired:
       return "expired";
-    case HeldLock::End::kEvicted:
+    case LockRecord::End::kEvicted:
       return "evicted";
-    case HeldLock::End::kOverwritten:
+    case LockRecord::End::kOverwritten:
       return EndedBy(lock, "overwritten");
-    case HeldLock::End::kFlushed:
+    case LockRecord::End::kFlushed:
       return EndedBy(lock, "flushed");
-    case HeldLock::End::kServerKilled:
+    case LockRecord::End::kServerKilled:
       break;
   }
   return "unknown since the server was killed";

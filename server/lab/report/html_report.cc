@@ -88,16 +88,17 @@ void WriteRows(const Chart& chart, std::string& out) {
 void WriteLocks(const Chart& chart, std::string& out) {
   JsonList list(out);
   for (const Chart::Lock& lock : chart.locks) {
-    const HeldLock& held = *lock.lock;
-    const std::string prolonged = held.prolonged == 0 ? "" : StrCat(", prolonged ", held.prolonged, " times");
-    const bool is_over_by_itself = held.end == HeldLock::End::kExpired || held.end == HeldLock::End::kEvicted;
+    const LockRecord& held = *lock.lock;
+    const std::string prolong_count =
+        held.prolong_count == 0 ? "" : StrCat(", prolonged ", held.prolong_count, " times");
+    const bool is_over_by_itself = held.end == LockRecord::End::kExpired || held.end == LockRecord::End::kEvicted;
     JsonList(list.Next())
         .Number(lock.column)
         .Number(lock.lane)
         .Number(lock.from)
         .Number(lock.to)
         .Text(KeyText(held.db, held.key))
-        .Text(EndText(held) + prolonged)
+        .Text(EndText(held) + prolong_count)
         .Number(int64_t{is_over_by_itself ? 1 : 0});
   }
 }

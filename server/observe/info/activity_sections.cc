@@ -93,7 +93,7 @@ void AddTraffic(InfoText& text, const ServerStats& stats) {
 void AddKeys(InfoText& text, const Services& services) {
   const KeyspaceStats& stats = services.data.dataset.stats;
   const int64_t since_us = services.env.stats.eviction_exceeded_since_us;
-  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.env.pace.NowUs() - since_us);
+  const auto exceeded_us = since_us == 0 ? 0 : static_cast<uint64_t>(services.env.real_clock.NowUs() - since_us);
   const bool is_redis =
       !services.env.dialect.EmulatesVersion() || services.env.dialect.traits.valkey_version_number == 0;
   // Redis lists the counts of expired hash fields (expired_subkeys) before expired_keys. Valkey lists its count
@@ -202,7 +202,7 @@ std::string ClientsSection(const Services& services) {
       .Add("client_recent_max_output_buffer", services.env.stats.client_output.Most(now_s))
       .Add("blocked_clients", CountBlocked(services.clients.registry))
       .Add("tracking_clients", services.clients.tracking.ClientCount())
-      .Add("clients_in_timeout_table", services.clients.blocked.ClientsWithTimeoutCount())
+      .Add("clients_in_timeout_table", services.clients.blocked.ClientsWithDeadlineCount())
       .Add("total_blocking_keys", services.clients.blocked.Keys())
       .Add("total_blocking_keys_on_nokey", services.clients.blocked.DeletionWatchedKeyCount());
   if (services.env.dialect.traits.counts_watching_clients) AddWatching(text, services.clients.registry);

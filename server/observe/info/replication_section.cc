@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
@@ -54,7 +54,7 @@ void AddLink(InfoText& text, const Services& services) {
         .Add("master_sync_perc", FixedText(percent, 2))
         .Add("master_sync_last_io_seconds_ago", figures.transfer_io_s);
   }
-  is_linked ? text.Add("master_link_up_since_seconds", figures.up_since_s)
+  is_linked ? text.Add("master_link_up_since_seconds", figures.up_for_s)
             : text.Add("master_link_down_seconds", figures.down_s);
   text.Add("total_disconnect_time_sec", figures.total_down_s);
   if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
@@ -80,7 +80,7 @@ void AddReplicas(InfoText& text, const Services& services) {
   for (size_t i = 0; i < all.size(); ++i) {
     const Replica& replica = *all[i]->replica;
     const bool is_online = replica.state == Replica::State::kOnline;
-    const int64_t lag_s = is_online ? (services.env.pace.NowMs() - replica.acked_at_ms) / 1000 : 0;
+    const int64_t lag_s = is_online ? (services.env.real_clock.NowMs() - replica.acked_at_ms) / 1000 : 0;
     text.Add(StrCat("slave", i),
              StrCat("ip=", Replicas::HostOf(*all[i]), ",port=", replica.listening_port,
                     ",state=", Replicas::StateNameOf(replica), ",offset=", replica.acked_offset, ",lag=", lag_s));

@@ -47,8 +47,8 @@ NodeGroup::Role RoleOf(const NodeServer& node) {
 
 }  // namespace
 
-NodeMembers::NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const Pace& pace)
-    : restarts_(restarts), hosted_servers_(hosted_servers), pace_(pace) {
+NodeMembers::NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const RealClock& real_clock)
+    : restarts_(restarts), hosted_servers_(hosted_servers), real_clock_(real_clock) {
   for (HostedServer& hosted : hosted_servers_) hosted.node->services().lab.group = this;
 }
 
@@ -101,8 +101,8 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
 
 std::optional<std::string> NodeMembers::Begin(const TaskClient& asker, const Task& task) {
   // Removes tasks whose outcome no client has fetched, because their clients have left.
-  std::erase_if(pending_, [&](const auto& one) { return pace_.NowMs() > one.second.until_ms + kMaxMs; });
-  Pending pending{.task = task, .until_ms = pace_.NowMs() + kMaxMs};
+  std::erase_if(pending_, [&](const auto& one) { return real_clock_.NowMs() > one.second.until_ms + kMaxMs; });
+  PendingTask pending{.task = task, .until_ms = real_clock_.NowMs() + kMaxMs};
   std::optional<std::string> refusal;
   switch (task.kind) {
     case Task::Kind::kKill:
@@ -145,7 +145,7 @@ std::optional<std::string> NodeMembers::BeginNodeRestart(const TaskClient& asker
   return std::nullopt;
 }
 
-std::optional<std::string> NodeMembers::BeginMove(Pending& pending) {
+std::optional<std::string> NodeMembers::BeginMove(PendingTask& pending) {
   const size_t member = pending.task.member;
   const int slot = pending.task.slot;
   if (!Lives(member)) return kDead;
@@ -215,7 +215,7 @@ std::optional<NodeGroup::Outcome> NodeMembers::TakeOutcome(const TaskClient& ask
   return outcome;
 }
 
-std::optional<NodeGroup::Outcome> NodeMembers::FindOutcome(const Pending& pending) const {
+std::optional<NodeGroup::Outcome> NodeMembers::FindOutcome(const PendingTask& pending) const {
   const Task& task = pending.task;
   if (task.kind != Task::Kind::kMove && task.kind != Task::Kind::kFailOver) return std::nullopt;
   if (!Lives(task.member)) return Outcome{kDead};
@@ -228,7 +228,7 @@ std::optional<NodeGroup::Outcome> NodeMembers::FindOutcome(const Pending& pendin
     if (!is_given && !hosted_servers_[*pending.exporter].node->services().slot_migrations.IsExporting())
       return Outcome{kNotMoved};
   }
-  return pace_.NowMs() < pending.until_ms ? std::nullopt : std::optional(Outcome{kDisagreement});
+  return real_clock_.NowMs() < pending.until_ms ? std::nullopt : std::optional(Outcome{kDisagreement});
 }
 
 bool NodeMembers::AllNodesKnowResult(const Task& task) const {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/cluster/cluster.h"
 #include "server/lab/node_group.h"
 #include "server/process/group/hosted_server.h"
@@ -19,7 +19,7 @@ namespace respite {
 class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the nodes of this process
  public:
   // All arguments must outlive the object.
-  NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const Pace& pace);
+  NodeMembers(NodeRestarts& restarts, std::vector<HostedServer>& hosted_servers, const RealClock& real_clock);
 
   std::vector<Member> List() const override;
   std::optional<std::string> Begin(const TaskClient& asker,     // starts a task for a client
@@ -34,7 +34,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   void HandleServerRestarted(HostedServer& hosted);  // reconnects a restarted node; ends the delay set by Lag
 
  private:
-  struct Pending {  // a TEST CLUSTER task whose outcome was not fetched yet
+  struct PendingTask {  // a TEST CLUSTER task whose outcome was not fetched yet
     Task task;
     int64_t until_ms;                     // when the task fails if it has not ended (real time)
     std::optional<size_t> exporter = {};  // kMove: the node that exports the slot
@@ -48,12 +48,12 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
   std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node; or an error
   std::optional<std::string> BeginNodeRestart(const TaskClient& asker, size_t member);  // restarts a killed node
-  std::optional<std::string> BeginMove(Pending& pending);             // starts to move a slot to a node; or an error
+  std::optional<std::string> BeginMove(PendingTask& pending);         // starts to move a slot to a node; or an error
   std::optional<std::string> BeginFailOver(size_t member);            // starts to promote this replica; or an error
   std::optional<std::string> BeginClockMove(const TaskClient& asker,  // moves the clocks of all nodes
                                             const ClockMove& move);
-  void End(const TaskClient& asker, Outcome outcome);                // stores the outcome of the task
-  std::optional<Outcome> FindOutcome(const Pending& pending) const;  // of a move or failover; nullopt: still running
+  void End(const TaskClient& asker, Outcome outcome);                    // stores the outcome of the task
+  std::optional<Outcome> FindOutcome(const PendingTask& pending) const;  // of a move or failover; nullopt: it runs
   bool AllNodesKnowResult(const Task& task) const;  // true: all live nodes know of the move or failover
   int64_t LagOf(size_t member) const;               // how many milliseconds Lag delays the node's output
   void ApplyNetworkConditions(size_t member);  // cuts and delays the node's links by partition_ and output_delays_ms_
@@ -61,9 +61,9 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
 
   NodeRestarts& restarts_;                     // kills and restarts the nodes
   std::vector<HostedServer>& hosted_servers_;  // all servers of the process; a member is an index in it
-  const Pace& pace_;
-  std::map<TaskClient, Pending> pending_;  // tasks whose outcome was not fetched yet, by the client that started them
-  Sides partition_;                        // the nodes on each side of the network partition; empty: none
+  const RealClock& real_clock_;
+  std::map<TaskClient, PendingTask> pending_;   // tasks whose outcome was not fetched yet, by client
+  Sides partition_;                             // the nodes on each side of the network partition; empty: none
   std::map<size_t, int64_t> output_delays_ms_;  // how many ms Lag delays the output of a member, by member
 };
 

@@ -47,12 +47,12 @@ std::function<void()> NodeWorlds::SkipIfDestroyed(std::function<void()> task) co
 
 // --- Creation and removal
 
-std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder) const {
+std::unique_ptr<Config> NodeWorlds::ConfigFor(const WorldOptions& options, Folder& folder) const {
   auto config = base_->CopyFor(folder);
-  if (order.version) config->Emulate(*order.version);
+  if (options.version) config->Emulate(*options.version);
   Settings& settings = config->MutableSettings();
-  settings.port = order.port.value_or(0);
-  if (order.port == 0) settings.port = kAutoPort;
+  settings.port = options.port.value_or(0);
+  if (options.port == 0) settings.port = kAutoPort;
   settings.bound_port = 0;
   settings.tls_port = 0;
   settings.unixsocket.clear();
@@ -63,10 +63,10 @@ std::unique_ptr<Config> NodeWorlds::ConfigFor(const Order& order, Folder& folder
   return config;
 }
 
-NodeWorlds::World NodeWorlds::PrepareWorld(Bytes name, const Order& order) {
+NodeWorlds::World NodeWorlds::PrepareWorld(Bytes name, const WorldOptions& options) {
   World world;
   world.folder = std::make_unique<OwnFolder>(kNowhere);
-  world.config = ConfigFor(order, *world.folder);
+  world.config = ConfigFor(options, *world.folder);
   world.log = std::make_unique<Logger>(parts_.clock);
   world.log->SetFile(parts_.config.settings().logfile);
   world.log->SetLevel(LogLevel::kWarning);  // a thousand worlds would otherwise fill the log
@@ -75,7 +75,7 @@ NodeWorlds::World NodeWorlds::PrepareWorld(Bytes name, const Order& order) {
                                                               .config = *world.config,
                                                               .log = *world.log,
                                                               .clock = parts_.clock,
-                                                              .pace = parts_.pace,
+                                                              .real_clock = parts_.real_clock,
                                                               .nodes = 1,
                                                               .number = HashBytes(name, HashKey()),
                                                               .seed = parts_.server.seed(),
@@ -94,18 +94,18 @@ bool NodeWorlds::StartWorld(NodeServer& node, const ReplacedServer& before) {
 }
 
 void NodeWorlds::Add(Bytes name, World world) {
-  world.last_used_ms = parts_.pace.NowMs();
+  world.last_used_ms = parts_.real_clock.NowMs();
   worlds_.emplace(name, std::move(world));
   StartIdleTimer();
 }
 
-std::optional<std::string> NodeWorlds::Create(Bytes name, const Order& order) {
-  World world = PrepareWorld(name, order);
+std::optional<std::string> NodeWorlds::Create(Bytes name, const WorldOptions& options) {
+  World world = PrepareWorld(name, options);
   if (!StartWorld(*world.node, {})) return "the world could not be made; the server's log says why";
-  if (order.snapshots != nullptr) {
+  if (options.snapshots != nullptr) {
     const NodeServer& node = *world.node;
-    if (auto reason = order.snapshots->CopyTo(order.snapshot, node.services().data.dataset,
-                                              node.services().execution.function_libraries))
+    if (auto reason = options.snapshots->CopyTo(options.snapshot, node.services().data.dataset,
+                                                node.services().execution.function_libraries))
       return reason;
   }
   Add(name, std::move(world));
@@ -143,7 +143,7 @@ void NodeWorlds::StartIdleTimer() {
 }
 
 void NodeWorlds::DropIdleWorlds() {
-  const int64_t now_ms = parts_.pace.NowMs();
+  const int64_t now_ms = parts_.real_clock.NowMs();
   const int64_t most_ms = ParseDurationMs(parts_.config.settings().test_world_idle).value_or(0);
   std::vector<std::string> idle;
   for (auto& [name, world] : worlds_) {

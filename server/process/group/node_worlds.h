@@ -30,15 +30,16 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     WatchedLoop& loop;
     const Config& config;  // configuration of `server`, copied by the constructor, so later changes have no effect
     const Clock& clock;    // clock of the machine: Unix time and monotonic time
-    const Pace& pace;
+    const RealClock& real_clock;
   };
   explicit NodeWorlds(const Parts& parts);
   ~NodeWorlds() override;
 
   // The functions of Worlds.
-  bool Has(Bytes name) const override { return worlds_.contains(name); }       // true: an isolated server has this name
-  std::optional<std::string> Create(Bytes name, const Order& order) override;  // creates one; returns the error
-  void Drop(Bytes name) override;  // ends the isolated server with this name
+  bool Has(Bytes name) const override { return worlds_.contains(name); }  // true: an isolated server has this name
+  std::optional<std::string> Create(Bytes name,
+                                    const WorldOptions& options) override;  // creates one; returns the error
+  void Drop(Bytes name) override;                                           // ends the isolated server with this name
   std::vector<Summary> List() const override;
   size_t Count() const override { return worlds_.size(); }   // number of isolated servers
   bool HaveClients() const override;                         // whether any isolated server has a client
@@ -72,12 +73,13 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
 
   void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, unless this object is gone then
   std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // makes `task` do nothing after this ends
-  std::unique_ptr<Config> ConfigFor(const Order& order, Folder& folder) const;  // a copy of base_, changed by `order`
-  NodeServer& ServerOf(Bytes world) const;             // the isolated server of this name; empty: the main server
-  World PrepareWorld(Bytes name, const Order& order);  // makes an isolated server, without starting it
-  struct ReplacedServer {                              // the server (if any) that a new isolated server replaces
-    const NodeServer* server = nullptr;                // the replaced server; null: none
-    bool has_data = false;                             // true: the new server continues with the data of `server`
+  std::unique_ptr<Config> ConfigFor(const WorldOptions& options,            // a copy of base_, changed by `options`
+                                    Folder& folder) const;
+  NodeServer& ServerOf(Bytes world) const;  // the isolated server of this name; empty: the main server
+  World PrepareWorld(Bytes name, const WorldOptions& options);  // makes an isolated server, without starting it
+  struct ReplacedServer {                // the server (if any) that a new isolated server replaces
+    const NodeServer* server = nullptr;  // the replaced server; null: none
+    bool has_data = false;               // true: the new server continues with the data of `server`
   };
   bool StartWorld(NodeServer& node, const ReplacedServer& before);  // starts an isolated server; false: failed (logged)
   void Add(Bytes name, World world);

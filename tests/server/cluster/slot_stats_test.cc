@@ -24,11 +24,11 @@ class SlotStatsTest : public testing::Test {
   }
   TestReply Run(Bytes line) { return client_.Run(line); }
   void TurnOn() { EXPECT_THAT(Run("CONFIG SET cluster-slot-stats-enabled yes"), Ok()); }
-  SlotStats::Figures Of(Bytes key) { return server_->services().cluster.slot_stats()->Of(KeySlot(key)); }
+  SlotStats::Counters Of(Bytes key) { return server_->services().cluster.slot_stats()->Of(KeySlot(key)); }
   // Returns whether the counters of all slots except the key's are zero.
   bool OthersAreZero(Bytes key) {
     for (int slot = 0; slot < kSlotCount; ++slot) {
-      const SlotStats::Figures figures = server_->services().cluster.slot_stats()->Of(slot);
+      const SlotStats::Counters figures = server_->services().cluster.slot_stats()->Of(slot);
       if (slot != KeySlot(key) && figures.bytes_in + figures.bytes_out + figures.cpu_us != 0) return false;
     }
     return true;

@@ -11,7 +11,7 @@ namespace respite {
 namespace {
 
 // Simulates a slow machine: each reading of the clock takes time.
-class SlowPace final : public Pace {
+class SlowPace final : public RealClock {
  public:
   explicit SlowPace(int64_t reading_us) : reading_us_(reading_us) {}
   int64_t NowUs() const override { return now_us_ += reading_us_; }
@@ -106,8 +106,8 @@ TEST_F(ExpiryTest, DeadlinesAtTheEndOfTimeDoNotOverflowTheAverage) {
 
 TEST_F(ExpiryTest, WorksInSlicesAndStopsWhenTheBudgetIsSpent) {
   const ManualClock clock;
-  const SlowPace pace(100);
-  Expiry expiry(data_, clock, pace);
+  const SlowPace real_clock(100);
+  Expiry expiry(data_, clock, real_clock);
   for (int i = 0; i < 100'000; ++i) AddKey(0, StrCat("k", i), clock.WallMs() - 1);
   expiry.StartRound(settings_, kHz);
   int64_t total_us = 0;
@@ -127,8 +127,8 @@ TEST_F(ExpiryTest, WorksInSlicesAndStopsWhenTheBudgetIsSpent) {
 
 TEST_F(ExpiryTest, CleansALargeHashInSlices) {
   const ManualClock clock;
-  const SlowPace pace(100);
-  Expiry expiry(data_, clock, pace);
+  const SlowPace real_clock(100);
+  Expiry expiry(data_, clock, real_clock);
   constexpr int kFields = 50'000;
   AddHash("h", kFields, clock.WallMs() - 1);
   for (int i = 0; i < 100; ++i) AddHash(StrCat("living", i), 1, clock.WallMs() + 5000);
@@ -161,8 +161,8 @@ TEST_F(ExpiryTest, DoesNothingWhenSwitchedOff) {
 
 TEST_F(ExpiryTest, ARoundEndsWhenItIsSwitchedOff) {
   const ManualClock clock;
-  const SlowPace pace(100);
-  Expiry expiry(data_, clock, pace);
+  const SlowPace real_clock(100);
+  Expiry expiry(data_, clock, real_clock);
   for (int i = 0; i < 100'000; ++i) AddKey(0, StrCat("k", i), clock.WallMs() - 1);
   expiry.StartRound(settings_, kHz);
   ASSERT_EQ(expiry.RunSlice().outcome, Expiry::Outcome::kMore);

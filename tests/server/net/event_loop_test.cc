@@ -22,7 +22,7 @@ namespace {
 // Replies are sent between two posted tasks, so a chain of tasks delays no client.
 TEST(EventLoopTest, WhatATaskPostsRunsInALaterTurn) {
   TestServer server;
-  EventLoop loop(server->services().env.pace);
+  EventLoop loop(server->services().env.real_clock);
   NodeHost host(loop, *server);
   std::vector<uint64_t> turns;
   std::function<void()> task = [&] {
@@ -57,8 +57,8 @@ struct FakeParticipant final : EventLoop::Participant {
 
 // The clients of one server would otherwise wait for their replies until the long command of the other has ended.
 TEST(EventLoopTest, WhoWaitsForTheEndOfItsTurnIsServedBesidesAnother) {
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   std::vector<std::string> log;
   FakeParticipant busy(log, "busy"), waits(log, "waits");
   busy.at_end = [&] {
@@ -75,8 +75,8 @@ TEST(EventLoopTest, WhoWaitsForTheEndOfItsTurnIsServedBesidesAnother) {
 
 // The other task may belong to a replica that takes over new data, in the middle of a script.
 TEST(EventLoopTest, ATaskOfTheSameTurnWaitsWhileOthersAreServedBesides) {
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   std::vector<std::string> log;
   loop.Post(nullptr, [&] {
     log.emplace_back("first begins");
@@ -92,8 +92,8 @@ TEST(EventLoopTest, ATaskOfTheSameTurnWaitsWhileOthersAreServedBesides) {
 
 // Asio must not conclude that it has nothing left to wait for.
 TEST(EventLoopTest, ALongTaskWithOthersBehindItDoesNotEndTheLoop) {
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   std::vector<std::string> log;
   loop.Post(nullptr, [&] {
     for (int i = 0; i < 100; ++i) loop.ServeDuringLongTask();
@@ -109,8 +109,8 @@ TEST(EventLoopTest, ALongTaskWithOthersBehindItDoesNotEndTheLoop) {
 }
 
 TEST(EventLoopTest, AResidentMayLeaveWhileOthersAreServedBesides) {
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   std::vector<std::string> log;
   auto busy = std::make_unique<FakeParticipant>(log, "busy");
   auto first = std::make_unique<FakeParticipant>(log, "first");
@@ -175,13 +175,13 @@ struct TimingParticipant final : EventLoop::Participant {
 
 // INFO shows the sum, and operators monitor it.
 TEST(EventLoopTest, ATurnTakesAsLongAsTheRequestsInIt) {
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   TimingParticipant hosted;
   ReadySocket socket(loop, [&] {
     loop.MarkActive(hosted);
-    const int64_t until_us = pace.NowUs() + 2000;
-    while (pace.NowUs() < until_us) {
+    const int64_t until_us = real_clock.NowUs() + 2000;
+    while (real_clock.NowUs() < until_us) {
     }
     loop.Stop(0);
   });
@@ -192,8 +192,8 @@ TEST(EventLoopTest, ATurnTakesAsLongAsTheRequestsInIt) {
 // While sockets are busy, the loop does not wait in Asio, which also serves the timers, new connections and other
 // threads.
 TEST(EventLoopTest, BusySocketsDoNotHoldBackAnythingElse) {
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   int first = 0, second = 0;
   ReadySocket first_socket(loop, [&] { ++first; }), second_socket(loop, [&] { ++second; });
   std::vector<std::string> log;
@@ -220,7 +220,7 @@ TEST(EventLoopTest, BusySocketsDoNotHoldBackAnythingElse) {
 // Otherwise the rest of a long reply would be sent together with replies whose effects are not on the disk yet.
 TEST(ConnectionTest, NothingLeavesBeforeTheEndOfTheTurn) {
   TestServer server;
-  EventLoop loop(server->services().env.pace);
+  EventLoop loop(server->services().env.real_clock);
   NodeHost host(loop, *server);
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
@@ -276,7 +276,7 @@ void RunUntil(NodeHost& host, const std::function<bool()>& condition) {
 
 TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
   TestServer server;
-  EventLoop loop(server->services().env.pace);
+  EventLoop loop(server->services().env.real_clock);
   NodeHost host(loop, *server);
   constexpr int kPatterns = 10'000;
   auto subscriber = std::make_unique<Peer>(host);
@@ -299,7 +299,7 @@ TEST(EventLoopTest, ThousandsOfSubscriptionsLeaveInManyTurns) {
 
 TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
   TestServer server;
-  EventLoop loop(server->services().env.pace);
+  EventLoop loop(server->services().env.real_clock);
   NodeHost host(loop, *server);
   constexpr int kMessages = 50;
   constexpr Bytes kMessage = "*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$1\r\nx\r\n";
@@ -327,7 +327,7 @@ TEST(EventLoopTest, APublisherFasterThanTheSocketIsSlowedDown) {
 
 TEST(EventLoopTest, RequestsAreServedBeforeThousandsOfHangUps) {
   TestServer server;
-  EventLoop loop(server->services().env.pace);
+  EventLoop loop(server->services().env.real_clock);
   NodeHost host(loop, *server);
   std::vector<std::unique_ptr<Peer>> crowd;
   crowd.reserve(500);

@@ -65,7 +65,10 @@ TEST(OwnFolderTest, ItIsEnteredAndResolvesPathsWithoutTheProcess) {
 class Server {
  public:
   explicit Server(const std::string& path)
-      : folder_(path), config_(folder_), files_(system_files_, folder_), children_(pace_, log_, [](ChildWork) {}) {
+      : folder_(path),
+        config_(folder_),
+        files_(system_files_, folder_),
+        children_(real_clock_, log_, [](ChildWork) {}) {
     log_.SetLevel(LogLevel::kNothing);
   }
   Node& operator*() { return node_; }
@@ -81,14 +84,14 @@ class Server {
 
  private:
   SystemClock clock_;
-  SystemPace pace_;
+  SystemRealClock real_clock_;
   Logger log_{clock_};
   OwnFolder folder_;
   Config config_;
   SystemFiles system_files_;
   FolderFiles files_;
   ForkedChildren children_;
-  Node node_{{config_, clock_, pace_, log_, HashKey::FromKernel(), SystemSeed(), files_, children_}};
+  Node node_{{config_, clock_, real_clock_, log_, HashKey::FromKernel(), SystemSeed(), files_, children_}};
 };
 
 TEST(FolderTest, TwoServersSaveAtOnceEachIntoItsOwn) {

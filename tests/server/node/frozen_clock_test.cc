@@ -1,4 +1,4 @@
-// A server whose Clock is stopped and set by the test, while its Pace runs.
+// A server whose Clock is stopped and set by the test, while its RealClock runs.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -105,9 +105,9 @@ class FrozenNodeTest : public testing::Test {
     return text;
   }
 
-  const SystemPace pace_;
+  const SystemRealClock real_clock_;
   ManualClock clock_;
-  EventLoop loop_{pace_};
+  EventLoop loop_{real_clock_};
   TestNode node_;
   std::thread thread_;
 };
@@ -134,8 +134,8 @@ TEST_F(FrozenNodeTest, ItSavesASnapshot) { EXPECT_EQ(Ask("SAVE\r\n"), "+OK\r\n")
 // Otherwise a pipeline of slow commands would delay all clients.
 TEST(FrozenClockTest, AShareOfATurnEndsByThePace) {
   const ManualClock clock;
-  ManualClock pace;
-  EventLoop loop(pace);
+  ManualClock real_clock;
+  EventLoop loop(real_clock);
   TestNode node(loop, clock);
   Session& session = node->services().clients.registry.Create(clock.MonotonicMs());
   std::string pipeline;
@@ -144,7 +144,7 @@ TEST(FrozenClockTest, AShareOfATurnEndsByThePace) {
   const std::span<char> target = session.in.ReadTarget(scratch);
   std::copy(pipeline.begin(), pipeline.end(), target.begin());
   session.in.Received(pipeline.size());
-  pace.AdvanceWithEachReading(1000);
+  real_clock.AdvanceWithEachReading(1000);
   EXPECT_EQ(node.host().pump().Run(session), Pump::Outcome::kMore);
   EXPECT_LT(session.usage.commands, 100u);
   while (node.host().pump().Run(session) == Pump::Outcome::kMore) node->housekeeping().EndTurn();

@@ -80,8 +80,8 @@ int Load(const std::vector<int>& ports, int rounds) {
 TEST(ManyNodesTest, TwoHundredOnOneLoopUnderLoad) {
   constexpr int kNodes = 200;
   const SystemClock clock;
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   std::deque<TestNode> nodes;
   std::vector<int> ports;
   for (int i = 0; i < kNodes; ++i) ports.push_back(nodes.emplace_back(loop, clock).port());
@@ -99,8 +99,8 @@ TEST(ManyNodesTest, TwoHundredOnOneLoopUnderLoad) {
 TEST(ManyNodesTest, ANodeTakesUnderHundredKilobytes) {
   constexpr int kNodes = 100;
   const SystemClock clock;
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   TestNode first(loop, clock);  // creates the state that all nodes share
   const int64_t before = ThreadMemory::OfThisThread().HeldBytes();
   std::deque<TestNode> nodes;
@@ -114,13 +114,13 @@ TEST(ManyNodesTest, FourLoopsWithAThreadEach) {
   constexpr int kLoops = 4;
   constexpr int kNodesPerLoop = 5;
   const SystemClock clock;
-  const SystemPace pace;
+  const SystemRealClock real_clock;
   std::atomic<int> ready{0};
   std::array<std::vector<int>, kLoops> ports;
   std::vector<std::thread> threads;
   for (int i = 0; i < kLoops; ++i) {
     threads.emplace_back([&, i] {
-      EventLoop loop(pace);
+      EventLoop loop(real_clock);
       std::deque<TestNode> nodes;
       for (int n = 0; n < kNodesPerLoop; ++n) {
         ports[static_cast<size_t>(i)].push_back(nodes.emplace_back(loop, clock).port());
@@ -164,13 +164,13 @@ TEST(ManyNodesTest, LateFunctionsAreFoundOnEachLoop) {
   constexpr char kLibrary[] =
       "#!lua name=l\nredis.register_function('late', function() for i = 1, 2000000000 do end end)";
   const SystemClock clock;
-  const SystemPace pace;
+  const SystemRealClock real_clock;
   std::deque<EventLoop> loops;
   std::deque<TestNode> nodes;
   std::vector<std::thread> threads;
   for (int i = 0; i < kLoops; ++i) {
     TestNode& node =
-        nodes.emplace_back(loops.emplace_back(pace), clock, std::vector<std::string>{"busy-reply-threshold 20"});
+        nodes.emplace_back(loops.emplace_back(real_clock), clock, std::vector<std::string>{"busy-reply-threshold 20"});
     ASSERT_TRUE(node->services().execution.function_libraries.Load(kLibrary, FunctionLibraries::OnExisting::kRefuse));
   }
   for (EventLoop& loop : loops) threads.emplace_back([&loop] { loop.Run(); });
@@ -186,8 +186,8 @@ TEST(ManyNodesTest, LateFunctionsAreFoundOnEachLoop) {
 // Nodes are created and destroyed while others serve clients.
 TEST(ManyNodesTest, NodesComeAndGoBesideOthers) {
   const SystemClock clock;
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   TestNode stays(loop, clock);
   int comes_and_goes = 0;
   std::unique_ptr<TestNode> guest;
@@ -210,8 +210,8 @@ TEST(ManyNodesTest, NodesComeAndGoBesideOthers) {
 // Both timers have expired when the first handler runs.
 TEST(ManyNodesTest, ANodeGoesWhenItsTimerHasRung) {
   const SystemClock clock;
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   TestNode stays(loop, clock, {"hz 500"});
   auto guest = std::make_unique<TestNode>(loop, clock, std::vector<std::string>{"hz 500"});
   int guest_ticks = 0;
@@ -220,8 +220,8 @@ TEST(ManyNodesTest, ANodeGoesWhenItsTimerHasRung) {
     guest.reset();
     loop.Post(nullptr, [&] { loop.Stop(0); });
   });
-  const int64_t rung_us = pace.NowUs() + 2 * 1'000'000 / 500;
-  while (pace.NowUs() < rung_us) {
+  const int64_t rung_us = real_clock.NowUs() + 2 * 1'000'000 / 500;
+  while (real_clock.NowUs() < rung_us) {
   }
   loop.Run();
   EXPECT_EQ(guest, nullptr);
@@ -231,8 +231,8 @@ TEST(ManyNodesTest, ANodeGoesWhenItsTimerHasRung) {
 // SHUTDOWN ends the node that received it. The node's owner decides whether the loop ends.
 TEST(ManyNodesTest, ANodeThatIsShutDownLeavesTheOthersAlone) {
   const SystemClock clock;
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   TestNode stays(loop, clock);
   auto guest = std::make_unique<TestNode>(loop, clock);
   const int guest_port = guest->port();
@@ -262,8 +262,8 @@ TEST(ManyNodesTest, ANodeThatIsShutDownLeavesTheOthersAlone) {
 // The timer of the loop would overflow, expire immediately, and keep the processor busy.
 TEST(ManyNodesTest, TheLongestWaitDoesNotWakeTheLoop) {
   const SystemClock clock;
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   std::deque<TestNode> nodes;
   for (const int64_t wait_ms : {int64_t{1} << 40, INT64_MAX / 1'000'000, INT64_MAX / 1000, INT64_MAX - 1}) {
     nodes.emplace_back(loop, clock, std::vector<std::string>{"hz 1"}).host().WakeAt(wait_ms);

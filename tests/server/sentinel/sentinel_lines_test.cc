@@ -10,8 +10,8 @@
 #include "base/clock.h"
 #include "base/late_bound.h"
 #include "base/log.h"
-#include "base/pace.h"
 #include "base/random.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "server/config/config_rewrite.h"
 #include "server/config/config_text.h"
@@ -65,12 +65,12 @@ std::vector<std::string> Texts(const std::vector<SentinelLine>& lines) {
 // Returns the lines that a Sentinel writes after it has read these lines; nullopt if it refuses them.
 std::optional<std::vector<SentinelLine>> Written(const std::vector<ConfigLine>& lines) {
   const SystemClock clock;
-  const SystemPace pace;
+  const SystemRealClock real_clock;
   Logger log(clock);
   log.SetLevel(LogLevel::kNothing);
   const LateBound<Network> nowhere;
   LineKeeper host;
-  Sentinel sentinel({.pace = pace, .log = log, .random_seed = 1, .network = nowhere, .host = host});
+  Sentinel sentinel({.real_clock = real_clock, .log = log, .random_seed = 1, .network = nowhere, .host = host});
   if (sentinel.Read(lines)) return std::nullopt;
   sentinel.core().Save();
   return host.kept;

@@ -141,7 +141,7 @@ class CommandLogCommands : public CommandTest {
   std::vector<std::string> Logged(const char* log) {
     std::vector<std::string> lines;
     for (const CommandLog::Record& record : server()->services().execution.command_logs.Find(log)->Records())
-      lines.push_back(StrCat(record.words.front(), " ", record.figure));
+      lines.push_back(StrCat(record.words.front(), " ", record.measured_amount));
     return lines;
   }
   const std::string long_text_ = std::string(300, 'x');

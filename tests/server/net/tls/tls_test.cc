@@ -266,8 +266,8 @@ TEST_F(TlsStreamTest, InputThatIsNotTlsFailsWithAReason) {
 // The loop measures handshakes in real time.
 TEST_F(TlsStreamTest, AHandshakeGoesOnWhileTheClockStandsStill) {
   const ManualClock clock;
-  const SystemPace pace;
-  EventLoop loop(pace);
+  const SystemRealClock real_clock;
+  EventLoop loop(real_clock);
   TestNode node(loop, clock);
   Session& session = node->services().clients.registry.Create(clock.MonotonicMs());
   std::make_shared<Connection>(node.host(), session, std::move(*server_))->Start();
@@ -353,9 +353,9 @@ class TlsConnectionTest : public TlsStreamTest {
     (*server_under_test_)->housekeeping().EndTurn();
   }
 
-  ManualClock pace_;
+  ManualClock real_clock_;
   std::unique_ptr<TestServer> server_under_test_ = std::make_unique<TestServer>();
-  std::unique_ptr<EventLoop> loop_ = std::make_unique<EventLoop>(pace_);
+  std::unique_ptr<EventLoop> loop_ = std::make_unique<EventLoop>(real_clock_);
   std::unique_ptr<NodeHost> host_ = std::make_unique<NodeHost>(*loop_, **server_under_test_);
   Session* session_ = nullptr;
   std::shared_ptr<Connection> connection_;
@@ -367,11 +367,11 @@ TEST_F(TlsConnectionTest, AnUnfinishedHandshakeTimesOut) {
   Turn();
   EXPECT_EQ(server.services().env.stats.connections, 0u);
   server_under_test_->clock().AdvanceMs(1'000'000);
-  pace_.AdvanceMs(30'000);
+  real_clock_.AdvanceMs(30'000);
   server.services().clients.limits.Check(*session_, server.services().env.clock.MonotonicMs());
   EXPECT_FALSE(session_->closing) << "the Clock does not count";
   EXPECT_FALSE(connection_->IsHandshakeLate());
-  pace_.AdvanceMs(1);
+  real_clock_.AdvanceMs(1);
   server.services().clients.limits.Check(*session_, server.services().env.clock.MonotonicMs());
   EXPECT_TRUE(session_->closing);
 }
@@ -395,7 +395,7 @@ TEST_F(TlsConnectionTest, AFinishedHandshakeDoesNotTimeOut) {
   EXPECT_EQ(client_->Handshake().state, State::kMoved);
   Turn();
   EXPECT_EQ(server.services().env.stats.connections, 1u);
-  pace_.AdvanceMs(1'000'000);
+  real_clock_.AdvanceMs(1'000'000);
   server.services().clients.limits.Check(*session_, server.services().env.clock.MonotonicMs());
   EXPECT_FALSE(session_->closing);
   ASSERT_EQ(client_->Send(Bytes("PING\r\n")).bytes, 6u);

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "base/pace.h"
+#include "base/real_clock.h"
 #include "server/process/crash/signal_log.h"
 
 namespace respite {
@@ -54,8 +54,8 @@ class WatchdogTest : public testing::Test {
   }
   // Keeps the thread busy for longer than the watchdog's period.
   void KeepBusyFor(milliseconds time) const {
-    const int64_t end_ms = pace_.NowMs() + time.count();
-    while (pace_.NowMs() < end_ms) {
+    const int64_t end_ms = real_clock_.NowMs() + time.count();
+    while (real_clock_.NowMs() < end_ms) {
     }
   }
 
@@ -63,12 +63,12 @@ class WatchdogTest : public testing::Test {
 
  private:
   void AwaitMention(const std::string& text) const {
-    const int64_t end_ms = pace_.NowMs() + 20'000;
-    while (Mentions(text) == 0 && pace_.NowMs() < end_ms) {
+    const int64_t end_ms = real_clock_.NowMs() + 20'000;
+    while (Mentions(text) == 0 && real_clock_.NowMs() < end_ms) {
     }
   }
 
-  const SystemPace pace_;
+  const SystemRealClock real_clock_;
   std::filesystem::path folder_;
 };
 

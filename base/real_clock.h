@@ -1,0 +1,30 @@
+// RealClock: measures how long things really take: time limits within one round of the event loop, slow scripts, rates,
+// sockets and disks. A RealClock never stops and never goes back. The time that data and clients see is Clock, which
+// tests and operators may move.
+#pragma once
+
+#include <cstdint>
+
+namespace respite {
+
+class RealClock {  // the clock of real elapsed time; tests cannot move it (Clock: the time that clients see)
+ public:
+  virtual ~RealClock() = default;  // measures real time, which TEST CLOCK cannot move (Clock: what clients see)
+
+  virtual int64_t NowUs() const = 0;  // the real time in µs, from an arbitrary origin
+
+  // LapTimer asks this before it uses ticks to compute the time between two readings of the RealClock.
+  virtual bool IsTickCounterReliable() const { return false; }  // true: processor ticks run as evenly as this RealClock
+
+  int64_t NowMs() const { return NowUs() / 1000; }  // the real time in ms, from an arbitrary origin
+};
+
+// Cost: one vDSO call (about 20 ns) per reading.
+class SystemRealClock final : public RealClock {  // the machine's monotonic clock
+ public:
+  int64_t NowUs() const override;  // the real time in µs, from the machine's monotonic clock
+  // The kernel uses the tick counters only if the counters of all processors agree. Cost: reads a small file.
+  bool IsTickCounterReliable() const override;  // true: the kernel itself relies on the processor's tick counters
+};
+
+}  // namespace respite
