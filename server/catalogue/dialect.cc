@@ -431,7 +431,8 @@ uint32_t Dialect::FlagsOf(std::string_view command, uint32_t card_flags) const {
 }
 
 bool Dialect::Deprecates(std::string_view command, const VersionMark& mark) const {
-  return !mark.IsEmpty() && Has(mark) && std::ranges::find(revived, command) == revived.end();
+  return !mark.IsEmpty() && mark.IsIn(version.value_or(kDefaultVersion)) &&
+         std::ranges::find(revived, command) == revived.end();
 }
 
 std::string_view Dialect::ShownVersion(const VersionMark& mark) const {

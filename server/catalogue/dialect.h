@@ -167,7 +167,8 @@ struct Dialect {                                    // a version of Redis or Val
   bool HasRemoved(const VersionMark& until) const {  // true: the version no longer has what `until` removed
     return version && !until.IsEmpty() && until.IsIn(*version);
   }
-  // Returns whether the command is deprecated in this version, since the version of `mark` or earlier.
+  // Returns whether the command is deprecated in this version, since the version of `mark` or earlier. Without emulation
+  // the version is Redis 7.2.
   bool Deprecates(std::string_view command, const VersionMark& mark) const;  // true: this version deprecates `command`
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;     // CommandFlag bits in this version
   std::string_view ShownVersion(const VersionMark& mark) const;  // version that COMMAND DOCS shows for `mark`

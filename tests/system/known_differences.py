@@ -190,6 +190,10 @@ NUMBERS = [
     *((("valkey 8.1",), name, "client-id", "says otherwise what is wrong with an ID") for name in ("client|kill", "client|list")),
     (("7.0",), "client|kill", "maxage", "came with 7.4"),
     (("7.0", "8.0"), "client|list", "maxage", "came with Valkey 8.1"),
+    *((("7.0", "8.0", "valkey 8.1", "valkey 9.1"), "set", digest, "came with Redis 8.4") for digest in ("ifdeq-digest", "ifdne-digest")),
+    *((("7.0", "8.0", "8.6", "valkey 8.1", "valkey 9.1"), name, limit, "came with Redis 8.10")
+      for name in ("xread", "xreadgroup") for limit in ("maxcount", "maxsize")),
+    (("7.0", "8.0", "valkey 8.1", "valkey 9.1"), "xreadgroup", "min-idle-time", "came with Redis 8.4"),
     *((("7.0", "8.0", "valkey 8.1"), name, filter_, "came with Valkey 9")
       for name in ("client|kill", "client|list") for filter_ in ("idle", "db", "not-db", "not-client-id")),
     *((("8.0", "valkey 8.1", "valkey 9.1"), name, "cursor", "reads cursors as signed numbers, and blanks before them")

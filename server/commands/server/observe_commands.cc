@@ -70,6 +70,8 @@ struct SlowLogGet {
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kAnytime,
                                        .tips = "request_policy:all_nodes nondeterministic_output",
+                                       .deprecated_since = "valkey:8.1.0",
+                                       .replaced_by = "`COMMANDLOG GET <count> SLOW`",
                                        .history = "4.0.0: Entries tell the address and the name of the client."};
   static void Run(Call& call) {
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, call.args[0], call.args[1]);
@@ -88,7 +90,9 @@ struct SlowLogHelp {
                                        .since = "6.2.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kServer,
-                                       .flags = kAnytime};
+                                       .flags = kAnytime,
+                                       .deprecated_since = "valkey:8.1.0",
+                                       .replaced_by = "`COMMANDLOG HELP`"};
   static void Run(Call& call) {
     WriteHelp(call, {"GET [<count>]", "    The latest entries, 10 unless told; -1 for all. Each has six parts:",
                      "    id, time, duration in microseconds, words, client address, client name.", "LEN",
@@ -104,7 +108,9 @@ struct SlowLogLen {
       .complexity = "O(1)",
       .group = CommandGroup::kServer,
       .flags = kAdmin | kAnytime,
-      .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output"};
+      .tips = "request_policy:all_nodes response_policy:agg_sum nondeterministic_output",
+      .deprecated_since = "valkey:8.1.0",
+      .replaced_by = "`COMMANDLOG LEN SLOW`"};
   static void Run(Call& call) { CountRecords(call, call.services.execution.command_logs.slow); }
 };
 
@@ -115,7 +121,9 @@ struct SlowLogReset {
                                        .complexity = "O(N) for N entries",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kAnytime,
-                                       .tips = "request_policy:all_nodes response_policy:all_succeeded"};
+                                       .tips = "request_policy:all_nodes response_policy:all_succeeded",
+                                       .deprecated_since = "valkey:8.1.0",
+                                       .replaced_by = "`COMMANDLOG RESET SLOW`"};
   static void Run(Call& call) { ResetLog(call, call.services.execution.command_logs.slow); }
 };
 
@@ -125,6 +133,8 @@ struct SlowLogContainer {
                                        .since = "2.2.12",
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kServer,
+                                       .deprecated_since = "valkey:8.1.0",
+                                       .replaced_by = "`COMMANDLOG`",
                                        .arity = -2};
 };
 
