@@ -16,7 +16,7 @@ constexpr size_t kLongestInteger = 11;
 
 size_t DigitsOf(int64_t value) { return IntegerText(value).View().size(); }
 
-// Returns the value of a member if the member is an integer, otherwise nullopt.
+// Returns the number that a member is, as an integer or as decimal text. Returns nullopt for any other text.
 std::optional<int64_t> IntegerOf(const PackedElement& member) {
   return member.is_integer ? std::optional(member.integer) : ParseInteger(member.text);
 }

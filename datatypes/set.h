@@ -5,8 +5,9 @@
 //   kListpack   up to set-max-listpack-entries, none over …-listpack-value   order of insertion
 //   kObject     otherwise: a MemberTable                                     unspecified
 //
-// Additions convert a set only to larger forms. A removal never changes the form, except Pop of almost all members, as
-// in Redis. A set without an entry reads as empty. Views of members are valid until the set changes.
+// The limits count when members are added; a set from an RDB can have longer members. Additions convert a set only to
+// larger forms. A removal never changes the form, except Pop of almost all members, as in Redis. A set without an entry
+// reads as empty. Views of members are valid until the set changes.
 #pragma once
 
 #include <cstddef>
@@ -25,20 +26,20 @@ namespace respite {
 class Set : public Collection {
  public:
   static constexpr ValueType kType = ValueType::kSet;            // the type of an entry that holds a set
-  static constexpr ValueForm kInitialForm = ValueForm::kIntset;  // a new set is an intset
-  static Bytes InitialPacked() { return Intset::Empty(); }       // the bytes of an empty packed set
+  static constexpr ValueForm kInitialForm = ValueForm::kIntset;  // a new, empty set is an intset
+  static Bytes InitialPacked() { return Intset::Empty(); }       // the bytes of a new set: an empty intset
 
   explicit Set(const CollectionContext& place) : Collection(place) {}
 
-  bool IsEmpty() const { return Size() == 0; }  // true: there are no members
-  // Returns the number of members. Cost: O(1).
+  bool IsEmpty() const { return Size() == 0; }  // true: no members, or no such key
+  // Returns the number of members; 0 if there is no such key. Cost: O(1).
   size_t Size() const;
   // Cost: O(1) in a table, O(log n) in an intset, O(n) in a listpack.
   bool Contains(Bytes member) const;                 // true: the set has this member
   bool Contains(const PackedElement& member) const;  // true: the set has this member
-  // PrefetchMembers lets the cache misses of the lookups overlap. Useful for up to about 16 members.
-  void PrefetchMembers(std::span<const Bytes> members) const;  // prefetches what lookups of these members will read
-  const MemberTable* Table() const;                            // the table of a large set; null: packed or no such key
+  // Does nothing for a packed set. Lets the cache misses of the lookups overlap. Useful for up to about 16 members.
+  void PrefetchMembers(std::span<const Bytes> members) const;  // prefetches what lookups of these will read in a table
+  const MemberTable* Table() const;                            // the set's table; null: packed, or no such key
 
   // ForEach calls visit(const PackedElement&) for each member. ForEachWhile stops when `visit` returns false.
   template <class Visit>
@@ -64,13 +65,13 @@ class Set : public Collection {
   void SampleWithRepeats(size_t count, Random& random,  // visits `count` random members, with repeats
                          Visit&& visit) const;
 
-  // The functions from here on edit the set. All require: Exists().
+  // The functions from here to TryConvertToIntset edit the set. All require: Exists().
 
   // Must be called before `count` members are added, of which `first` is one. An empty set takes the encoding that
   // Redis would choose. A packed set with members becomes a table if `count` exceeds the limit of its encoding:
   // set-max-intset-entries or set-max-listpack-entries.
   void PrepareToAdd(Bytes first, size_t count);  // chooses the encoding, before `count` members are added
-  void InitializeForm(ValueForm form);           // gives an empty set this encoding
+  void InitializeForm(ValueForm form);           // gives an empty, packed set this encoding: kIntset or kListpack
   // Requires: `member` is not a view of this set.
   bool Add(Bytes member);  // adds a member; false: the member exists already
   bool Add(const PackedElement& member);
@@ -80,7 +81,7 @@ class Set : public Collection {
   // count <= Size(). Cost: that of Sample, or O(n) if almost all members are removed.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
-  // Does nothing if there are more than set-max-intset-entries members. Requires: all members are integers.
+  // Does nothing if there are more than MaxIntegers() members. Requires: all members are integers.
   void TryConvertToIntset();  // makes a set of integers an intset, unless the set is too large
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
@@ -89,25 +90,27 @@ class Set : public Collection {
   Listpack Packed() const { return Listpack(slot_.View()); }             // the listpack; requires: form kListpack
   Intset AsIntset() const { return Intset(slot_.View()); }               // the intset; requires: form kIntset
   MemberTable& MutableTable() const { return slot_.As<MemberTable>(); }  // the table; requires: form kObject
-  size_t MaxIntegers() const;  // maximum number of members of an intset (set-max-intset-entries)
+  size_t MaxIntegers() const;  // maximum size of an intset: set-max-intset-entries, at most 2^30
 
+  // AddInteger and AddToListpack make the set a table if the new member exceeds the limits.
   bool AddInteger(int64_t value);                                 // adds to an intset; false: exists already
   bool AddToListpack(const EncodedElement& element, Bytes text);  // adds to a listpack; false: exists already
   bool RemoveFromListpack(const EncodedElement& element);         // removes from a listpack; false: was no member
   void ConvertToTable();                                          // makes a packed set a MemberTable
-  bool TryConvertToListpack(Bytes text);  // converts an intset, before `text` is added; false: over the limits
+  bool TryConvertToListpack(Bytes text);  // makes an intset a listpack, before `text` is added; false: over the limits
 
   PackedElement PackedAt(size_t index) const;  // the member at `index` in order of iteration; requires: packed
   std::vector<PackedElement> All() const;
   // The indexes are different and below `size`. All combinations are equally likely.
   static std::vector<size_t> ChooseIndexes(size_t count, size_t size,  // `count` random indexes, ascending
                                            Random& random);
+  // VisitIndexes and RemoveAtIndexes require: the set is packed, and `indexes` ascend.
   template <class Visit>
   void VisitIndexes(const std::vector<size_t>& indexes, Visit&& visit) const;  // visits the members at these indexes
   void RemoveAtIndexes(const std::vector<size_t>& indexes);                    // removes the members at these indexes
 
   // When Pop removes almost all members, Pop takes out the members that stay, and makes a new set of them, as Redis
-  // does. Requires: the set is a table.
+  // does. The caller owns the members that TakeRandomMembers returns. Requires: the set is a table.
   std::vector<Member> TakeRandomMembers(size_t count, Random& random);  // takes `count` random members out of the table
   void ReplaceBy(const std::vector<Member>& members);  // makes `members` the whole set, as a new listpack or table
 };

@@ -1,7 +1,7 @@
 // Intersection, union and difference of sets.
 //
-// A result is visited member by member, or built in a SetBuilder. A SetBuilder changes its encoding when Redis does, so
-// that the order of members and the encoding equal Redis' result.
+// A result is visited member by member, or built in a SetBuilder. The set of a SetBuilder changes its encoding when
+// Redis does, so that the order of members and the encoding equal Redis' result.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace respite {
 
 // A SetBuilder contains a new set and its key. Neither is in the keyspace yet.
-class SetBuilder {  // builds the new set of SUNIONSTORE and similar commands, outside the keyspace
+class SetBuilder {  // builds the result of SUNION, SDIFF, SINTERSTORE and similar commands, outside the keyspace
  public:
   // `hash_key` must be the secret hash key of the database where the set will be stored; `limits` must outlive the
   // result. `access` are the LRU or LFU bits of the new key (NewKeyUsage).
@@ -25,7 +25,7 @@ class SetBuilder {  // builds the new set of SUNIONSTORE and similar commands, o
 
   Set& set() { return set_; }
   // The SetBuilder must not be used afterwards.
-  EntryPtr Release() { return outside_database_.Take(set_.slot().entry()); }  // the new key and its set
+  EntryPtr Release() { return outside_database_.Take(set_.slot().entry()); }  // moves out the new key with its set
 
  private:
   Database outside_database_;
@@ -69,7 +69,7 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
     return true;
   }
   void RemoveRejectedCandidates();                    // removes from group_ the members that do not pass the filter
-  void PrefetchCandidates(const MemberTable& table);  // prefetches what looking up group_ in `table` will read
+  void PrefetchCandidates(const MemberTable& table);  // sets the hashes of group_; prefetches what the lookups read
 
   std::span<const Set* const> sets_;
   Keep keep_;

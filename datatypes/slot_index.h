@@ -1,4 +1,5 @@
-// SlotIndex: the keys of a database by cluster hash slot. Databases of a server outside a cluster have no such index.
+// SlotIndex: the keys of a database by cluster hash slot. Databases of a server without cluster mode have no such
+// index.
 //
 // Cost: a pointer for each of the 16384 slots once there is a key, and a table for each slot that has keys.
 #pragma once
@@ -33,7 +34,7 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
   void Replace(Entry* from, Entry* to, uint64_t hash) {  // updates the address of a key's entry, which has moved
     slots_[SlotOf(to->Key())]->Replace(from, to, hash);
   }
-  void Clear() {  // removes all keys
+  void Clear() {  // removes all keys from the index
     for (auto& slot : slots_) slot.reset();
   }
 

@@ -3,8 +3,9 @@
 // Two encodings (OBJECT ENCODING says listpack and skiplist):
 //   kListpack   member, score, member, score … in order; an integral score is an integer element
 //   kObject     a ScoreTable
-// A set is packed while it has at most zset-max-listpack-entries members of at most zset-max-listpack-value bytes. A
-// skiplist never becomes a listpack again. As in Redis, a score of -0 becomes 0 when it is packed.
+// Adding a member converts a listpack to a ScoreTable if the set would have more than zset-max-listpack-entries
+// members, or a new member of more than zset-max-listpack-value bytes. Removals never convert a set. As in Redis, a
+// score of -0 becomes 0 when it is packed.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 namespace respite {
 
 // SortedSet::Add follows an AddRule for existing and missing members.
-struct AddRule {  // says when ZADD changes a score: the options NX, XX, GT, LT and INCR
+struct AddRule {  // which members ZADD adds or changes, and how: the options NX, XX, GT, LT and INCR
   enum class Condition : uint8_t { kAlways, kIfAbsent, kIfPresent };
   enum class Comparison : uint8_t { kAny, kGreater, kLess };  // what the new score must be, compared with the old score
   enum class Arithmetic : uint8_t { kReplace, kAdd };
@@ -32,7 +33,7 @@ struct AddRule {  // says when ZADD changes a score: the options NX, XX, GT, LT 
 
 struct AddResult {  // what SortedSet::Add has done to a member, and its score
   enum class Outcome : uint8_t { kRuledOut, kNotANumber, kAdded, kChanged, kSame };
-  Outcome outcome;   // kRuledOut: not changed because of the AddRule; kNotANumber: the sum is NaN, not stored
+  Outcome outcome;   // kRuledOut: the AddRule forbids the change; kNotANumber: the sum is NaN, not stored
   double score = 0;  // the member's present score; meaningless after kRuledOut and kNotANumber
 };
 
@@ -49,8 +50,8 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
 
   explicit SortedSet(const CollectionContext& place) : Collection(place) {}
 
-  bool IsEmpty() const { return Size() == 0; }  // true: there are no members
-  // Returns the number of members. Cost: O(1).
+  bool IsEmpty() const { return Size() == 0; }  // true: no members, or no such key
+  // Returns the number of members; 0 if there is no such key. Cost: O(1).
   size_t Size() const;
   // Cost: O(1), O(n) packed.
   std::optional<double> Score(Bytes member) const;  // the score of a member; nullopt: no such member
@@ -60,7 +61,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   RankSpan RankSpanOf(const LexRange& range) const;        // the ranks of the members in this range of ZRANGEBYLEX
 
   // ForEach calls visit(Bytes member, double score) for the members of the span. The view is valid during the call.
-  // Requires: the span is within the set. Cost: O(log n + count), with sequential memory access.
+  // Requires: the span is within the set. Cost: O(log n + count), O(n) packed.
   template <class Visit>
   void ForEach(RankSpan span, Direction direction, Visit&& visit) const;  // visits the members of these ranks
   template <class Visit>
@@ -68,8 +69,8 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
     ForEach({0, Size()}, Direction::kUp, visit);
   }
 
-  // Adds a member or changes its score, as `rule` allows. Requires: Exists(), as for all changes. Cost: O(log n), O(n)
-  // packed.
+  // Adds a member or changes its score, as `rule` allows. Requires: Exists(), as for all changes; `member` is not a
+  // view of this set. Cost: O(log n), O(n) packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // PrepareToAdd must be called before `members` members are added. Only the limit zset-max-listpack-entries counts,
   // and not the members that the set already has.
@@ -97,10 +98,10 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   RankSpan RankSpanInListpack(StartsHere&& starts_here,  // ranks of the members of a range, in a listpack
                               EndsBehind&& ends_behind) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // does Add for a ScoreTable
-  void AddToListpack(Bytes member, double score);                         // adds a new member to a listpack
-  void ChangeScoreInListpack(size_t at, Bytes member, double score);      // sets the score of the member at offset `at`
-  bool StaysInPlace(size_t at, Bytes member, double score) const;  // true: `score` does not change the member's rank
-  void ConvertToTable();                                           // makes a packed sorted set a ScoreTable
+  void AddToListpack(Bytes member, double score);  // adds to a listpack; requires: new, within limits
+  void ChangeScoreInListpack(size_t at, Bytes member, double score);  // sets the score of the member at offset `at`
+  bool StaysInPlace(size_t at, Bytes member, double score) const;     // true: `score` does not change the member's rank
+  void ConvertToTable();                                              // makes a packed sorted set a ScoreTable
 
   template <class Visit>
   void ForEachInTable(RankSpan span, Direction direction, Visit&& visit) const;  // does ForEach for a table

@@ -94,8 +94,9 @@ void StreamLog::BeginBlock(const StreamId& id, StreamBlock* block) {
   blocks_.Insert(id, block);
 }
 
-// Frees blocks at the end of the stream that have only deleted entries, and IDs not below `id`. Such blocks exist after
-// XSETID has lowered the last ID. Returns true if there are still stored entries, and all of them are below `id`.
+// Frees blocks at the end of the stream that have only deleted entries, and whose last ID is not below `id`. Such
+// blocks exist after XSETID has lowered the last ID. Returns true if there are still stored entries, and all of them
+// are below `id`.
 bool StreamLog::DropDeletedTail(const StreamId& id) {
   while (!blocks_.IsEmpty()) {
     StreamBlock* block = blocks_.Last().Get();

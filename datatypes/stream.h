@@ -1,5 +1,5 @@
 // Stream: the value of a key of type stream: a log of entries, and the consumer groups that read the log. An entry has
-// an ID, and fields with values. Each new entry has a greater ID than all entries before.
+// an ID, and fields with values. Each new entry has an ID above the last ID of the stream.
 //
 //   call.db.Read<Stream>(key)        const Stream    ┐                          ┌ StreamIdMap of StreamBlock  entries
 //   call.db.Open<Stream>(key)        Edit<Stream>    ├─► Stream::Log(): StreamLog┤
@@ -79,12 +79,12 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   enum class Order : uint8_t { kForward, kBackward };
 
   // A Walk visits the live entries with from <= ID <= to, forward or backward. Any change of the entries invalidates
-  // the Walk; changes of groups do not. The constructor takes O(log n) and reads up to one block. A backward walk first
-  // collects the entries of a block, because a block can only be read forward.
+  // the Walk; changes of groups do not. The constructor takes O(log n) and usually reads up to one block. A backward
+  // walk first collects the entries of a block, because a block can only be read forward.
   class Walk {
    public:
     Walk(const StreamLog& log, const StreamId& from, const StreamId& to, Order order = Order::kForward);
-    bool IsValid() const { return is_valid_; }  // false: the walk has passed its last entry
+    bool IsValid() const { return is_valid_; }  // false: no entry is left
     // All functions of Walk from here on require IsValid().
     const StreamId& Id() const { return entry_.id; }
     uint64_t FieldCount() const { return entry_.field_count; }  // number of the current entry's field-value pairs
@@ -111,7 +111,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
     StreamId from_;
     StreamId to_;
     Order order_;            // forward or backward
-    bool is_valid_ = false;  // false: the walk has passed its last entry
+    bool is_valid_ = false;  // false: no entry is left
   };
 
   StreamLog() = default;
@@ -129,8 +129,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   const StreamId& LastLiveId() const { return last_live_id_; }  // ID of the last live entry; 0-0: no live entries
   // A deleted entry is stored until its block is freed. As in Redis, XTRIM MINID ~ is replicated with this ID.
   StreamId FirstStoredId() const;  // ID of the first stored entry, live or deleted; StreamId::Max(): none
-  // Entries that were trimmed do not count.
-  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or XSETID's
+  // XDEL, XDELEX and XACKDEL count. Entries that were trimmed do not count.
+  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that was deleted, or XSETID's
   // No group's count of read entries is above this number.
   uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added, unless XSETID set another
   const Blocks& blocks() const { return blocks_; }          // the blocks of entries, by first ID
@@ -138,9 +138,9 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   uint64_t RadixTreeNodes() const;  // number of nodes that Redis' radix tree of this stream would have
 
   // As in Redis, the ID is above LastId() even if the clock was set back.
-  std::optional<StreamId> AutoId(uint64_t now_ms) const;  // the ID for XADD with `*`; nullopt: no ID is left
+  std::optional<StreamId> AutoId(uint64_t now_ms) const;  // the ID for XADD with `*`; nullopt: LastId() is Max()
   // The ID may be below LastId(). Returns nullopt if all sequence numbers of `ms` are used.
-  std::optional<StreamId> AutoSequence(uint64_t ms) const;  // the ID for XADD with `ms-*`; nullopt: no ID is left
+  std::optional<StreamId> AutoSequence(uint64_t ms) const;  // the ID for XADD with `ms-*`; nullopt: none is left
   // Adds an entry of fields and values. Requires: id > LastId(); `fields_and_values` are not views of this stream.
   // Cost: amortised O(bytes of the entry).
   void Add(const StreamId& id, std::span<const Bytes> fields_and_values, const StreamBlock::Limits& limits);
@@ -178,7 +178,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   bool IsReferenced(const StreamId& id) const;  // true: some group has not read or not acknowledged this entry
   // Cost: O(groups * log n).
   bool DropReferences(const StreamId& id);  // makes the entry pending in no group; false: the entry was not pending
-  // The last ID of the group becomes `id`, and the entry counts as read. Requires: `id` is above the group's last ID.
+  // The last ID of the group becomes `id`. Its count of read entries grows by one if that is certain, otherwise the
+  // count is EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
   // The number is known only in three cases: `id` is not above the first entry, `id` is the last ID, or no live entry
@@ -189,7 +190,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   std::optional<int64_t> LagOf(const StreamGroup& group,  // how many entries the group has not read; nullopt: unknown
                                ReadCounting counting = ReadCounting::kRedis72) const;
 
-  const StreamProducers* producers() const { return producers_.get(); }  // state of XADD IDMP; null: never used
+  const StreamProducers* producers() const { return producers_.get(); }  // state of XADD IDMP; null: not used or set up
   // If the stream has no StreamProducers, creates one with the default limits.
   StreamProducers& EnsureProducers() {  // the state of XADD IDMP: which producer has added which entry
     if (producers_ == nullptr) producers_ = std::make_unique<StreamProducers>();
@@ -201,12 +202,12 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   }
 
   // LoadBlock and LoadEntry restore blocks from a file, including deleted entries. They return false if the ID of a
-  // block or of a live entry is too low, which makes the stream unusable. FinishLoading finds the first and the last
-  // live entry.
+  // block or of a live entry is too low, which makes the stream unusable. LoadEntry drops a deleted entry whose ID is
+  // too low. FinishLoading finds the first and the last live entry.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: `id` is too low
-  bool LoadEntry(const StreamId& id,  // adds an entry to the last block; false: the ID is too low
+  bool LoadEntry(const StreamId& id,  // restores an entry; false: the entry is live, and the ID is too low
                  std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);
-  void FinishLoading();  // after LoadEntry: sets first_id_ and last_live_id_ from the loaded entries
+  void FinishLoading();  // after the last LoadEntry: finds the first and the last live entry
 
   // Cost: O(n).
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
@@ -218,11 +219,12 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   };
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
-  bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks; true: entries stay, all below `id`
+  // Returns true if entries are left and all of them are below `id`.
+  bool DropDeletedTail(const StreamId& id);  // frees last blocks that have only deleted entries and reach `id`
   void DropEmptyTailBlock();                 // frees the last block if it has no entries, live or deleted
-  void BeginBlock(const StreamId& id, StreamBlock* block);  // adds `block` as the last block
+  void BeginBlock(const StreamId& id, StreamBlock* block);  // seals the last block, and adds `block` after it
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes a block from blocks_, and frees it
-  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` removes all entries
+  bool MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& block) const;  // true: `trim` empties `block`
   bool KeepsFrom(const StreamTrim& trim, const StreamId& id) const {  // true: `trim` removes nothing from `id` on
     return trim.strategy == StreamTrim::Strategy::kMaxLength ? length_ <= trim.max_length : id >= trim.min_id;
   }
@@ -231,8 +233,10 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   uint64_t TrimWithReferences(const StreamTrim& trim);  // does Trim for references other than kKeep
   void UpdateFirstId();                                 // finds the first live entry again, and sets first_id_
   void UpdateLastLiveId();                              // finds the last live entry again, and sets last_live_id_
-  bool HasTombstonesFrom(const StreamId& id,            // true: XDEL deleted entries from `id` on that matter
+  // Deletions before the first live entry count only for kValkey81.
+  bool HasTombstonesFrom(const StreamId& id,  // true: XDEL removed an entry at or after `id`
                          ReadCounting counting) const;
+  // `next` is the ID of the entry that the group reads next.
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact
                         ReadCounting counting) const;
 
@@ -242,9 +246,9 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   StreamId first_id_;                           // ID of the first live entry; 0-0: none
   StreamId last_id_;                            // ID of the newest entry ever added, unless XSETID set another
   StreamId last_live_id_;                       // ID of the last live entry; 0-0: none
-  StreamId max_deleted_id_;                     // the greatest ID that XDEL has removed, unless XSETID set another
+  StreamId max_deleted_id_;                     // the greatest ID that was deleted (XDEL), unless XSETID set another
   Groups groups_;                               // the consumer groups by name
-  std::unique_ptr<StreamProducers> producers_;  // state of XADD … IDMP; null: it was never used
+  std::unique_ptr<StreamProducers> producers_;  // state of XADD … IDMP; null: not used or set up
 };
 
 class Stream : public Collection {  // gives access to the stream of one key

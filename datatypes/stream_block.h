@@ -1,4 +1,4 @@
-// StreamBlock: about a hundred neighbouring entries of a stream in one run of bytes.
+// StreamBlock: some neighbouring entries of a stream (by default at most 100) in one run of bytes.
 //
 //   block    = header | master | entry …               the header: the members of StreamBlock (sizes, counts)
 //   master   = count | element …                      the field names of the entry that began the block
@@ -45,10 +45,10 @@ class StreamText {  // a stored field name or value as text; an integer becomes 
   bool is_integer_ = false;  // true: the text is in digits_
 };
 
-class StreamBlock {  // stores about a hundred neighbouring entries of a stream, as one node of Redis does
+class StreamBlock {  // stores neighbouring entries of a stream, by default at most 100, as one node of Redis does
  public:
   struct Limits {          // how full a block may become: stream-node-max-bytes and stream-node-max-entries
-    uint64_t max_bytes;    // maximum bytes of a block, counted as in a Redis listpack; 0: 1 GB
+    uint64_t max_bytes;    // maximum bytes of a block, counted as in a Redis listpack; 0 or more than 1 GB: 1 GB
     uint64_t max_entries;  // maximum number of entries, live or deleted; 0: no limit
   };
   enum class EntryState : uint8_t { kLive, kDeleted };
@@ -106,7 +106,7 @@ class StreamBlock {  // stores about a hundred neighbouring entries of a stream,
 
   uint32_t LiveCount() const { return live_count_; }        // number of live entries
   uint32_t DeletedCount() const { return deleted_count_; }  // number of entries marked as deleted
-  const StreamId& LastId() const { return last_id_; }       // ID of the last entry, deleted or not
+  const StreamId& LastId() const { return last_id_; }       // ID of the last entry, deleted or not; empty block: its ID
   uint64_t ListpackBytes() const;  // bytes of a Redis listpack with the same entries; cost: O(1)
   bool HasCapacityFor(std::span<const Bytes> fields_and_values,  // false: full; the entry must begin another block
                       const Limits& limits) const;
@@ -133,7 +133,7 @@ class StreamBlock {  // stores about a hundred neighbouring entries of a stream,
   const char* Data() const { return reinterpret_cast<const char*>(this + 1); }
   char* Data() { return reinterpret_cast<char*>(this + 1); }
   const char* End() const { return Data() + size_; }
-  static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; returns the block
+  static StreamBlock* Reserve(StreamBlock* block, size_t more);   // makes room for `more` bytes; the block may move
   static StreamBlock* CreateWithMasterFields(const StreamId& id,  // a new block; each `stride`-th text is a field name
                                              std::span<const Bytes> texts, size_t stride);
   bool HasMasterNames(std::span<const Bytes> fields_and_values) const;  // true: the field names equal the master's
@@ -159,7 +159,7 @@ class StreamBlock {  // stores about a hundred neighbouring entries of a stream,
   static Element ReadElement(const char* at);      // decodes a name or value
   static Element ReadLongElement(const char* at);  // decodes an element with first byte 80…88: integer or long text
 
-  uint32_t room_ = 0;                           // bytes after the header
+  uint32_t room_ = 0;                           // bytes allocated after the header
   uint32_t size_ = 0;                           // bytes in use after the header
   uint32_t master_size_ = 0;                    // bytes of the master: the field names that entries share
   uint32_t live_count_ = 0;                     // number of live entries

@@ -36,7 +36,7 @@ struct StreamConsumer {                        // one consumer of a consumer gro
 struct PendingEntry {  // an entry that was delivered to a consumer and not acknowledged yet
   // Returns the time since the last delivery, or 0 if the clock was set back since then. A released entry is idle
   // forever. Requires: now_ms >= 0.
-  int64_t IdleMs(int64_t now_ms) const {  // how many ms ago the entry was delivered last
+  int64_t IdleMs(int64_t now_ms) const {  // how many ms ago the entry was delivered last; released: INT64_MAX
     if (IsReleased()) return std::numeric_limits<int64_t>::max();
     return std::max<int64_t>(now_ms - delivered_ms, 0);
   }
@@ -48,8 +48,8 @@ struct PendingEntry {  // an entry that was delivered to a consumer and not ackn
   }
 
   StreamConsumer* consumer;  // the consumer that received or claimed the entry last; null: XNACK released it
-  int64_t delivered_ms;      // when the entry was last delivered (Unix ms, not negative); XCLAIM can set it
-  uint64_t deliveries;       // number of deliveries, at most INT64_MAX; XCLAIM can set it
+  int64_t delivered_ms;      // when the entry was last delivered (Unix ms); XCLAIM can set it; 0: released by XNACK
+  uint64_t deliveries;       // number of deliveries, at most INT64_MAX; XCLAIM and XNACK can set it
 };
 
 // The pending entries of a group: first the released ones, then the others from the longest idle one on. Entries that
@@ -85,7 +85,7 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   StreamGroup& operator=(const StreamGroup&) = delete;
 
   StreamId last_id;      // entries above this ID are new to the group
-  int64_t entries_read;  // how many entries were added with IDs up to last_id, or kUnknownCount
+  int64_t entries_read;  // number of entries added up to last_id, as counted or set by XGROUP; or kUnknownCount
 
   const Consumers& consumers() const { return consumers_; }  // the consumers by name
   StreamConsumer* FindConsumer(Bytes name);                  // the consumer of this name; null: there is none
@@ -110,7 +110,7 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   // log n) if the group has no DeliveryOrder yet.
   void Release(const StreamId& id, uint64_t deliveries);    // XNACK: makes the entry pending for no consumer
   size_t ReleasedCount() const { return released_count_; }  // number of pending entries without a consumer
-  bool IsUnreadOrPending(const StreamId& id) const {        // true: the group still refers to an entry of this ID
+  bool IsUnreadOrPending(const StreamId& id) const {        // true: the group has not read or not acknowledged it
     return id > last_id || pending_.Find(id) != nullptr;
   }
   const DeliveryOrder& ByDelivery();  // the pending entries by delivery time; the first call sorts them: O(n log n)

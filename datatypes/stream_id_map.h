@@ -4,8 +4,8 @@
 //   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; the first leaf begins with room for 4
 //   Inner   up to 63 children, with a lower bound for the IDs below each
 //
-// IDs are mostly added and removed in order. So a full leaf at the right edge is not split but stays full, and an empty
-// leaf is removed. A sparse leaf merges with the next leaf of the same parent node.
+// IDs are mostly added and removed in order. So a full leaf at the right edge stays full when a higher ID is added, and
+// an empty leaf is removed. A sparse leaf merges with the next leaf of the same parent node if both have few items.
 //
 // Invariants
 //   1. Every leaf is at the same depth; leaves are linked in order; a leaf is empty only if it is the only one.
@@ -98,7 +98,7 @@ class StreamIdMap {  // an ordered map (B+-tree) whose keys are stream IDs
   bool Erase(const StreamId& id);  // removes an item; false: there is no such ID
   void Clear();                    // removes all items
 
-  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // the item with the lowest ID
+  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // at the lowest ID
   Cursor Last() const { return IsEmpty() ? Cursor() : Cursor(last_, last_->count - 1); }
   Cursor AtOrAfter(const StreamId& id) const;   // the first item with an ID not below `id`; AtEnd(): none
   Cursor AtOrBefore(const StreamId& id) const;  // the last item with an ID not above `id`; AtEnd(): none
@@ -181,7 +181,7 @@ class StreamIdMap {  // an ordered map (B+-tree) whose keys are stream IDs
     std::swap(height_, other.height_);
   }
 
-  void* root_ = nullptr;   // a Leaf when height_ is 0
+  void* root_ = nullptr;   // a Leaf if height_ is 0; null: no item was added since Clear
   Leaf* first_ = nullptr;  // the leaf with the lowest IDs
   Leaf* last_ = nullptr;
   size_t size_ = 0;

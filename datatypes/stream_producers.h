@@ -51,7 +51,7 @@ class StreamProducers {  // which entries the producers of a stream have added w
 
   const IdempotencyLimits& limits() const { return limits_; }  // how long and how many IDs are remembered
   const Producers& producers() const { return producers_; }    // the producers by name, with their idempotent IDs
-  void SetLimits(const IdempotencyLimits& limits);  // forgets all producers if the limits change, as Redis does
+  void SetLimits(const IdempotencyLimits& limits);  // sets the limits; forgets all producers if that is a change
   const StreamId* Find(Bytes producer, Bytes id,    // the entry added with this ID; null: none, or expired
                        int64_t now_ms) const;
   // Forgets the producer's oldest idempotent ID if there are more than max_size, and expired ones of this producer and
@@ -77,7 +77,7 @@ class StreamProducers {  // which entries the producers of a stream have added w
   void DropOldest(Producer& producer);  // forgets the idempotent ID that the producer added first
   void DropExpired(Producer& producer,  // forgets the oldest idempotent IDs, up to the first that has not expired
                    int64_t now_ms);
-  void DropExpiredOfOthers(int64_t now_ms);  // calls DropExpired for the next two producers in turn
+  void DropExpiredOfOthers(int64_t now_ms);  // DropExpired for the next two producers; removes empty ones
 
   IdempotencyLimits limits_;      // how long and how many idempotent IDs are remembered
   Producers producers_;           // the producers by name, with their idempotent IDs
