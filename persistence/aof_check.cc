@@ -99,8 +99,8 @@ class RecordCheck {
   // Returns the message about the first error in the records, or nullopt. The caller decides whether to print the
   // message.
   const std::optional<std::string>& Complaint() const { return complaint_; }
-  // Returns where the file must be cut for kTruncateToTimestamp: at the first annotation with a later time than
-  // requested, or at the start of the transaction around that annotation. Returns nullopt if no annotation is later.
+  // Returns where the file must be cut for kTruncateToTimestamp: after the last good record or transaction before the
+  // first annotation with a later time than requested. Returns nullopt if no annotation is later.
   std::optional<uint64_t> Cut() const { return cut_ ? std::optional(std::min(*cut_, good_end_)) : std::nullopt; }
   bool HasBadTimestamp() const { return bad_timestamp_; }
   // Returns true if the Complaint is that the file ends inside a record or a transaction. Requires: Complaint() is not

@@ -20,14 +20,14 @@ struct AofCheckOptions {  // whether CheckAof only reports damage, or also repai
   enum class Action : uint8_t {
     kLook,                 // only reports damage
     kFix,                  // asks the user, then removes everything after the last good record of the last file
-    kTruncateToTimestamp,  // removes the records written after `timestamp_s`, according to the annotations
+    kTruncateToTimestamp,  // removes later records of the last file, according to the annotations (#TS:…)
   };
   Action action = Action::kLook;  // kLook: only reports damage; the others also change files
   int64_t timestamp_s = 0;        // Unix time in s; kTruncateToTimestamp removes later records
   int64_t now_ms = 0;             // Unix time in ms; keys of an RDB with earlier deadlines count as expired
 };
 
-bool CheckAof(FileSystem& files, const std::string& path,  // true: all files are good or were repaired
+bool CheckAof(FileSystem& files, const std::string& path,  // true: all files are good, empty or were truncated
               const AofCheckOptions& options, CheckConsole& console);
 
 }  // namespace respite

@@ -19,7 +19,7 @@ constexpr size_t kLongestHead = 24;  // "*" or "$", a number, CRLF
 constexpr size_t kLongestName = 64;  // of a command
 constexpr Bytes kCrLf = "\r\n";
 
-// The first line of a text, such as "*3\r\n" or "$5\r\n". Such a line consists of a mark and a number.
+// The first line of a text, such as "*3\r\n" or "$5\r\n": a mark (* or $), a number and a line end.
 struct Head {
   uint64_t number;
   size_t size;  // of the line

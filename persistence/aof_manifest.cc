@@ -57,7 +57,7 @@ class AofManifestParser {
   }
 
  private:
-  // The fields of a line.
+  // The fields of one line of the manifest.
   struct Said {
     std::optional<std::string> name;
     int64_t seq = 0;

@@ -38,7 +38,7 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
  public:
   struct Part {        // a file that the manifest lists
     std::string name;  // without a directory
-    int64_t seq;       // the number in the name; greater numbers are newer
+    int64_t seq;       // the number after "seq", usually also in the name; greater numbers are newer
 
     bool operator==(const Part&) const = default;
   };
@@ -65,7 +65,7 @@ class AofManifest {  // lists the files that make up an append-only file: base, 
                                     const NamePredicate& is_taken = nullptr);
   bool HasPartNamed(Bytes name) const;      // true: the manifest lists a file of this name
   void RetireIncrementals(size_t kept);     // moves all except the last `kept` incrementals to history()
-  void DropHistory() { history_.clear(); }  // forgets the obsolete files, without removing them
+  void DropHistory() { history_.clear(); }  // forgets the obsolete files, but leaves them on the disk
   void UseOldFileAsBase(Bytes file_name);   // the only file of Redis 6 or older becomes the base
 
   static std::string Name(Bytes file_name) { return std::string(file_name) + ".manifest"; }  // of the manifest

@@ -84,13 +84,14 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   };
 
   struct FetchedArgument {  // a large argument of the next record, read into its own Blob
-    size_t at;              // where the argument belongs in the record, relative to begin_
+    size_t at;              // where in buffer_ the argument belongs: its distance from begin_
     BlobRef blob;           // the bytes of the argument
   };
 
   Outcome ParseRecord(RequestBatch& batch);  // adds the record at begin_ to the batch, if the buffer has all of it
   Outcome ParseRecordArguments(RequestBatch& batch, size_t pos, uint64_t count);  // adds `count` arguments, from `pos`
   Outcome ReadAnnotations();  // passes annotations at begin_ to the listener; parsed_ becomes their end
+  // Returns `outcome`. The positions `begin` and `at` in buffer_ become offsets in the file.
   Outcome Stop(Outcome outcome, Fault::Kind kind, size_t begin, size_t at, uint64_t lines = 0);  // sets fault_
   uint64_t FileOffset(size_t pos) const {  // the offset in the file of buffer_[pos]
     return offset_ + (pos - begin_) + fetched_bytes_;
@@ -116,7 +117,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   std::vector<FetchedArgument> fetched_arguments_;  // large arguments of the next record, each in its own Blob
   uint64_t fetched_bytes_ = 0;                      // bytes of the file that fetched_arguments_ took, and buffer_ lacks
   size_t parsed_ = 0;                               // where in buffer_ parsing stopped
-  uint64_t large_size_ = 0;                         // size of the large argument at parsed_, after kLargeArgument
+  uint64_t large_size_ = 0;                         // announced size of the last argument that buffer_ did not contain
   Fault fault_;                                     // what LastFault returns
   AnnotationListener annotation_listener_;          // called with each annotation, such as "#TS:…"; may be null
 };

@@ -19,7 +19,7 @@
 namespace respite {
 
 struct AofBaseOptions {                               // how WriteAofBase writes the data set as commands
-  GradualSync sync = GradualSync::kIncremental;       // whether WriteAofBase also syncs step by step
+  GradualSync sync = GradualSync::kIncremental;       // kIncremental: WriteAofBase also syncs every 32 MB
   std::optional<int64_t> timestamp_s = std::nullopt;  // Unix time in s for a first line "#TS:…"; nullopt: no line
   Bytes prologue = {};                                // bytes of requests to write before all others
   uint64_t keys_per_report = 1024;  // number of keys between two progress reports (calls of `on_progress`)
@@ -30,9 +30,10 @@ struct AofBaseSaveResult {  // how much WriteAofBase has written
   uint64_t keys;            // number of keys written
 };
 
-// Appends the data set to the file. After an error, some of the output may have been written. `libraries` are the
-// source codes of function libraries. `on_progress` (may be null) is called after each `keys_per_report` keys with the
-// number of keys so far; `on_progress` may sleep. Cost: O(data set), in 64 KB of memory.
+// Appends the data set to the file. The caller must sync the file. After an error, some of the output may have been
+// written. `libraries` are the source codes of function libraries. `on_progress` (may be null) is called after each
+// `keys_per_report` keys with the number of keys so far; `on_progress` may sleep. Cost: O(data set), in 64 KB of
+// memory.
 Result<AofBaseSaveResult, IoError> WriteAofBase(File& file,  // appends the data set to a file, as commands
                                                 const Keyspace& keyspace, std::span<const Bytes> libraries,
                                                 const AofBaseOptions& options,

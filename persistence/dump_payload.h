@@ -19,8 +19,8 @@ std::string PayloadWithFooter(RdbOutput out, uint16_t version);  // appends RDB 
 
 enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 
-// Returns nullopt if the payload is too short, if its version is newer than this server can read, or if the checksum is
-// wrong.
+// Returns nullopt if the payload is too short, if its version is newer than this server can read, or (with kChecksum)
+// if the checksum is wrong.
 std::optional<Bytes> VerifyPayload(Bytes payload,  // the payload without version and CRC-64; nullopt: invalid
                                    PayloadCheck check);
 

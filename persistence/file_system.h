@@ -28,7 +28,7 @@ struct IoProgress {  // the result of a write or read: how many bytes, and the e
   IoError error;     // kNoError: success
 };
 
-IoProgress WriteAll(int descriptor,  // writes all data to a file; continues after short writes and signals
+IoProgress WriteAll(int descriptor,  // writes all data to a file, also after short writes; stops at an error
                     Bytes data);
 
 class File {  // an open file, as an interface; the destructor closes it
@@ -40,7 +40,7 @@ class File {  // an open file, as an interface; the destructor closes it
   virtual IoProgress ReadAt(uint64_t offset,  // fills `into`; reads less at the end of the file or on an error
                             std::span<char> into) = 0;
   // Another thread may call this while others write.
-  virtual IoError Sync() = 0;  // returns when all data written before the call is on the disk
+  virtual IoError Sync() = 0;  // waits until all data written before the call are on the disk
   // The system may ignore the request.
   virtual void StartWriteback() = 0;                   // asks the system to write the data to disk now; does not wait
   virtual IoError Truncate(uint64_t bytes) = 0;        // cuts the file to its first `bytes` bytes
@@ -84,14 +84,15 @@ class FileSystem {  // operations on files; an interface, so that tests can make
   virtual IoError Rename(const std::string& from,  // renames a file; replaces an existing `to`
                          const std::string& to) = 0;
   virtual IoError Remove(const std::string& path) = 0;         // unlinks a file
-  virtual IoError MakeDirectory(const std::string& path) = 0;  // creates a directory, unless it exists
+  virtual IoError MakeDirectory(const std::string& path) = 0;  // creates a directory; kNoError if `path` exists
   // Also makes creations durable. "." is the working directory.
   virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in the directory durable
   // The names are unordered; "." and ".." are left out.
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;  // names in a directory
-  virtual Kind KindOf(const std::string& path) = 0;  // whether the path is absent, a file or a directory
-  // Locks a file or directory against other Respite processes until the returned File is destroyed. The system releases
-  // the lock of a process that crashed. Fails with EWOULDBLOCK if another process holds the lock.
+  virtual Kind KindOf(const std::string& path) = 0;  // kDirectory, kFile (anything else), or kAbsent (also: no access)
+  // Locks a file or directory until the returned File is destroyed. Only other calls of Lock respect the lock, so other
+  // programs can still write. The system releases the lock of a process that crashed. Fails with EWOULDBLOCK if the
+  // file is locked already, and with ENOENT if it does not exist.
   virtual Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) = 0;  // locks a file or directory
 
   // Tasks run one after the other. This default implementation runs the task immediately, on the caller's thread.
@@ -119,10 +120,10 @@ class SystemFiles final : public FileSystem {  // the file system of the operati
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;  // opens a file of the disk
   IoError Rename(const std::string& from, const std::string& to) override;  // renames a file; replaces an existing `to`
   IoError Remove(const std::string& path) override;                         // unlinks a file
-  IoError MakeDirectory(const std::string& path) override;                  // creates a directory, unless it exists
+  IoError MakeDirectory(const std::string& path) override;                  // creates a directory, if `path` is absent
   IoError SyncDirectory(const std::string& path) override;  // makes renames and removals in the directory durable
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;  // names of its files
-  Kind KindOf(const std::string& path) override;  // whether the path is absent, a file or a directory
+  Kind KindOf(const std::string& path) override;  // kDirectory, kFile (anything else), or kAbsent (also: no access)
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;  // against other Respite processes
   // The first task starts the thread. If the system cannot create a thread, tasks run immediately.
   void RunInBackground(FileTask& task) override;  // runs the task on one other thread, if possible

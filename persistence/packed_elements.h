@@ -32,18 +32,19 @@ std::optional<PackedElements> ZiplistElements(Bytes bytes);   // decodes an old 
 std::optional<PackedElements> ZipmapElements(Bytes bytes);    // decodes an old zipmap; nullopt: malformed
 std::optional<PackedElements> IntsetElements(Bytes bytes);    // decodes an intset; nullopt: malformed
 
-// Reads the elements of a listpack in order. After an error, Failed() returns true, and Next() returns empty elements.
+// Reads the elements of a listpack in order. After an error, or a call of Fail, Failed() returns true, and Next()
+// returns empty elements.
 class ListpackReader {  // reads an untrusted listpack element by element
  public:
   explicit ListpackReader(Bytes bytes);
 
-  bool Failed() const { return failed_; }     // true: a malformed element was met, or Fail was called
+  bool Failed() const { return failed_; }     // true: malformed, read past its end, or Fail was called
   void Fail() { failed_ = true; }             // makes Failed true, for callers that find an error themselves
   bool AtEnd() const { return at_ == end_; }  // true: no element is left to read
-  // Each element takes at least two bytes.
+  // At most Left() / 2 elements follow, because each takes at least two bytes.
   size_t Left() const { return static_cast<size_t>(end_ - at_); }  // number of unread bytes
   // After a failure, returns an empty element.
-  PackedElement Next();     // reads the next element; Failed() becomes true if there is none
+  PackedElement Next();     // reads the next element; none or malformed: Failed() becomes true
   bool IsComplete() const;  // true: all elements were read, and their number equals the header's
 
  private:

@@ -23,8 +23,8 @@ class CheckConsole {  // an interface: the terminal where file checks print, and
   virtual bool AskYesOrNo(const std::string& question) = 0;  // before --fix truncates an AOF; true: yes
 };
 
-// The RDB is at the start of the file. `now_ms` (Unix ms) determines which keys have expired. Cost: O(bytes); memory
-// for the longest value.
+// The RDB is at the start of the file. `name` is the file's name for messages. `now_ms` (Unix ms) determines which keys
+// have expired. Cost: O(bytes); memory for the longest value.
 std::optional<uint64_t> CheckRdb(File& file,  // checks an RDB; returns its end offset; nullopt: bad
                                  const std::string& name, int64_t now_ms, CheckConsole& console);
 

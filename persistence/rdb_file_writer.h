@@ -1,5 +1,6 @@
-// Writes a data set as an RDB file; rdb_format.h has the grammar. Redis 7.2 writes the same bytes for the same
-// data, except for the order of keys. If hashes have field deadlines, the file has version 12, which Redis 7.4 reads.
+// Writes a data set as an RDB file; rdb_format.h has the grammar. Redis 7.2 writes the same bytes for the same data,
+// except for the order of keys. If hashes have field deadlines, the file has version 12, which Redis 7.4 reads. Streams
+// with idempotent production are written in the form of Redis 8.6, which older versions cannot read.
 //
 //   auto file = files.Open(temporary, FileSystem::Mode::kCreate);
 //   auto saved = WriteRdb(*file.value(), {keyspace, libraries, aux}, {.compression = RdbCompression::kOn}, {});
@@ -39,7 +40,7 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   RdbCompression compression = RdbCompression::kOn;  // whether texts are compressed (rdbcompression)
   RdbDialect dialect = RdbDialect::k72;              // the oldest Redis version that can read the file: 7.0 or 7.2
   Checksum checksum = Checksum::kCrc64;              // kZero: no checksum, as with `rdbchecksum no`
-  Sync sync = Sync::kIncremental;                    // kIncremental: WriteRdb also syncs step by step
+  Sync sync = Sync::kIncremental;                    // kIncremental: WriteRdb also syncs every 32 MB
   RdbUsage usage = RdbUsage::kNone;                  // which eviction data of keys to write: none, LRU or LFU
   // Returns seconds since the last use (if `usage` is kIdleSeconds) or a counter up to 255 (if kFrequency). Not called
   // if `usage` is kNone.
@@ -53,9 +54,9 @@ struct RdbSaveResult {  // how much WriteRdb has written
   uint64_t keys;        // number of keys written
 };
 
-// Appends the RDB to the file. After an error, some of the output may have been written. `on_progress` (may be null) is
-// called after each `keys_per_report` keys with the number of keys so far; `on_progress` may sleep. Cost: O(data set),
-// in 256 KB of memory plus the longest compressed text.
+// Appends the RDB to the file. The caller must sync the file. After an error, some of the output may have been written.
+// `on_progress` (may be null) is called after each `keys_per_report` keys with the number of keys so far; `on_progress`
+// may sleep. Cost: O(data set), in 256 KB of memory plus the longest compressed text.
 Result<RdbSaveResult, IoError> WriteRdb(File& file, const RdbContent& source,  // writes the data set as an RDB
                                         const RdbSaveOptions& options,
                                         const std::function<void(uint64_t keys)>& on_progress);

@@ -124,8 +124,8 @@ enum class Type : uint8_t {
   kStreamListpacks4 = 26,
 };
 
-// Opcodes: the first byte of an item that is not a key with its value. (The first byte of a key is the type of its
-// value.)
+// Opcodes: the first byte of an item, or of an attribute of the next key (its deadline, idle time or frequency). Any
+// smaller first byte is the type of a value, and begins a key.
 inline constexpr uint8_t kSlotInfo = 244;
 inline constexpr uint8_t kFunctionLibrary = 245;
 inline constexpr uint8_t kFunctionDraft = 246;  // written by unfinished versions of Redis 7.0

@@ -56,7 +56,7 @@ class RdbSupply {  // an interface from which an RdbInput gets its bytes, piece 
 class RdbScratch {  // memory for texts that had to be decompressed; freed by Clear
  public:
   char* Take(size_t bytes);  // returns memory for one text, valid until Clear
-  void Clear();              // frees all memory that Take has returned
+  void Clear();              // frees all texts; may keep one block of memory for the next
 
  private:
   struct Block {                     // memory for several texts
@@ -127,9 +127,9 @@ class RdbInput {  // reads numbers and texts of the RDB format, from untrusted b
   uint64_t LengthAfterFirstByte(uint8_t first_byte);  // reads the rest of a length, and returns the length
   RdbText TextAfterFirstByte(uint8_t first_byte);     // reads the rest of a text, and returns the text
   RdbText CompressedText();                           // reads and decompresses an LZF text
-  bool FetchMore(uint64_t bytes);                     // gets input until rest_ has `bytes` bytes; false: too few bytes
-  void RecordMissingBytes(uint64_t missing);          // sets ran_out_ and missing_, unless the input has failed already
-  void FreeTextsAndPieces();  // frees decompressed texts, and all pieces of input but the current
+  bool FetchMore(uint64_t bytes);             // gets input until rest_ has `bytes` bytes; false: the input has failed
+  void RecordMissingBytes(uint64_t missing);  // sets ran_out_ and missing_, unless the input has failed already
+  void FreeTextsAndPieces();                  // frees decompressed texts, and all pieces of input but the current
 
   Bytes rest_;                            // the unread part of the current piece
   uint64_t end_offset_ = 0;               // offset in the input of the end of rest_

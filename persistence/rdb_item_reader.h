@@ -24,7 +24,7 @@ class RdbInputOwner {  // an interface: what RdbItemReader must ask the owner of
  public:
   virtual ~RdbInputOwner() = default;
   virtual uint64_t Checksum(Bytes rest) = 0;   // CRC-64 of all bytes of the RDB before `rest`
-  virtual uint64_t MaxBytesAhead() const = 0;  // upper limit of the bytes that follow; limits announced numbers of keys
+  virtual uint64_t MaxBytesAhead() const = 0;  // how many bytes may follow; limits the announced numbers of keys
 };
 
 class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary field …), for a sink
@@ -36,12 +36,12 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
     begin_ = offset;
   }
   // Requires: Use was called, and !IsDone().
-  bool Next();  // reads one item; false: the RDB is bad (HasFailed), or the input lacks bytes
+  bool Next();  // reads one item; false: bad or refused by the sink (HasFailed), or the input lacks bytes
   bool IsDone() const { return stage_ == Stage::kDone; }   // true: the whole RDB was read
-  bool HasFailed() const { return failure_.has_value(); }  // true: the RDB is bad
+  bool HasFailed() const { return failure_.has_value(); }  // true: bad, or the sink refused
   RdbFailure TakeFailure();  // moves out why reading failed; without a reason: "Unexpected EOF"
   uint64_t Offset() const { return begin_ + input_->Offset(); }  // offset in the RDB or file of the next unread byte
-  bool ReportProgress(uint64_t at);  // calls the sink's OnProgress if due; false: the sink refused
+  bool ReportProgress(uint64_t at);  // calls the sink's OnProgress(at) if due; false: the sink refused
 
  private:
   enum class Stage : uint8_t { kHead, kItems, kChecksum, kDone };
@@ -86,7 +86,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   std::optional<uint64_t> idle_s_;                   // how long the next key was not used, in s; nullopt: unknown
   std::optional<uint8_t> frequency_;                 // LFU counter of the next key; nullopt: unknown
   std::vector<RdbEntry> batch_;                      // keys that were read, for the next call of OnEntries
-  std::optional<RdbFailure> failure_;                // why the RDB is bad; nullopt: no fault found yet
+  std::optional<RdbFailure> failure_;  // why the RDB is bad or was refused by the sink; nullopt: neither yet
 };
 
 }  // namespace respite

@@ -22,8 +22,8 @@ std::string ListpackOf(const ListChunk& chunk) {
   return maker.Take();
 }
 
-// Creates the entry for a list. If all elements fit into one listpack, the entry is a listpack, otherwise a
-// ChunkedList.
+// Creates the entry for a list. If the list is one chunk within the limits of a listpack, the entry is a listpack,
+// otherwise a ChunkedList.
 RdbValueResult MakeList(std::unique_ptr<ChunkedList> list, const RdbEntryProperties& target) {
   if (list->Size() == 0) return EmptyValue();
   const ListChunk& first = list->Chunk(0);

@@ -41,7 +41,7 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
     buffer_.resize(size_);
     return std::move(buffer_);
   }
-  void Flush();  // sends the buffer to the drain, and empties the buffer
+  void Flush();  // sends the buffer to the drain, and empties the buffer; requires: there is a drain
 
   void Byte(uint8_t byte) {  // writes one byte
     *Room(1) = static_cast<char>(byte);
@@ -76,8 +76,8 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
   }
   void MakeRoom(size_t bytes);            // sends the buffer to the drain, or enlarges the buffer
   void WriteLongBytes(Bytes bytes);       // writes bytes that bypass the buffer if there is a drain
-  bool TryShortInteger(int64_t integer);  // writes an integer of up to 4 bytes; false: too large
-  bool TryCompressed(Bytes text);         // writes a text compressed with LZF; false: saves too little, wrote nothing
+  bool TryShortInteger(int64_t integer);  // writes an integer of up to 4 bytes; false: too large, wrote nothing
+  bool TryCompressed(Bytes text);         // writes a text compressed with LZF; false: off, or saves too little
 
   RdbCompression compression_;            // whether texts are compressed if that saves memory (rdbcompression)
   RdbDialect dialect_ = RdbDialect::k72;  // k70: Redis 7.0 must be able to read the output

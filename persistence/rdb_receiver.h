@@ -4,8 +4,9 @@
 //   while (...) if (receiver.Take(piece) == RdbReceiver::Status::kFailed) Log(receiver.TakeFailure().text);
 //   if (receiver.Finish() == ...)
 //
-// Items are passed to the sink as soon as they are complete. The bytes of an incomplete item are kept. A long item is
-// read again only when its kept bytes have doubled, so all attempts together cost at most about twice as much as one.
+// Complete items are passed to the sink: keys in batches, other items at once. The bytes of an incomplete item are
+// kept. A long item is read again only when its kept bytes have doubled, so all attempts together cost at most about
+// twice as much as one.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,7 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB whose bytes a
  private:
   Status Read(Bytes bytes);                 // reads the items that are complete in these bytes
   uint64_t Checksum(Bytes rest) override;   // CRC-64 of all bytes of the RDB before `rest`
-  uint64_t MaxBytesAhead() const override;  // upper limit of the bytes of the RDB that follow
+  uint64_t MaxBytesAhead() const override;  // how many bytes may follow, as far as this server believes
 
   const RdbReadOptions options_;         // how to read the RDB
   const std::optional<uint64_t> total_;  // length of the whole RDB; nullopt: unknown

@@ -50,7 +50,7 @@ class RdbSink {  // an interface: receives the content of an RDB in order
   // as Redis does.
   virtual Result<Done> OnModuleValue(Bytes module);  // called for a module's value; default: refuses the RDB
   // The rest of the RDB is good.
-  virtual void OnMissingChecksum() {}  // called if a checksum should be verified, but the RDB has none
+  virtual void OnMissingChecksum() {}  // called if a checksum should be verified, but is 0 in the RDB
   // `offset` is the position in the file. The call may happen in the middle of a long value.
   virtual Result<Done> OnProgress(uint64_t offset) = 0;  // called after about every `progress_interval` bytes
 };
@@ -62,7 +62,7 @@ struct RdbReadOptions {  // how to read an RDB
   const EncodingLimits& limits;           // collections up to these sizes are stored packed
   HashKey hash_key{};                     // the secret hash key of the database, for large collections
   uint32_t access = 0;                    // access time or frequency (Entry::Access) that new keys get
-  int databases = 16;                     // number of databases of the server; a key of a higher database is an error
+  int databases = 16;                     // number of databases of the server; a higher one in the RDB is an error
   Checksum checksum = Checksum::kVerify;  // kVerify: the CRC-64 at the end must be right
   Versions versions = Versions::kKnown;   // kAll: also later RDB versions, if they use only known types
   uint64_t progress_interval = 2 * 1024 * 1024;  // approximate number of bytes between two calls of OnProgress
@@ -96,8 +96,8 @@ struct RdbFailure {  // why and where reading an RDB failed
     kChecksum,
   };
   Kind kind;                                      // what kind of failure it is
-  std::string text;                               // text for the log, as Redis words it; empty: none
-  uint64_t offset;                                // where in the file the error was found
+  std::string text;                               // text for the log; in Redis' words where Redis has a text
+  uint64_t offset;                                // how far the file or RDB was read when the error was found
   Step step = Step::kHead;                        // which part of the RDB was being read
   std::optional<uint8_t> type = std::nullopt;     // RDB type of the value, for steps kKey, kValue
   std::optional<std::string> key = std::nullopt;  // the key, for step kValue

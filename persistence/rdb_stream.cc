@@ -5,8 +5,8 @@
 //   entry    = flags | ms | seq | value*count | number of elements before this one
 //            | flags | ms | seq | n | (name value)*n | number of elements before this one
 //
-// `live` and `deleted` are numbers of entries. Flags: 1 means deleted, 2 means that the entry has the field names of
-// the head. IDs of entries are stored relative to the ID of the node.
+// `live` and `deleted` are numbers of entries. Flags: 1 means deleted, 2 means that the entry has the field names at
+// the start of the listpack. IDs of entries are stored relative to the ID of the node.
 #include <algorithm>
 #include <deque>
 #include <memory>

@@ -17,7 +17,7 @@ enum class SupplyChecksum : uint8_t { kNone, kCrc64 };
 class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput, and computes the checksum
  public:
   // Reads `piece_bytes` bytes at a time, or more for longer values. `on_progress` is called with an offset in the file
-  // whenever a piece is used up. If `on_progress` returns false, Next fails.
+  // before each piece is read. If `on_progress` returns false, Next fails.
   RdbFileSupply(File& file, uint64_t offset, size_t piece_bytes, SupplyChecksum checksum,
                 std::function<bool(uint64_t offset)> on_progress)
       : file_(file),
@@ -28,7 +28,7 @@ class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput,
         on_progress_(std::move(on_progress)) {}
 
   IoError Open();                 // reads the size of the file; must be called first
-  uint64_t Checksum(Bytes rest);  // CRC-64 of all bytes before `rest`, which is unread
+  uint64_t Checksum(Bytes rest);  // CRC-64 of the bytes from the start up to `rest`, which is unread
 
   uint64_t Left() const override { return end_ - next_; }  // bytes that Next has not returned yet
   Bytes Next(Bytes rest, uint64_t wanted) override;        // `rest` and more from the file; empty: failed
@@ -48,7 +48,7 @@ class RdbFileSupply final : public RdbSupply {  // reads a file for an RdbInput,
   uint64_t next_;                 // offset of the first unread byte
   uint64_t end_;                  // size of the file
   const bool computes_checksum_;  // false: checksum_ stays 0
-  const std::function<bool(uint64_t offset)> on_progress_;  // called after each piece; false: Next fails
+  const std::function<bool(uint64_t offset)> on_progress_;  // called before each read; false: Next fails
   Piece piece_;                                             // the last piece, which the input is reading
   Piece spare_;                                             // a buffer that is free for the next piece
   std::vector<Piece> used_;          // earlier pieces, which texts may refer to, until FreeOldPieces

@@ -66,11 +66,11 @@ inline Failure<RdbValueFault> EmptyValue() {  // makes the error result for an e
   return Failure(RdbValueFault{RdbValueFault::Kind::kEmpty, "the collection is empty"});
 }
 
+// MakePackedEntry and MakeObjectEntry do not set the deadline of `target`; ReadRdbValue does so afterwards.
 inline EntryPtr MakePackedEntry(const RdbEntryProperties& target, ValueType type,  // makes a key with a packed value
                                 ValueForm form, Bytes packed) {
   return EntryPtr(Entry::CreatePacked(target.key, type, form, packed, 0, target.access));
 }
-// Does not set the deadline of `target`; ReadRdbValue does so afterwards.
 inline EntryPtr MakeObjectEntry(const RdbEntryProperties& target, ValueType type,  // makes a key that owns `object`
                                 std::unique_ptr<Object> object) {
   return EntryPtr(Entry::CreateWithObject(target.key, type, std::move(object), target.access));

@@ -1,10 +1,10 @@
-// Creates entries from the values in RDB files and DUMP payloads, for every encoding that Redis 7.2 reads and for the
-// hashes with field deadlines of Redis 7.4.
+// Creates entries from the values in RDB files and DUMP payloads: every encoding that Redis 7.2 reads except values of
+// modules, hashes with field deadlines (Redis 7.4, Valkey 9), and streams with idempotent production (Redis 8.6).
 //
 // The input is untrusted. A value is refused as a whole if it is truncated or announces more than it contains. A value
 // is also refused if it repeats a field or member, has a score that is not a number, or is an empty collection. Values
-// are rebuilt in our own encodings, according to the limits of this server. As in Redis, a packed hash, set or sorted
-// set stays packed unless it has too many elements, even if some are long.
+// are rebuilt in our own encodings, according to the limits of this server; a listpack that needs no change is kept. As
+// in Redis, a packed hash, set or sorted set stays packed unless it has too many elements, even if some are long.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace respite {
 RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type,  // reads a value of any type, and makes an entry with it
                             const RdbEntryProperties& target);
 
-// Returns false for the old encodings (ziplist, zipmap).
+// Returns false for strings, streams, plain sequences and the old encodings (ziplist, zipmap).
 bool IsPackedRdbType(uint8_t type);  // true: stored as listpacks or an intset, as Redis 7 does
 
 }  // namespace respite

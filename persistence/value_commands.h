@@ -10,10 +10,10 @@
 //               XSETID key last-id ENTRIESADDED n MAXDELETEDID id
 //               XGROUP CREATE key group last-id ENTRIESREAD n
 //               XGROUP CREATECONSUMER key group consumer           for consumers with nothing pending
-//               XCLAIM key group consumer 0 id TIME ms RETRYCOUNT n JUSTID FORCE
+//               XCLAIM key group consumer 0 id TIME ms RETRYCOUNT n JUSTID FORCE     for each pending entry
 //               XNACK key group FAIL IDS 1 id RETRYCOUNT n FORCE   for each entry that XNACK has released
 //               XCFGSET key IDMP-DURATION s IDMP-MAXSIZE n         if the stream uses idempotent production
-//               XIDMPRECORD key producer idempotent-id id          for each idempotent ID
+//               XIDMPRECORD key producer idempotent-id id          for each idempotent ID whose entry exists
 //   deadline    PEXPIREAT key ms
 //
 // Redis 7.2 writes the same commands, with two exceptions. First, Redis 7.2 has no fields with deadlines, no XNACK and
