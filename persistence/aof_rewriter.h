@@ -30,10 +30,10 @@ struct AofBaseSaveResult {  // how much WriteAofBase has written
   uint64_t keys;            // number of keys written
 };
 
-// Appends the data set to the file. The caller must sync the file. After an error, some of the output may have been
-// written. `libraries` are the source codes of function libraries. `on_progress` (may be null) is called after each
-// `keys_per_report` keys with the number of keys so far; `on_progress` may sleep. Cost: O(data set), in 64 KB of
-// memory.
+// Appends the data set to the file. Does not sync the last bytes; the caller can. After an error, some of the output
+// may have been written. `libraries` are the source codes of function libraries. `on_progress` (may be null) is called
+// after each `keys_per_report` keys with the number of keys so far; `on_progress` may sleep. Cost: O(data set), in 64
+// KB of memory.
 Result<AofBaseSaveResult, IoError> WriteAofBase(File& file,  // appends the data set to a file, as commands
                                                 const Keyspace& keyspace, std::span<const Bytes> libraries,
                                                 const AofBaseOptions& options,

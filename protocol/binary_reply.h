@@ -24,15 +24,14 @@ struct ReplyPart {  // one part of a reply: a header, number or text
   double Number() const { return std::bit_cast<double>(value); }  // the double, if the kind is ','
 };
 
-class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which is for scripts
+class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which scripts get
  public:
   // `reply` must stay valid while its parts are used.
   explicit BinaryReplyReader(Bytes reply) : rest_(reply) {}
 
   bool AtEnd() const { return rest_.empty(); }  // true: no part is left, or the reply is malformed
-  // Returns true if a part announced more than the reply contains, or if Next found no part. Next returns nulls from
-  // then on.
-  bool Failed() const { return failed_; }  // true: malformed, as a part is missing or cut
+  // After a failure, no part is left, and Next returns nulls.
+  bool Failed() const { return failed_; }  // true: a part announced more than follows, or Next found no whole part
   // Returns the next part. Guarantees that the rest of the reply can hold the elements or bytes that the part
   // announces. So the caller may reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
@@ -52,9 +51,10 @@ class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which is for 
  private:
   static constexpr size_t kMinPartBytes = 1 + sizeof(int64_t);  // size of a part without a text
 
-  // Returns the minimum number of bytes that follow a part for each unit of its `value`: for each byte of a text, or
-  // for each element. Returns 0 if nothing follows parts of this kind.
-  static size_t BytesPerUnit(char kind) {  // minimum bytes after a part, per byte or element that it announces
+  // A part (kind and number) announces so many bytes of text, or so many elements. Returns how many bytes must follow
+  // at least for each of them, so that a number too large for the rest is refused. 0: nothing follows parts of this
+  // kind.
+  static size_t BytesPerUnit(char kind) {  // minimum bytes that follow per announced byte, element or pair; 0: none
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kMinPartBytes;
     return kind == '%' || kind == '|' ? 2 * kMinPartBytes : 0;
@@ -66,7 +66,7 @@ class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which is for 
   }
 
   Bytes rest_;
-  bool failed_ = false;  // true: the bytes are malformed: a part was missing or cut
+  bool failed_ = false;  // what Failed() returns
 };
 
 }  // namespace respite

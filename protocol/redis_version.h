@@ -1,4 +1,4 @@
-// Versions as Redis writes them, and the version whose behaviour this server has.
+// Versions as Redis writes them, and the version whose behaviour this server has without the directive `emulate`.
 #pragma once
 
 #include <compare>
@@ -10,7 +10,8 @@
 
 namespace respite {
 
-// The version of Redis whose behaviour this server has. Clients, test suites and scripts parse this text.
+// The version of Redis whose behaviour this server has, unless it emulates another one. Clients, test suites and
+// scripts parse this text.
 inline constexpr std::string_view kRedisVersion = "7.2.4";
 inline constexpr int kRedisVersionNumber = 0x070204;  // one byte per component
 
@@ -25,6 +26,6 @@ struct Version {  // a version of Redis in three numbers, such as 7.2.4
 };
 
 // Each of the three numbers is at most 999.
-std::optional<Version> ParseVersion(Bytes text);  // reads "7.2.4", "7.2" or "7"; nullopt: invalid
+std::optional<Version> ParseVersion(Bytes text);  // reads "7.2.4", "7.2" or "7"; nullopt: no such text
 
 }  // namespace respite

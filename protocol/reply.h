@@ -1,7 +1,8 @@
 // Reply: writes RESP2 or RESP3 into a ReplyBuffer.
 //
 // Command handlers specify the kind of reply (a map, a double, null); the client's protocol version decides the form.
-// Under RESP2 a map is a flat array, a double is a bulk string, a bool is 0 or 1, and null is a null bulk string.
+// Under RESP2 a map is a flat array, a double is a bulk string, a bool is 0 or 1, and null is a null bulk string
+// (NullArray: a null array).
 #pragma once
 
 #include <cstdint>
@@ -50,8 +51,8 @@ class Reply {  // writes a command's reply, in RESP2 or RESP3, to a ReplyBuffer
   void Bool(bool value);
   void Double(double value);                // writes a double; under RESP2 a bulk string
   void LongDouble(long double value);       // writes a double with more digits, for coordinates
-  void Verbatim(Bytes text, Bytes format);  // writes a verbatim string; `format`: "txt" or "mkd"
-  void BigNumber(Bytes digits);             // writes a big number, given as decimal digits
+  void Verbatim(Bytes text, Bytes format);  // writes a verbatim string (RESP2: bulk); `format`: "txt" or "mkd"
+  void BigNumber(Bytes digits);             // writes a big number (RESP2: bulk), given as decimal digits
   // Array, Map, Set and Push write headers: `count` elements (or `pairs` of elements) must follow.
   void Array(size_t count) {  // writes the header of an array; `count` elements must follow
     Header('*', static_cast<int64_t>(count));
@@ -69,7 +70,7 @@ class Reply {  // writes a command's reply, in RESP2 or RESP3, to a ReplyBuffer
   }
 
  private:
-  void Header(char kind, int64_t value);  // writes "<kind><value>\r\n", such as "*3"
+  void Header(char kind, int64_t value);  // writes kind and value, such as "*3\r\n", or their binary form
   void DoubleDigits(Bytes text);          // writes a double, given as decimal text
   void NullAs(Bytes resp2) {              // writes null; `resp2` are the bytes for RESP2
     if (IsBinary()) return Header('_', IsResp3() ? 3 : 2);

@@ -54,7 +54,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   size_t SegmentCount() const { return segments_.size() - head_; }  // number of unsent blocks and Blob parts
   size_t HeldBytes() const { return held_bytes_; }    // bytes of memory of the unsent blocks and Blob parts
   size_t BlockBytes() const { return block_bytes_; }  // bytes of memory of the unsent blocks, without Blobs
-  size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // bytes of the list of segments
+  size_t QueueBytes() const { return segments_.capacity() * sizeof(Segment); }  // memory of the list of segments
 
   // Sets the maximum of HeldBytes. When an append exceeds the maximum, the buffer overflows: that append and all later
   // ones are dropped. Their bytes count in Size, so that RollBack and the sizes of replies stay right. RollBack to a
@@ -95,7 +95,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   void Clear();                // removes all bytes, and returns the blocks to the pool
   // Clears the buffer, but keeps its block. Useful for code in this process that reads many replies one after the
   // other.
-  void Rewind() {  // removes all bytes, but keeps one block for reuse
+  void Rewind() {  // removes all bytes; keeps the block if the buffer has only one, and nothing was sent
     if (end_ == nullptr || segments_.size() != 1 || front_sent_ != 0 || HasOverflowed()) return Clear();
     end_ -= size_;
     room_ += size_;
@@ -139,7 +139,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
     return end_ != nullptr && index + 1 == segments_.size() && !HasOverflowed();
   }
   Bytes View(size_t index) const;
-  void AddBlock();                        // appends an empty block, which becomes the open one
+  void AddBlock();                        // appends an empty block, the new open one; overflows above the limit
   void CloseBlock();                      // closes the open block: no bytes are appended to it any more
   bool ExceedsLimit(size_t more) const {  // true: this many further bytes of memory must not be held
     return HasOverflowed() || held_bytes_ + more > limit_;
@@ -152,15 +152,15 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   void Release(Segment& segment);                                  // frees what the segment holds
 
   BlockPool* pool_;
-  std::vector<Segment> segments_;          // blocks and Blob parts; those before head_ are sent
-  size_t head_ = 0;                        // index of the first unsent segment
-  size_t front_sent_ = 0;                  // how many bytes of the first unsent segment are sent
-  char* end_ = nullptr;                    // where the next byte is written in the open block; null if no block is open
-  size_t room_ = 0;                        // unused bytes of the open block
-  size_t size_ = 0;                        // number of bytes that wait to be sent
-  size_t held_bytes_ = 0;                  // bytes of memory of the unsent blocks and Blob parts
-  size_t block_bytes_ = 0;                 // bytes of memory of the unsent blocks, without Blobs
-  size_t limit_ = kNoLimit;                // the maximum of held_bytes_
+  std::vector<Segment> segments_;  // blocks and Blob parts; those before head_ are sent
+  size_t head_ = 0;                // index of the first unsent segment
+  size_t front_sent_ = 0;          // how many bytes of the first unsent segment are sent
+  char* end_ = nullptr;            // where the next byte is written, in the open block or dropped_; null: neither
+  size_t room_ = 0;                // unused bytes after end_
+  size_t size_ = 0;                // number of bytes that wait to be sent
+  size_t held_bytes_ = 0;          // bytes of memory of the unsent blocks and Blob parts
+  size_t block_bytes_ = 0;         // bytes of memory of the unsent blocks, without Blobs
+  size_t limit_ = kNoLimit;        // the maximum of held_bytes_
   size_t missing_from_ = kNothingMissing;  // after an overflow: number of bytes that are stored; later ones are missing
   std::unique_ptr<char[]> dropped_;  // after an overflow: a block that the dropped bytes overwrite again and again
 };

@@ -15,7 +15,7 @@ class ReplyCutter {  // splits a reply into its elements, without decoding them
 
   struct Header {   // the start of an element: kind and size
     char kind;      // the letter that RESP uses; 0 at the end of the reply
-    int64_t value;  // number of elements (pairs of a map) or bytes of a text; negative: null
+    int64_t value;  // number of elements (pairs of a map, attribute) or bytes of a text; negative: null
 
     bool IsAggregate() const {  // true: an array, set, push or map
       return kind == '*' || kind == '~' || kind == '>' || kind == '%';
@@ -24,14 +24,14 @@ class ReplyCutter {  // splits a reply into its elements, without decoding them
       return !IsAggregate() || value < 0 ? 0 : kind == '%' ? 2 * value : value;
     }
   };
-  Header TakeHeader();                                       // reads the next header; kind 0: the reply has ended
-  Bytes TakeElement();                                       // reads the next element, with all elements inside
+  Header TakeHeader();  // reads the next header, not its text; kind 0: the reply has ended
+  Bytes TakeElement();  // reads the next element, with its attribute and all elements inside
   Bytes TakenPart() const { return reply_.substr(0, at_); }  // the bytes that were read so far
   Bytes Rest() const { return reply_.substr(at_); }          // the bytes that were not read yet
 
  private:
-  Header TakeBinaryHeader();            // does TakeHeader for ReplyForm::kBinary
-  Header TakeWireHeader();              // does TakeHeader for RESP
+  Header TakeBinaryHeader();            // TakeHeader for ReplyForm::kBinary: takes kind and 8 bytes of value
+  Header TakeWireHeader();              // TakeHeader if the reply is RESP: takes the line with kind and size
   void SkipText(const Header& header);  // moves past the text of this header, if any
 
   const Bytes reply_;     // the bytes of the whole reply

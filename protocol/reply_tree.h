@@ -63,7 +63,7 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
   bool Failed() const { return !error_.empty(); }  // true: the input is malformed, and the parser has stopped
   // After an error the parser accepts nothing more.
   const std::string& Error() const { return error_; }                    // why the input is malformed; empty: no error
-  size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // received bytes of an incomplete reply
+  size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // received bytes after the last reply of Next
 
  private:
   // An aggregate whose elements have not all arrived.
@@ -84,7 +84,7 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
   std::string buffer_;                 // received bytes; those before reply_begin_ are parsed
   size_t reply_begin_ = 0;             // where in buffer_ the current reply begins
   size_t pos_ = 0;                     // end of the parsed bytes
-  size_t searched_ = 0;                // buffer_ has no line end before this position
+  size_t searched_ = 0;                // buffer_ has no line end between pos_ and this position
   std::vector<Open> open_;             // aggregates with missing elements, the innermost last
   ReplyTree node_;                     // the last element read
   std::vector<ReplyTree> attributes_;  // an attribute that has been read, for the reply after it

@@ -28,11 +28,11 @@
 namespace respite {
 
 // A batch is reused for each read, and soon stops allocating. Memory that one huge request took is freed.
-struct RequestBatch {   // requests of one client that are parsed, but not executed yet
+struct RequestBatch {   // requests of one client or of an AOF that are parsed, but not executed yet
   struct Request {      // one command with its arguments
     size_t first_word;  // index in RequestBatch::words of the command's name
     size_t words;       // number of words: the command's name and arguments
-    size_t offset;      // where the request begins in the input, for Unread
+    size_t offset;      // where the request begins: in the parser's buffer (for Unread); AofReader: in the file
   };
 
   std::vector<Bytes> words;              // command names and arguments of all requests, one after the other
@@ -65,7 +65,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
 
   static constexpr size_t kMinBigArgumentBytes = 32 * 1024;     // arguments of this size or more arrive in a Blob
   static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // the Blob of a larger argument grows as bytes arrive
-  static constexpr size_t kMaxInlineBytes = 64 * 1024;  // maximum bytes of an inline command before its line end
+  static constexpr size_t kMaxInlineBytes = 64 * 1024;          // maximum bytes of a line whose end has not arrived
 
   // Returns memory for at least one byte: the unused part of `scratch`, or memory of the parser. `scratch` must stay
   // valid and unchanged from this call until SaveRest, except for the bytes that the caller reads into it.
@@ -84,7 +84,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   void Shrink();  // frees unused memory; for a client that has sent nothing for long
 
   const std::string& Error() const { return error_; }  // the error that the client gets, without "-ERR "
-  size_t PendingBytes() const {                        // received bytes that are not part of a complete request yet
+  size_t PendingBytes() const {                        // received bytes after the last parsed request
     return size_ - begin_ + big_filled_ - big_in_window_;
   }
   // Requires: what Unread requires.

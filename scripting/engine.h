@@ -61,10 +61,11 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
     std::span<const Bytes> keys;  // KEYS
     std::span<const Bytes> args;  // ARGV
   };
-  // Sets the globals KEYS and ARGV. Writes the reply unless the script fails.
+  // Sets the globals KEYS and ARGV. If the script fails, part of a reply may be in `reply`, which the caller removes.
   std::optional<ScriptFailure> RunScript(const Invocation& invocation,  // EVAL: runs a script; nullopt: success
                                          Reply& reply);
-  // Passes keys and arguments to the function. Writes the reply unless the function fails.
+  // Passes keys and arguments to the function. If the function fails, part of a reply may be in `reply`, which the
+  // caller removes.
   std::optional<ScriptFailure> RunFunction(const Invocation& invocation,  // FCALL: runs a function; nullopt: success
                                            Reply& reply);
   void SetLoadDeadline(int64_t timeout_ms) {  // libraries must be compiled and run within this time from now
@@ -74,7 +75,8 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }  // bytes that the Lua state may allocate
   // The code runs at most until the deadline of SetLoadDeadline. There is no reply.
   std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD: runs a library's code; nullopt: success
-  bool IsRunning() const {  // true: a script or function runs now; false also while a library is loaded
+  bool IsRunning()
+      const {  // true: a script or function runs, or a script is compiled; false: also while a library loads
     return phase_ == Phase::kRun;
   }
 
@@ -97,7 +99,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
 
  private:
   enum class Phase : uint8_t { kIdle, kRun, kLoad };
-  class WatchedPhase;  // exists while a script runs or a library is loaded, so that either can be ended
+  class WatchedPhase;  // exists while code is compiled or runs, so that a request or a deadline can end it
 
   static constexpr size_t kRelieveFrom = size_t{64} << 20;  // used bytes at which the collector starts during a script
   static constexpr size_t kMinGarbageToCollect = size_t{32} << 10;  // bytes that make a collector step worthwhile
@@ -137,7 +139,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   size_t used_bytes_ = 0;                                    // bytes that the Lua state has allocated
   size_t collector_threshold_bytes_ = kMinGarbageToCollect;  // CollectGarbage does nothing while fewer bytes are used
   bool is_memory_limited_ = false;      // true: memory_limit_ applies now, because Lua's memory error would be caught
-  Phase phase_ = Phase::kIdle;          // what runs now: kRun a script or function, kLoad a library, kIdle nothing
+  Phase phase_ = Phase::kIdle;          // kRun: runs or compiles a script, or runs a function; kLoad: loads a library
   const char* stop_reason_ = nullptr;   // the error with which the running script was ended; null: it was not ended
   size_t memory_limit_ = kMemoryLimit;  // bytes that the Lua state may allocate
   int64_t load_until_ms_ = 0;           // when loading a library must end (real time, host_.MonotonicMs())

@@ -1,6 +1,6 @@
-// The globals that the code of a library of functions sees during FUNCTION LOAD: only a table `redis` (second name:
-// `server`) with register_function, log and a few constants. When the functions of the library run later, they see the
-// globals of scripts, without register_function.
+// The globals that the code of a library of functions sees during FUNCTION LOAD: only a table `redis` with
+// register_function, log and a few constants. Unless a version of Redis is emulated, `server` is another name of the
+// table. When the functions of the library run later, they see the globals of scripts, without register_function.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 namespace respite {
 
+// Also removes replicate_commands, breakpoint and debug from `redis`, which only scripts have.
 void OpenFunctionApi(lua_State* lua);  // adds the globals that the code of libraries sees during FUNCTION LOAD
 
 // Runs the code of a library until the deadline of SetLoadDeadline. The code adds its functions to `library`. Requires:

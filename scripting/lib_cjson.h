@@ -15,12 +15,12 @@ struct JsonConfig {                         // what a script has set with cjson.
   // An array is sparse if its greatest index is greater than `sparse_safe` and also more than `sparse_ratio` times its
   // number of values. If `sparse_ratio` is 0, no array is sparse.
   SparseArrays sparse_arrays = SparseArrays::kRefuse;  // whether a sparse array is an error or an object
-  int sparse_ratio = 2;         // an array is sparse if highest index / number of values exceeds this; 0: never
-  int sparse_safe = 10;         // an array is never sparse if its highest index is at most this
-  int encode_max_depth = 1000;  // how deep tables may be nested in a value to encode
-  int decode_max_depth = 1000;  // how deep arrays and objects may be nested in a JSON text
-  int encode_precision = kMaxPrecision;                             // significant digits with which numbers are printed
-  InvalidNumbers encode_invalid_numbers = InvalidNumbers::kRefuse;  // how inf and nan are printed
+  int sparse_ratio = 2;                  // sparse: highest index / number of values exceeds this; 0: never sparse
+  int sparse_safe = 10;                  // an array is not sparse if its highest index is at most this
+  int encode_max_depth = 1000;           // how deep tables may be nested in a value to encode
+  int decode_max_depth = 1000;           // how deep arrays and objects may be nested in a JSON text
+  int encode_precision = kMaxPrecision;  // significant digits with which numbers are printed
+  InvalidNumbers encode_invalid_numbers = InvalidNumbers::kRefuse;  // whether inf and nan fail, or how they are printed
   bool decode_invalid_numbers = true;  // true: accepts hexadecimal, leading zeros, inf, nan
   bool encode_keep_buffer = true;      // stored without effect, for scripts that read this setting
 };
