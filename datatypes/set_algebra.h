@@ -28,7 +28,7 @@ class SetBuilder {  // builds the result of SUNION, SDIFF, SINTERSTORE and simil
   EntryPtr Release() { return outside_database_.Take(set_.slot().entry()); }  // moves out the new key with its set
 
  private:
-  Database outside_database_;
+  Database outside_database_;  // holds only the new set and its key; not part of the keyspace
   Set set_;
 };
 

@@ -75,8 +75,7 @@ class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs
   void SetMemoryLimit(size_t bytes) { memory_limit_ = bytes; }  // bytes that the Lua state may allocate
   // The code runs at most until the deadline of SetLoadDeadline. There is no reply.
   std::optional<ScriptFailure> RunLibrary(Function function);  // FUNCTION LOAD: runs a library's code; nullopt: success
-  bool IsRunning()
-      const {  // true: a script or function runs, or a script is compiled; false: also while a library loads
+  bool IsRunning() const {  // true: runs or compiles a script, or runs a function; false: also while a library loads
     return phase_ == Phase::kRun;
   }
 
