@@ -33,7 +33,7 @@ class SetBuilder {  // builds the result of SUNION, SDIFF, SINTERSTORE and simil
 };
 
 // MemberFilter looks up groups of members, so that the cache misses of a group overlap.
-class MemberFilter {  // finds the members of a set that all given other sets have, or that none has
+class MemberFilter {  // finds the members of a set that all given other sets have, or that none of them has
  public:
   static constexpr size_t kGroup = 16;  // number of members that are looked up together
   enum class Keep : uint8_t { kIfInAll, kIfInNone };
@@ -69,7 +69,7 @@ class MemberFilter {  // finds the members of a set that all given other sets ha
     return true;
   }
   void RemoveRejectedCandidates();                    // removes from group_ the members that do not pass the filter
-  void PrefetchCandidates(const MemberTable& table);  // sets the hashes of group_; prefetches what the lookups read
+  void PrefetchCandidates(const MemberTable& table);  // hashes group_, and prefetches what lookups in `table` read
 
   std::span<const Set* const> sets_;
   Keep keep_;

@@ -74,7 +74,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // PrepareToAdd must be called before `members` members are added. Only the limit zset-max-listpack-entries counts,
   // and not the members that the set already has.
-  void PrepareToAdd(size_t members);  // makes a table if `members` alone exceeds the limit of a listpack
+  void PrepareToAdd(size_t members);  // makes a table if so many new members alone exceed the limit of a listpack
   bool Remove(Bytes member);          // removes a member; false: there is no such member
   // Cost: O(count + log n).
   void Remove(RankSpan span);  // removes the members of these ranks
@@ -98,7 +98,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   RankSpan RankSpanInListpack(StartsHere&& starts_here,  // ranks of the members of a range, in a listpack
                               EndsBehind&& ends_behind) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // does Add for a ScoreTable
-  void AddToListpack(Bytes member, double score);  // adds to a listpack; requires: new, within limits
+  void AddToListpack(Bytes member, double score);  // adds a member to a listpack; requires: new, within the limits
   void ChangeScoreInListpack(size_t at, Bytes member, double score);  // sets the score of the member at offset `at`
   bool StaysInPlace(size_t at, Bytes member, double score) const;     // true: `score` does not change the member's rank
   void ConvertToTable();                                              // makes a packed sorted set a ScoreTable

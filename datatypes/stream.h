@@ -60,7 +60,7 @@ struct StreamTrim {  // which old entries to remove: the options of XTRIM, and M
   uint64_t max_length = 0;                  // for kMaxLength: how many of the newest entries stay
   StreamId min_id;                          // for kMinId: entries below this ID are removed
   uint64_t limit = 0;  // maximum number of entries to remove; a block that would exceed this stays; 0: no limit
-  GroupReferences references = GroupReferences::kKeep;  // as in Redis, others than kKeep ignore `precision`
+  GroupReferences references = GroupReferences::kKeep;  // KEEPREF, DELREF or ACKED; the last two ignore `precision`
 };
 
 // ReadCounting says how a version of Redis or Valkey counts the entries that a group has read, if entries were deleted.
@@ -130,7 +130,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // A deleted entry is stored until its block is freed. As in Redis, XTRIM MINID ~ is replicated with this ID.
   StreamId FirstStoredId() const;  // ID of the first stored entry, live or deleted; StreamId::Max(): none
   // XDEL, XDELEX and XACKDEL count. Entries that were trimmed do not count.
-  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that was deleted, or XSETID's
+  const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or that XSETID set
   // No group's count of read entries is above this number.
   uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added, unless XSETID set another
   const Blocks& blocks() const { return blocks_; }          // the blocks of entries, by first ID
@@ -192,7 +192,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
 
   const StreamProducers* producers() const { return producers_.get(); }  // state of XADD IDMP; null: not used or set up
   // If the stream has no StreamProducers, creates one with the default limits.
-  StreamProducers& EnsureProducers() {  // the state of XADD IDMP: which producer has added which entry
+  StreamProducers& EnsureProducers() {  // the state of XADD IDMP; created if there is none
     if (producers_ == nullptr) producers_ = std::make_unique<StreamProducers>();
     return *producers_;
   }
@@ -220,7 +220,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   Place Find(const StreamId& id) const;
   StreamBlock*& LastBlock() { return blocks_.At(blocks_.Last()); }  // the last block; requires: there are blocks
   // Returns true if entries are left and all of them are below `id`.
-  bool DropDeletedTail(const StreamId& id);  // frees last blocks that have only deleted entries and reach `id`
+  bool DropDeletedTail(const StreamId& id);  // frees deleted last blocks that reach `id`; true: entries below `id` stay
   void DropEmptyTailBlock();                 // frees the last block if it has no entries, live or deleted
   void BeginBlock(const StreamId& id, StreamBlock* block);  // seals the last block, and adds `block` after it
   void DropBlock(const StreamId& id, StreamBlock* block);   // removes a block from blocks_, and frees it
@@ -228,7 +228,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   bool KeepsFrom(const StreamTrim& trim, const StreamId& id) const {  // true: `trim` removes nothing from `id` on
     return trim.strategy == StreamTrim::Strategy::kMaxLength ? length_ <= trim.max_length : id >= trim.min_id;
   }
-  uint64_t TrimInsideBlock(const StreamTrim& trim,  // deletes some entries of one block; returns how many
+  uint64_t TrimInsideBlock(const StreamTrim& trim,  // deletes what `trim` removes from one block; returns how many
                            const StreamId& block_id, StreamBlock& block);
   uint64_t TrimWithReferences(const StreamTrim& trim);  // does Trim for references other than kKeep
   void UpdateFirstId();                                 // finds the first live entry again, and sets first_id_
@@ -240,13 +240,13 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact
                         ReadCounting counting) const;
 
-  Blocks blocks_;                               // the blocks by the ID of their first entry
+  Blocks blocks_;                               // the blocks, by the ID of their first entry or a lower ID
   uint64_t length_ = 0;                         // number of live entries
   uint64_t entries_added_ = 0;                  // how many entries were ever added, unless XSETID set another number
   StreamId first_id_;                           // ID of the first live entry; 0-0: none
   StreamId last_id_;                            // ID of the newest entry ever added, unless XSETID set another
   StreamId last_live_id_;                       // ID of the last live entry; 0-0: none
-  StreamId max_deleted_id_;                     // the greatest ID that was deleted (XDEL), unless XSETID set another
+  StreamId max_deleted_id_;                     // the greatest ID that XDEL removed, unless XSETID set another
   Groups groups_;                               // the consumer groups by name
   std::unique_ptr<StreamProducers> producers_;  // state of XADD … IDMP; null: not used or set up
 };

@@ -110,7 +110,7 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   // log n) if the group has no DeliveryOrder yet.
   void Release(const StreamId& id, uint64_t deliveries);    // XNACK: makes the entry pending for no consumer
   size_t ReleasedCount() const { return released_count_; }  // number of pending entries without a consumer
-  bool IsUnreadOrPending(const StreamId& id) const {        // true: the group has not read or not acknowledged it
+  bool IsUnreadOrPending(const StreamId& id) const {        // true: the group has not read or not acknowledged `id`
     return id > last_id || pending_.Find(id) != nullptr;
   }
   const DeliveryOrder& ByDelivery();  // the pending entries by delivery time; the first call sorts them: O(n log n)
@@ -126,7 +126,7 @@ class StreamGroup {  // a consumer group: how far it has read, and its pending e
   Pending pending_;                             // the pending entries of all consumers, by ID
   Consumers consumers_;                         // the consumers of this group by name
   size_t released_count_ = 0;                   // number of pending entries without a consumer
-  std::unique_ptr<DeliveryOrder> by_delivery_;  // null until ByDelivery or Release is called
+  std::unique_ptr<DeliveryOrder> by_delivery_;  // the order of pending_; null until ByDelivery or Release is called
 };
 
 }  // namespace respite

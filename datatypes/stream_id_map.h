@@ -98,7 +98,7 @@ class StreamIdMap {  // an ordered map (B+-tree) whose keys are stream IDs
   bool Erase(const StreamId& id);  // removes an item; false: there is no such ID
   void Clear();                    // removes all items
 
-  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // at the lowest ID
+  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // at the lowest ID; AtEnd(): empty map
   Cursor Last() const { return IsEmpty() ? Cursor() : Cursor(last_, last_->count - 1); }
   Cursor AtOrAfter(const StreamId& id) const;   // the first item with an ID not below `id`; AtEnd(): none
   Cursor AtOrBefore(const StreamId& id) const;  // the last item with an ID not above `id`; AtEnd(): none

@@ -75,7 +75,7 @@ class StreamProducers {  // which entries the producers of a stream have added w
  private:
   bool IsExpired(const StreamId& entry, int64_t now_ms) const;  // true: duration_s have passed since the time in the ID
   void DropOldest(Producer& producer);  // forgets the idempotent ID that the producer added first
-  void DropExpired(Producer& producer,  // forgets the oldest idempotent IDs, up to the first that has not expired
+  void DropExpired(Producer& producer,  // forgets expired idempotent IDs, the oldest first, until one has not expired
                    int64_t now_ms);
   void DropExpiredOfOthers(int64_t now_ms);  // DropExpired for the next two producers; removes empty ones
 

@@ -126,7 +126,7 @@ class SystemFiles final : public FileSystem {  // the file system of the operati
   Kind KindOf(const std::string& path) override;  // kDirectory, kFile (anything else), or kAbsent (also: no access)
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;  // against other Respite processes
   // The first task starts the thread. If the system cannot create a thread, tasks run immediately.
-  void RunInBackground(FileTask& task) override;  // runs the task on one other thread, if possible
+  void RunInBackground(FileTask& task) override;  // runs the task on the thread of worker_; without a thread, at once
   // Must be called before the first RunInBackground.
   void SetThreadPrologue(std::function<void()> prologue) {  // the thread of RunInBackground calls `prologue` first
     worker_.SetThreadPrologue(std::move(prologue));
@@ -136,7 +136,7 @@ class SystemFiles final : public FileSystem {  // the file system of the operati
   Worker<FileTask*> worker_{[](FileTask* task) { RunPending(*task); }};  // the thread that runs the tasks
 };
 
-std::string DirectoryOf(const std::string& path);  // the path before the last "/"; "." if there is no "/"
+std::string DirectoryOf(const std::string& path);  // the path before the last "/"; "." without "/"; "/" for "/x"
 
 // Writes a new file, syncs that file, and renames the file to `path`. Readers see either the old or the new content,
 // even after a crash. `temporary` is the name of the new file before the rename.

@@ -52,7 +52,7 @@ class ListpackReader {  // reads an untrusted listpack element by element
   const char* end_ = nullptr;  // the end of the listpack, without its end byte
   size_t count_ = 0;           // number of elements read so far
   size_t stored_count_ = 0;    // number of elements that the header announces
-  bool failed_ = true;         // true: the listpack is malformed, or Fail was called
+  bool failed_ = true;         // what Failed() returns; set until the header was checked
 };
 
 // Returns true if two of the elements 0, stride, 2*stride … have the same text. A temporary hash table uses `hash_key`.

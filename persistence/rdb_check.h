@@ -20,7 +20,7 @@ class CheckConsole {  // an interface: the terminal where file checks print, and
 
   // Prints one or more lines. `text` lacks the last line end.
   virtual void Say(const std::string& text) = 0;             // prints one or more lines
-  virtual bool AskYesOrNo(const std::string& question) = 0;  // before --fix truncates an AOF; true: yes
+  virtual bool AskYesOrNo(const std::string& question) = 0;  // asks before --fix truncates an AOF; true: yes
 };
 
 // The RDB is at the start of the file. `name` is the file's name for messages. `now_ms` (Unix ms) determines which keys

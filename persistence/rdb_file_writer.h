@@ -38,7 +38,7 @@ struct RdbSaveOptions {  // how WriteRdb writes the file
   using Sync = GradualSync;
 
   RdbCompression compression = RdbCompression::kOn;  // whether texts are compressed (rdbcompression)
-  RdbDialect dialect = RdbDialect::k72;              // the oldest Redis version that can read the file: 7.0 or 7.2
+  RdbDialect dialect = RdbDialect::k72;              // k70: stores values as Redis 7.0 does; k72: as Redis 7.2 does
   Checksum checksum = Checksum::kCrc64;              // kZero: no checksum, as with `rdbchecksum no`
   Sync sync = Sync::kIncremental;                    // kIncremental: WriteRdb also syncs every 32 MB
   RdbUsage usage = RdbUsage::kNone;                  // which eviction data of keys to write: none, LRU or LFU

@@ -50,7 +50,7 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   // If the input has failed, stores the I/O error or else `why_not` in failure_. Stores nothing if the input only ran
   // out of bytes.
   bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input failed
-  bool CheckSinkResult(Result<Done> result,  // false: the sink failed, which is recorded
+  bool CheckSinkResult(Result<Done> result,  // false: the sink refused; failure_ says why
                        RdbFailure::Kind kind = RdbFailure::Kind::kSink);
   bool ReadHeader();                  // reads signature and version; false: bad, or too few bytes
   bool ReadItem();                    // reads a key or another item; false: bad, or too few bytes

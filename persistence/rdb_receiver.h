@@ -44,7 +44,7 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB whose bytes a
   uint64_t retry_at_bytes_ = 0;          // how large kept_ must be to try again to read the item
   uint64_t base_ = 0;                    // position of kept_ in the RDB
   uint64_t checksum_ = 0;                // CRC-64 of the bytes of the RDB before base_
-  Bytes current_;                        // the argument of Read, during its call
+  Bytes current_;                        // the bytes that Read is reading
 };
 
 }  // namespace respite

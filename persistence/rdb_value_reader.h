@@ -20,6 +20,6 @@ RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type,  // reads a value of 
                             const RdbEntryProperties& target);
 
 // Returns false for strings, streams, plain sequences and the old encodings (ziplist, zipmap).
-bool IsPackedRdbType(uint8_t type);  // true: stored as listpacks or an intset, as Redis 7 does
+bool IsPackedRdbType(uint8_t type);  // true: a list, set, sorted set or hash in listpacks or an intset
 
 }  // namespace respite

@@ -49,8 +49,8 @@ class Reply {  // writes a command's reply, in RESP2 or RESP3, to a ReplyBuffer
   void NullArray() { NullAs("*-1\r\n"); }  // writes null; under RESP2 as a null array
   // Writes `#t` or `#f` under RESP3, 1 or 0 under RESP2.
   void Bool(bool value);
-  void Double(double value);                // writes a double; under RESP2 a bulk string
-  void LongDouble(long double value);       // writes a double with more digits, for coordinates
+  void Double(double value);           // writes a double; under RESP2 a bulk string
+  void LongDouble(long double value);  // writes a double with more digits, for coordinates; under RESP2 a bulk string
   void Verbatim(Bytes text, Bytes format);  // writes a verbatim string (RESP2: bulk); `format`: "txt" or "mkd"
   void BigNumber(Bytes digits);             // writes a big number (RESP2: bulk), given as decimal digits
   // Array, Map, Set and Push write headers: `count` elements (or `pairs` of elements) must follow.
@@ -71,7 +71,7 @@ class Reply {  // writes a command's reply, in RESP2 or RESP3, to a ReplyBuffer
 
  private:
   void Header(char kind, int64_t value);  // writes kind and value, such as "*3\r\n", or their binary form
-  void DoubleDigits(Bytes text);          // writes a double, given as decimal text
+  void DoubleDigits(Bytes text);          // writes a double (RESP2: bulk), given as decimal text
   void NullAs(Bytes resp2) {              // writes null; `resp2` are the bytes for RESP2
     if (IsBinary()) return Header('_', IsResp3() ? 3 : 2);
     out_->Append(IsResp3() ? Bytes("_\r\n") : resp2);

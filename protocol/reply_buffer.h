@@ -30,7 +30,7 @@ class BlockPool {  // keeps free blocks of 16 KB, which all reply buffers reuse
   void Return(std::unique_ptr<char[]> block);  // keeps a block for reuse; frees it if the pool has enough
   // Frees half of the blocks that were not used since the last Trim. Must be called periodically.
   void Trim();
-  void Clear();                                           // frees all free blocks; used when memory is short
+  void Clear();                                           // frees all free blocks, for example before keys are evicted
   size_t FreeBlockCount() const { return free_.size(); }  // number of free blocks in the pool
 
  private:

@@ -19,7 +19,7 @@ class CallArguments {  // name and arguments of the command that a script runs n
   // An integer of at most 2^62 has all its digits; any other number has the shortest form that reads back to the same
   // value.
   void Add(double number);  // adds a number as text, in its shortest exact form
-  void FreeIfMany();        // frees the memory after a script that passed many arguments
+  void FreeIfMany();        // frees the memory if a command had many arguments (over 1024)
   std::span<const Bytes> All() const { return {words_.data(), count_}; }  // the arguments so far
 
  private:

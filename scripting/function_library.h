@@ -145,7 +145,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
 
  private:
   class TimedLoad;  // while it exists, libraries are loaded: sets the deadline, and adds to total_load_time_ms_
-  int64_t TimeoutMs(Origin origin) const;  // time limit for loading one library now; negative: used up
+  int64_t TimeoutMs(Origin origin) const;  // ms that loading a library may take now; 0 or less: used up
   Result<const FunctionLibrary*> LoadInto(Collection& into, Bytes code,  // runs the code, and adds the library
                                           OnExisting on_existing);
   std::optional<std::string> Run(FunctionLibrary& library, Bytes program);  // runs the library; returns the error
