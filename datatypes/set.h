@@ -67,10 +67,10 @@ class Set : public Collection {
 
   // The functions from here to TryConvertToIntset edit the set. All require: Exists().
 
-  // Must be called before `count` members are added, of which `first` is one. An empty set takes the encoding that
-  // Redis would choose. A packed set with members becomes a table if `count` exceeds the limit of its encoding:
-  // set-max-intset-entries or set-max-listpack-entries.
-  void PrepareToAdd(Bytes first, size_t count);  // chooses the encoding, before `count` members (`first` …) are added
+  // For SADD, before `count` members are added, of which `first` is one. SMOVE calls PrepareToAdd only if the set is
+  // empty. An empty set takes the encoding that Redis would choose. A packed set with members becomes a table if
+  // `count` exceeds the limit of its encoding: set-max-intset-entries or set-max-listpack-entries.
+  void PrepareToAdd(Bytes first, size_t count);  // for SADD: chooses the encoding, before `count` members are added
   void InitializeForm(ValueForm form);           // gives an empty, packed set this encoding: kIntset or kListpack
   // Requires: `member` is not a view of this set.
   bool Add(Bytes member);  // adds a member; false: the member exists already

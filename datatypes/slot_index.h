@@ -47,7 +47,7 @@ class SlotIndex {  // finds the keys of each cluster hash slot in one database
     const Keys* const keys = KeysOf(slot);
     if (keys != nullptr) keys->ForEachWhile(visit);
   }
-  // Returns at most `limit` keys of the slot, in no order. Cost: O(keys returned).
+  // Returns at most `limit` keys of the slot, in unspecified order. Cost: O(keys returned).
   std::vector<std::string> Some(int slot, size_t limit) const {
     std::vector<std::string> some;
     const Keys* const keys = KeysOf(slot);

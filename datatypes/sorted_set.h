@@ -72,8 +72,8 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   // Adds a member or changes its score, as `rule` allows. Requires: Exists(), as for all changes; `member` is not a
   // view of this set. Cost: O(log n), O(n) packed.
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
-  // PrepareToAdd must be called before `members` members are added. Only the limit zset-max-listpack-entries counts,
-  // and not the members that the set already has.
+  // ZADD, ZINCRBY and GEOADD call PrepareToAdd before they add `members` members. Only the limit
+  // zset-max-listpack-entries counts, and not the members that the set already has.
   void PrepareToAdd(size_t members);  // makes a table if so many new members alone exceed the limit of a listpack
   bool Remove(Bytes member);          // removes a member; false: there is no such member
   // Cost: O(count + log n).
