@@ -1,4 +1,4 @@
-// C structures between texts and values: pack, unpack, size.
+// The library `struct`, which converts between Lua values and C structures: the functions pack, unpack and size.
 //
 //   format = { item }
 //   item   = ' ' | '<' | '>' | '!' [n]                     blank, little endian, big endian, greatest alignment
@@ -89,7 +89,7 @@ class Format {
     return {option, kind, size, kind == Kind::kChars ? 0 : Alignment(position, size)};
   }
 
-  // Executes an item that stands for no data: a blank, a byte order, or an alignment. Refuses unknown items.
+  // Applies an item that stands for no data: a blank, a byte order, or an alignment. Raises an error for unknown items.
   void Control(char option) {
     switch (option) {
       case ' ':
@@ -187,7 +187,8 @@ std::array<char, sizeof(Number)> InOrder(Number number, std::endian order) {
 class Packer {
  public:
   explicit Packer(lua_State* lua) : lua_(lua), format_(lua), out_(lua) {
-    // As in Redis, the error for a missing argument says "got nil", not "got no value".
+    // Pushes a nil after the arguments. As in Redis, the error for a missing argument then says "got nil", not "got no
+    // value".
     lua_pushnil(lua);
   }
 
@@ -324,7 +325,7 @@ class Unpacker {
     ++results_;
   }
 
-  // Returns the low eight bytes of the integer at position_.
+  // Returns the integer of `size` bytes at position_; of more than eight bytes, only the low eight.
   uint64_t Integer(size_t size) const {
     const char* const from = data_.data() + position_;
     const size_t low = std::min(size, sizeof(uint64_t));

@@ -85,9 +85,9 @@ bool PrintedNumber::PrintInteger(double number, int precision) {
   return true;
 }
 
-// Prints numbers from 0.0001 to below 10^14 whose shortest decimal has a fraction and at most `precision` digits.
-// Returns false for others. These digits are correct, because any other number with at most `precision` digits is
-// farther away than the next double.
+// Prints numbers whose magnitude is from 0.0001 to below 10^14, and whose shortest decimal has a fraction and at most
+// `precision` digits. Returns false for others. These digits are correct, because any other number with at most
+// `precision` digits is farther away than the next double.
 bool PrintedNumber::PrintShort(double number, int precision) {
   const double magnitude = std::fabs(number);
   if (!(magnitude >= 1e-4 && magnitude < 1e14)) return false;

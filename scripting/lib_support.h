@@ -12,19 +12,19 @@
 
 namespace respite {
 
-// The maximum memory of a script, and the maximum size of its reply, in bytes. Beyond this maximum, the script ends
-// with an error.
+// The maximum memory of a Lua state, with all its scripts, and the maximum size of a script's reply, in bytes. Beyond
+// this maximum, an error is raised in the running script.
 inline constexpr size_t kScriptMemoryLimit = size_t{1} << 30;
 
-// Converts a number as x86-64 does: towards zero. A number that does not fit into 64 bits becomes the smallest integer.
-// Redis leaves these conversions to the compiler, so its scripts see the same results on x86-64.
-int64_t TruncatedInteger(double value);  // removes the fraction; INT64_MIN: the number does not fit
+// Converts a number as x86-64 does: towards zero. A number that does not fit into 64 bits, or NaN, becomes the smallest
+// integer. Redis leaves these conversions to the compiler, so its scripts see the same results on x86-64.
+int64_t TruncatedInteger(double value);  // removes the fraction; INT64_MIN: NaN, or does not fit
 // Converts a number as x86-64 does for unsigned integers. Negative values become their two's complement, and 2^64 or
-// more becomes 0. A value below -2^63 becomes 2^63.
+// more becomes 0. NaN, or a value below -2^63, becomes 2^63.
 uint64_t TruncatedUnsigned(double value);  // removes the fraction; negative: two's complement
 
 // Accepts a number or a numeric text. Raises Lua's error for any other argument.
-int64_t IntegerArgument(lua_State* lua, int index);         // the argument at `index`, without its fraction
+int64_t IntegerArgument(lua_State* lua, int index);         // a number argument without its fraction, else an error
 int64_t OptionalIntegerArgument(lua_State* lua, int index,  // an IntegerArgument, or `otherwise` if absent
                                 int64_t otherwise);
 
@@ -37,9 +37,9 @@ inline void CallHook(lua_State* lua) {  // calls the script's hook, which may ra
   hook(lua, &nothing);
 }
 
-// Calls the script's hook regularly in a loop, and soon after ScriptWatch requests a check. The request matters because
-// one step may take long, such as lua_next in a table with millions of empty slots. Cost of a step: an increment; every
-// sixteenth step also tests for a request.
+// Calls the script's hook regularly in a loop. Step also calls the hook soon after ScriptWatch requests a check,
+// because one step may take long, such as lua_next in a table with millions of empty slots. Cost of a step: an
+// increment; every sixteenth step also tests for a request.
 class WorkCounter {  // in a long C++ loop: counts steps, and regularly calls the script's hook
  public:
   explicit WorkCounter(lua_State* lua) : lua_(lua) {}
@@ -47,7 +47,7 @@ class WorkCounter {  // in a long C++ loop: counts steps, and regularly calls th
   void Step() {  // counts one step
     if (++steps_ % kStepsPerPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);
   }
-  void AddSteps(size_t count) {  // counts `count` steps at once, such as the bytes of a text
+  void AddSteps(size_t count) {  // counts `count` steps, at most kStepsPerHookCall, at once
     steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerHookCall));
     if (steps_ < kStepsPerHookCall) return;
     steps_ = 0;
@@ -63,7 +63,7 @@ class WorkCounter {  // in a long C++ loop: counts steps, and regularly calls th
   }
 
   lua_State* lua_;
-  uint32_t steps_ = 0;  // number of steps since the last call of the hook
+  uint32_t steps_ = 0;  // number of steps; AddSteps sets it to 0 when it calls the hook, Step does not
 };
 
 // Returns the lowest address to which recursion may grow this thread's native stack, for recursion whose depth a script
@@ -77,8 +77,9 @@ inline bool HasStackSpace() {  // false: the native stack is nearly full, so rec
 }
 
 // Makes room for `count` more values on Lua's stack. Returns false if that needs more than the 8000 slots that Lua 5.1
-// gives a C function, or if the native stack is nearly used up. This limits the nesting depth in the libraries.
-bool ReserveStackSlots(lua_State* lua, size_t count);  // makes room on Lua's stack; false: the stack would be too large
+// gives a C function, if the native stack is nearly used up, or if memory is missing. This limits the nesting depth in
+// the libraries.
+bool ReserveStackSlots(lua_State* lua, size_t count);  // makes room on Lua's stack; false: too deep, or no memory
 // Makes room as ReserveStackSlots does, but raises an error instead of returning false: "stack overflow (<why>)".
 void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes room on Lua's stack, or raises an error
 
@@ -86,17 +87,17 @@ void RequireStackSlots(lua_State* lua, size_t count, const char* why);  // makes
 // Requires: 1 <= precision <= 14.
 //
 // Cost: about 10 ns for integers, 60 ns for numbers with few digits, 200 ns for others.
-class PrintedNumber {  // a number as Lua prints it, by printf's "%.14g"
+class PrintedNumber {  // the text of a number, as printf's "%.14g" (or another precision) writes it
  public:
   explicit PrintedNumber(double number, int precision = 14);
 
   operator Bytes() const { return {text_, size_}; }  // NOLINT(google-explicit-constructor): it is a text
 
  private:
-  static constexpr size_t kLongest = 32;  // bytes of the longest printed number
+  static constexpr size_t kLongest = 32;  // size of text_ in bytes; no printed number is longer
 
-  bool PrintInteger(double number, int precision);  // prints a whole number; false: has a fraction, or is too large
-  bool PrintShort(double number, int precision);    // prints a number with few digits; false: has many digits
+  bool PrintInteger(double number, int precision);  // prints a whole number; false: a fraction, too large, or -0
+  bool PrintShort(double number, int precision);    // prints a fraction with few digits; false: another number
 
   char text_[kLongest];
   size_t size_ = 0;
@@ -120,11 +121,11 @@ class LuaBuffer {  // a growing text whose memory counts as that of the Lua stat
   void Append(Bytes text);         // appends bytes; raises Lua's error if there is no memory
   void AppendZeros(size_t count);  // appends `count` zero bytes
 
-  char* Reserve(size_t count) {  // memory after the text for the caller to fill; then call Commit
+  char* Reserve(size_t count) {  // returns `count` bytes after the text, for the caller to fill; then call Commit
     if (capacity_ - size_ < count) Grow(count);
     return data_ + size_;
   }
-  void Commit(size_t count) { size_ += count; }  // appends what was written after Reserve
+  void Commit(size_t count) { size_ += count; }  // appends the `count` bytes that were written after Reserve
 
   void Clear() { size_ = 0; }                    // makes the text empty
   Bytes View() const { return {data_, size_}; }  // the text so far

@@ -1,8 +1,8 @@
-// Lua 5.1 on Lua 5.4. Scripts are written for 5.1, where all numbers are doubles and some libraries have other names.
+// Lua 5.1 on Lua 5.4. Scripts are written for 5.1, where all numbers are doubles and some functions have other names.
 //
 // The linker replaces a few functions inside Lua (lua51_numbers.cc). So numerals, numbers read from text and the
 // results of libraries are doubles, and every number prints as in 5.1. Integers remain only where scripts cannot see
-// them: lengths and the keys of tables.
+// them, for example in the keys that a table stores.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace respite {
 
-// The libraries are base, table, string, math and coroutine, in the table of globals. Functions that read files, print,
-// or produce bytecode are omitted.
+// The libraries are base, table, string, math and coroutine, in the table of globals. Functions that read files or
+// print are omitted. string.dump always raises an error.
 void OpenLua51(lua_State* lua);  // adds the standard libraries, as in Lua 5.1
 
 // The server does not call this: as in Redis 7.2, all scripts share one sequence.
@@ -24,17 +24,17 @@ void SeedRandom(lua_State* lua, int32_t seed);  // restarts math.random with thi
 class CoroutineObserver {  // an interface that is told when a script changes to another coroutine
  public:
   virtual ~CoroutineObserver() = default;
-  virtual void BeforeResume(lua_State* lua) = 0;          // called before a coroutine is resumed; may raise an error
+  virtual void BeforeResume(lua_State* lua) = 0;  // called when a script resumes a coroutine; may raise an error
   virtual void OnSwitch(lua_State* thread) noexcept = 0;  // called when `thread` (coroutine or resumer) starts to run
-  // Code that catches any error must then raise the error again.
+  // Code that has caught an error must then raise the error again.
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so no code may catch its error
 };
 
 void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer);  // sets who is told of switches; null: nobody
 
-// Unknown escape sequences become the character after the backslash, a function with `...` that uses the table `arg`
-// gets one, and bytecode is read as text. Line numbers stay the same. While a long text is adapted, the hook of the
-// script is called and may end the script.
+// Unknown escape sequences become the character after the backslash. A function with `...` that uses the name `arg` but
+// not `...` gets the table `arg`. Bytecode gets a space before it, so Lua reads it as malformed text. Line numbers stay
+// the same. While a long text is adapted, the hook of the script is called and may end the script.
 class AdaptedSource {  // source text of Lua 5.1, rewritten so that Lua 5.4 reads it as 5.1 does
  public:
   // `source` must outlive the AdaptedSource. Raises an error if the memory limit does not allow a copy. Cost: O(n);
@@ -44,19 +44,19 @@ class AdaptedSource {  // source text of Lua 5.1, rewritten so that Lua 5.4 read
 
  private:
   LuaBuffer text_;             // the changed text; empty: no change was necessary
-  LuaBuffer with_arg_tables_;  // text_ with the table `arg` added to functions that use it; empty: no function does
+  LuaBuffer with_arg_tables_;  // text_ with the table `arg` added to functions that need it; empty: none does
   Bytes view_;                 // the text for the compiler
 };
 
-// Loads source text of 5.1 as lua_load does, but refuses bytecode. May call the hook of the script, which may end the
-// script.
-int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // compiles source text of Lua 5.1; `chunk`: its name
+// Loads source text of 5.1 as lua_load does, but refuses bytecode. Returns the status of Lua (LUA_OK …). `chunk` is the
+// name of the source in errors. May call the hook of the script, which may end the script.
+int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // compiles, and pushes the function or the error
 
 // Functions for the files that implement the libraries of 5.1 (lua51_*.cc): the argument rules of 5.1, and the parts of
 // which OpenLua51 consists. A Lua error is raised as a C++ exception of Lua.
 namespace lua51 {
 
-inline int CheckInt(lua_State* lua, int argument) {  // a number argument as an int; loses the bits above the 32nd
+inline int CheckInt(lua_State* lua, int argument) {  // the low 32 bits of a number argument, without its fraction
   return static_cast<int>(luaL_checkinteger(lua, argument));
 }
 

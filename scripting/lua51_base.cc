@@ -184,8 +184,8 @@ int Load(lua_State* lua) {
   return LoadText(lua, CheckBytes(lua, 3), chunk_name);
 }
 
-// collectgarbage. Executes collect, step and count. Ignores the settings of the collector, because they would affect
-// other scripts.
+// collectgarbage. Executes collect, step and count. Ignores stop, restart and the settings of the collector, because
+// they would affect other scripts.
 int CollectGarbage(lua_State* lua) {
   static const char* const kOptions[] = {"collect", "stop",     "restart",    "count",
                                          "step",    "setpause", "setstepmul", nullptr};
@@ -215,8 +215,8 @@ int GcInfo(lua_State* lua) {
   return 1;
 }
 
-// Sets the metatable on top for the value below the metatable, which is then popped. Hides the field __gc while Lua
-// looks for that field, so that the finalizer never takes effect.
+// Pops the metatable on top, and sets it for the value below. Removes the field __gc from the metatable meanwhile,
+// because Lua looks for a finalizer only then. So the finalizer never takes effect.
 void SetWithoutFinalizer(lua_State* lua) {
   const int metatable = lua_gettop(lua);
   lua_pushliteral(lua, "__gc");

@@ -1,6 +1,6 @@
 // getfenv and setfenv. The environment of a function in 5.1 corresponds to its upvalue `_ENV` in 5.4. A function shares
 // this upvalue with the enclosing function, so setfenv gives it an `_ENV` of its own. A function that uses no globals
-// has no `_ENV`, but then the environment makes no difference.
+// has no `_ENV`: setfenv does not change it, and getfenv returns the globals.
 #include <cstring>
 
 #include "scripting/lua51.h"

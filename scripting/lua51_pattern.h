@@ -22,7 +22,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
 
   // In a pattern without captures, capture 0 is the whole match.
   void PushCapture(int index, const char* start, const char* end);  // pushes capture `index`, counted from 0
-  int PushCaptures(const char* start, const char* end);  // pushes all captures, else the match; returns how many
+  int PushCaptures(const char* start, const char* end);  // pushes all captures (none: the match); returns how many
   int PushOwnCaptures();  // pushes all captures; returns how many: 0 if the pattern has none
 
  private:
@@ -47,14 +47,14 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
   const char* MatchBalanced(const char* at, const char* item);                          // matches %b(), then the rest
   const char* MatchFrontier(const char* at, const char* item);                 // matches %f[set], then the rest
   const char* MatchBackReference(const char* at, const char* item);            // matches %1 to %9, then the rest
-  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);  // at `(`; `size`: kUnfinished, kPosition
+  const char* StartCapture(const char* at, const char* item, ptrdiff_t size);  // begins a capture, matches the rest
   const char* EndCapture(const char* at, const char* item);  // at `)`: ends the capture, then matches the rest
 
   char At(const char* place) const { return place < pattern_end_ ? *place : '\0'; }
   const char* FindItemEnd(const char* item);  // where the pattern's character, class or set at `item` ends
   const char* FindSetEnd(const char* set);    // where the pattern's [set] ends
-  bool MatchesOne(const char* at, const char* item, const char* item_end);  // true: `item` matches the character
-  void AddWork(size_t work) {  // counts bytes of work; after each 4 million calls the script's hook
+  bool MatchesOne(const char* at, const char* item, const char* item_end);  // true: `item` matches the character `*at`
+  void AddWork(size_t work) {  // counts bytes of work; calls the script's hook once per 4 million bytes
     work_ += work;
     if (work_ >= kWorkPerHookCall) CallScriptHook();
   }
@@ -67,7 +67,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
   const char* pattern_;                        // where the pattern begins
   const char* pattern_end_;                    // where the pattern ends: also at its first zero byte
   int depth_ = 0;                              // current depth of recursion of Match
-  int capture_count_ = 0;                      // number of captures so far
+  int capture_count_ = 0;                      // number of captures begun so far
   size_t work_ = 0;                            // work since the last call of the hook
   std::array<Capture, kMaxCaptures> capture_;  // the captures so far
 };

@@ -114,7 +114,7 @@ int PushPlace(lua_State* lua, size_t start, size_t size) {
   return 2;
 }
 
-// Searches for a text without special characters. Uses the search of the C library, which always takes linear time;
+// Searches for `wanted` as a text, not as a pattern. Uses memmem of the C library, which always takes linear time;
 // Bytes::find may take quadratic time.
 int FindPlain(lua_State* lua, Bytes text, Bytes wanted, size_t start) {
   const void* found = memmem(text.data() + start, text.size() - start, wanted.data(), wanted.size());

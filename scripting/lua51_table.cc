@@ -1,4 +1,4 @@
-// The library `table` as in 5.1, which ignores metamethods, and accepts positions beyond the end.
+// The library `table` as in 5.1, which ignores the metamethods of the table, and accepts positions beyond the end.
 #include <algorithm>
 #include <utility>
 
@@ -112,8 +112,8 @@ int Insert(lua_State* lua) {
   const int end = CheckSize(lua, 1) + 1;
   const int arguments = lua_gettop(lua);
   if (arguments != 2 && arguments != 3) return luaL_error(lua, "wrong number of arguments to 'insert'");
-  // To scripts, a read-only table looks like an empty table, its proxy. Only insert checks for the proxy, because no
-  // other function of this library could put something into the proxy.
+  // Instead of a read-only table, scripts have its proxy, an empty table. Of the functions that change tables, only
+  // insert checks for a proxy, because the others could put nothing into an empty table.
   if (IsReadOnly(lua, 1)) return RefuseRawChange(lua);
   const int position = arguments == 2 ? end : CheckInt(lua, 2);
   WorkCounter work(lua);

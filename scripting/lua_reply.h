@@ -21,14 +21,14 @@
 namespace respite {
 
 // The reply is in the format of BinaryReplyReader, and becomes one value. An error becomes a table with `err` that is
-// marked as already counted in the statistics.
+// marked as already counted in the statistics. An incomplete reply becomes an error.
 bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a Lua value; true: an error
 
-// The text already contains its error code.
+// `text` must begin with an error code, such as "ERR".
 void PushErrorTable(lua_State* lua, Bytes text);  // pushes the table {err=text}
 
-// A value nested deeper than the stack of Redis allows is replaced by an error. Reports errors within the reply to
-// `host`.
+// A value nested deeper than the stack of Redis allows is replaced by an error. Calls ScriptHost::CountError for each
+// error in the reply.
 //
 // A small value can contain an endless reply, since a table may contain itself. So WriteReply calls the hook of the
 // script, which may end the script. Raises an error if Lua has no memory left, or if the reply exceeds the memory limit

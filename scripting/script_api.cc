@@ -58,7 +58,8 @@ bool TakeWords(lua_State* lua) {
   return true;
 }
 
-// Runs the command that the arguments give, and pushes its reply. Returns false if the reply is an error.
+// Runs the command that the arguments give, and pushes its reply. Returns false if it has pushed an error: the reply,
+// or an error about the arguments.
 bool RunCommand(lua_State* lua, const char* function) {
   ScriptHost& host = HostFor(lua, function);
   EngineOf(lua).StartCollectorIfNeeded();

@@ -22,19 +22,19 @@ namespace respite {
 
 struct Script {                                   // a compiled script of EVAL or SCRIPT LOAD, with its text
   std::string body;                               // the whole text of the script
-  std::string sha;                                // SHA-1 of the text: 40 lower-case digits
+  std::string sha;                                // SHA-1 of the text: 40 hexadecimal digits in lower case
   uint32_t flags = 0;                             // a bit for each ScriptFlag
   ScriptEngine::Function function = 0;            // the compiled code, in the Lua state
-  size_t held_bytes = 0;                          // bytes of the text, the index and, approximately, the compiled code
+  size_t held_bytes = 0;                          // bytes of this struct, its texts and, estimated, the compiled code
   bool is_evictable = false;                      // true: only EVAL has cached it
   std::list<const Script*>::iterator place = {};  // if is_evictable: the position in the list `evictable`
 };
 
-class ScriptCache {  // stores each script that EVAL has run, compiled, by text and by SHA-1
+class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text and by SHA-1
  public:
   static constexpr size_t kMaxEvictableBytes = size_t{64} << 20;  // bytes of all evictable scripts together
   // Whether a script may be evicted. kEvictable: a client sent the script with EVAL. kPermanent: the script is from
-  // SCRIPT LOAD, or from a file or a primary, which may later refer to the script by its SHA-1.
+  // SCRIPT LOAD or TEST SNAPSHOT, or from an AOF or a primary, which may later refer to the script by its SHA-1.
   enum class Retention : uint8_t { kEvictable, kPermanent };
 
   struct Hash {   // hashes texts with a secret key
@@ -48,7 +48,7 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
     std::unordered_map<std::string_view, std::unique_ptr<Script>, Hash> by_sha;  // all scripts, by SHA-1
     std::unordered_map<std::string_view, const Script*, Hash> by_text;           // all scripts, by text
     const Script* last = nullptr;             // the script found last, because most requests repeat it
-    size_t used_bytes = 0;                    // bytes of scripts and indexes, without compiled code
+    size_t used_bytes = 0;                    // bytes of all Script structs and their texts, without compiled code
     std::list<const Script*> evictable = {};  // the evictable scripts, the least recently used first
     size_t evictable_bytes = 0;               // held_bytes of all evictable scripts together
   };
@@ -63,12 +63,12 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
   // permanent.
   Result<const Script*> Add(Bytes body,  // compiles and stores a script; returns the stored one
                             Retention retention);
-  void NoteUse(const Script& script) {  // the script is about to run, so it is evicted after all others
+  void NoteUse(const Script& script) {  // the script is about to run: all others are evicted before it
     if (!script.is_evictable || contents_.evictable.back() == &script) return;
     contents_.evictable.splice(contents_.evictable.end(), contents_.evictable, script.place);
   }
   // Evicts until the evictable scripts together have at most kMaxEvictableBytes, and are at most `max_scripts` (0: any
-  // number). Never evicts the one used or added last. Requires: no script runs.
+  // number). Never evicts the evictable script that was used or added last. Requires: no script runs.
   size_t Evict(size_t max_scripts);  // evicts the least recently used scripts; returns how many
   // Another thread may then free the scripts and their Lua state.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
@@ -86,10 +86,10 @@ class ScriptCache {  // stores each script that EVAL has run, compiled, by text 
   size_t EngineBytes() const {                             // bytes of memory of the Lua state; 0: there is none
     return contents_.engine == nullptr ? 0 : contents_.engine->UsedBytes();
   }
-  size_t UsedBytes() const { return contents_.used_bytes; }  // bytes of the texts and their indexes
+  size_t UsedBytes() const { return contents_.used_bytes; }  // bytes of scripts, without compiled code
 
  private:
-  void MakePermanent(Script& script);  // the script cannot be evicted any more
+  void MakePermanent(Script& script);  // from now on, the script cannot be evicted
   void Remove(const Script& script);   // removes an evictable script
 
   ScriptHost& host_;   // the server, as scripts use it

@@ -1,4 +1,5 @@
-// Reads the header of a script or library: its first line, such as `#!lua name=mylib flags=no-writes,allow-oom`.
+// Reads the header of a script or library: its first line, if this begins with "#!". An example is `#!lua name=mylib
+// flags=no-writes,allow-oom`.
 #pragma once
 
 #include <cstdint>

@@ -21,9 +21,9 @@ struct ScriptDialect {                             // how scripts see the emulat
   int redis_version_number = kRedisVersionNumber;  // redis.REDIS_VERSION_NUM: one byte per part, 0x070204
   bool knows_redis_version = true;                 // true: the table `redis` has REDIS_VERSION and acl_check_cmd
   bool has_server_table = true;                    // true: the global `server` is another name of `redis`
-  std::string_view valkey_version = {};            // server.VALKEY_VERSION; empty: not Valkey
-  int valkey_version_number = 0;                   // server.VALKEY_VERSION_NUM, one byte per part; 0: not Valkey
-  std::string_view call = "redis lib call";        // words in "at least one argument for this redis lib call"
+  std::string_view valkey_version = {};            // server.VALKEY_VERSION, if the number below is not 0
+  int valkey_version_number = 0;             // server.VALKEY_VERSION_NUM, one byte per part; 0: scripts have neither
+  std::string_view call = "redis lib call";  // words in "at least one argument for this redis lib call"
   std::string_view command = "Lua redis lib command";  // words in "Lua redis lib command arguments must be …"
   std::string_view table = "redis";                    // word in "redis.log() requires two arguments or more."
   std::string_view log_level = "debug level";          // words in the error "Invalid debug level."
@@ -42,19 +42,20 @@ class ScriptHost {  // an interface: the server, as its scripts use it
   virtual ~ScriptHost() = default;
   // Runs one command. The reply is in the format of BinaryReplyReader and stays valid until the next call. If the reply
   // is an error, the host has already counted the error in the statistics.
-  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // runs redis.call; returns the reply
+  virtual Bytes RunCommand(std::span<const Bytes> arguments) noexcept = 0;  // redis.call and pcall; returns the reply
   // Sets the protocol version of the replies that RunCommand returns from now on.
-  virtual void SetResp(RespVersion version) noexcept = 0;     // for redis.setresp: RESP version of later replies
-  virtual RespVersion Resp() const noexcept = 0;              // the protocol of replies to the script
+  virtual void SetResp(RespVersion version) noexcept = 0;  // for redis.setresp: RESP version of later replies
+  virtual RespVersion Resp() const noexcept = 0;           // the protocol that redis.setresp has chosen; at first RESP2
   virtual void SetReplication(uint8_t targets) noexcept = 0;  // for redis.set_repl: ScriptReplication bits
   // Returns whether the ACL rules let the client run this command, for redis.acl_check_cmd. Returns nullopt if the
   // command is unknown.
   virtual std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept = 0;  // true: allowed; nullopt: unknown
   virtual void Log(LogLevel level, Bytes text) noexcept = 0;                          // redis.log: logs a text
-  // Called periodically while a script runs. Returns true to end the script, even if it has written data.
+  // Called periodically while a script runs or is compiled; may serve other clients meanwhile. Returns true to end the
+  // script, even if it has written data.
   virtual bool PollStopRequest() noexcept = 0;  // called periodically; true: the script must end
   // Called periodically while the reply of a script is written. Returns true if the client was closed and must get no
-  // more of the reply.
+  // more of the reply. Closes the client if its output exceeds client-output-buffer-limit.
   virtual bool IsReplyUnwanted() noexcept { return false; }      // true: stop writing, the client is closed
   virtual int64_t MonotonicMs() const noexcept = 0;              // ms from an arbitrary origin, for time limits
   virtual ScriptDialect Dialect() const noexcept { return {}; }  // how scripts see the emulated version

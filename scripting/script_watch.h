@@ -5,15 +5,15 @@
 // the signal handler sets the hook. Lua allows this if the handler runs on the same thread: lua_sethook may be called
 // at any time. lua_sethook stores the hook, its mask and its count. It also sets a flag in the frames of Lua functions,
 // which the interpreter reads at its next jump. lua_sethook allocates nothing; lua_gethook and lua_gethookcount read
-// one word. Otherwise the handler only uses atomic loads and stores. It calls timer_settime when the thread has run no
-// script for a while. A frame that is being created or left at that moment may miss the flag; then the next tick, 10 ms
-// later, sets it.
+// one word. The handler also uses atomic loads and stores, and calls timer_settime when the thread has run no script
+// for a while. A frame that is being created or left at that moment may miss the flag; then the next tick, 10 ms later,
+// sets it.
 //
 // The hook runs after a number of instructions. If the hook did not run since the last tick, the handler makes the hook
 // run at the next instruction, because a single instruction can be a long call. The time before the handler does so
 // again doubles, up to 160 ms. The reason: setting a hook visits all open calls, and with 200 000 open calls, that
 // takes longer than a tick. A script may switch coroutines so often that the instruction count never reaches the hook.
-// So the script engine also asks IsCheckDue at each switch.
+// So the script engine also asks IsCheckDue before it resumes a coroutine.
 #pragma once
 
 #include <atomic>
@@ -67,12 +67,12 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   int instructions_;                          // how many Lua instructions are between two calls of the hook
   ScriptWatch* outer_ = nullptr;              // the watch of the script inside which this script runs; null: none
   std::atomic<lua_State*> running_{nullptr};  // the Lua thread (coroutine) that runs; null: no script does
-  std::atomic<uint64_t> runs_{0};             // number of scripts that have started
+  std::atomic<uint64_t> runs_{0};             // number of calls of Begin
   std::atomic<bool> has_hook_run_{false};     // true: the hook was called since the last tick
   std::atomic<bool> is_check_due_{false};     // true: the hook has not run since the last tick but one
   uint64_t seen_runs_ = 0;                    // runs_ at the last tick; if equal, the same script still runs
-  int quiet_ticks_ = 0;                       // number of ticks in a row, in a long script, without a call of the hook
-  int quiet_ticks_until_hook_ = 1;            // after so many quiet ticks, the hook is called immediately
+  int quiet_ticks_ = 0;             // ticks of a long script since its hook was called, or the handler forced a call
+  int quiet_ticks_until_hook_ = 1;  // after so many quiet ticks, the handler forces a call of the hook
 };
 
 }  // namespace respite
