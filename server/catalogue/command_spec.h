@@ -1,6 +1,7 @@
 // CommandSpec: the declared properties of a command. The card of a command, such as `struct Get`, has a constexpr
-// CommandSpec `spec` and a static function `Run(Call&)`. The replies of COMMAND INFO, DOCS and GETKEYS, the arity
-// errors and the ACL categories are derived from the spec. docs/adding_a_command.md explains a whole card.
+// CommandSpec `spec` and, unless the command only has subcommands, a static function `Run(Call&)`. The replies of
+// COMMAND INFO, DOCS and GETKEYS, the arity errors and the ACL categories are derived from the spec.
+// docs/adding_a_command.md explains a whole card.
 #pragma once
 
 #include <array>
@@ -120,9 +121,9 @@ struct KeySpec {  // one key spec: which arguments of a command are keys
   int16_t last = 0;               // kRange: last key, relative to the first; negative counts from the end of argv
   int16_t step = 1;               // distance between two keys
   int16_t limit = 0;  // for last == -1: only the first 1/limit of the arguments left are keys (XREAD: 2); 0: all
-  int16_t key_num_index = 0;    // for kKeyNum: where the number of keys is, counted from argv[index]
-  int16_t first_key = 0;        // for kKeyNum: where the first key is, counted from argv[index]
-  std::string_view notes = {};  // the text `notes` of this key spec in COMMAND DOCS
+  int16_t key_num_index = 0;    // for kKeyNum: where the number of keys is, counted from where `begin` leads
+  int16_t first_key = 0;        // for kKeyNum: where the first key is, counted from where `begin` leads
+  std::string_view notes = {};  // the text `notes` of this key spec in COMMAND INFO
 };
 
 // Stores the key specs by value, so that a CommandSpec can be constexpr.
@@ -190,7 +191,7 @@ enum class TransactionRole : uint8_t {
   kBegins,     // MULTI
   kImmediate,  // runs immediately; the transaction continues
   kLeaves,     // runs immediately and ends the transaction
-  kExecutes,   // EXEC: ends the transaction even if the command is refused
+  kExecutes,   // EXEC: runs immediately; ends the transaction even if EXEC is refused
 };
 
 // Which directive permits a protected command (kProtected): enable-debug-command, enable-module-command or
@@ -250,7 +251,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   FormerArity former_arity = {};                // the arity in older versions of Redis, if a version changed the arity
   bool syscmd = false;                          // true: COMMAND DOCS shows the doc flag `syscmd`
   TransactionRole transaction = TransactionRole::kQueued;  // behaviour inside MULTI: is queued, runs immediately …
-  Protection protection = Protection::kDebugCommand;       // directive that permits a protected command
+  Protection protection = Protection::kDebugCommand;       // if kProtected: the directive that permits it
   InStreams in_streams = InStreams::kByFlags;              // whether AOF and replication may contain the command
   ChannelArguments channels = ChannelArguments::kNone;     // which arguments are channels, for ACL
   bool selects_database = false;       // may change the selected database of the connection, as SELECT does
@@ -258,9 +259,9 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   bool reports_disk_trouble = false;   // refused with MISCONF, as writes are, while persistence fails
   bool keeps_caching_choice = false;   // CLIENT CACHING stays in force after this command (or any subcommand of it)
   bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
-  uint8_t harmless_words = kAllWords;  // number of leading arguments that are no secrets: crash reports show only them
+  uint8_t harmless_words = kAllWords;  // leading arguments, with the name, that are no secrets: reports show only these
   FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
-  bool uses_all_databases = false;             // the ACL must allow every database, as for FLUSHALL
+  bool uses_all_databases = false;             // a user whose ACL rules limit the databases may not run it
   DatabaseWordsHook database_words = nullptr;  // finds the databases that the request names; null: it uses the selected
   DatabaseHook uses_other_database = nullptr;  // whether a request uses a second database, as MOVE does; null: never
   KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null

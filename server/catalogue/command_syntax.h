@@ -60,7 +60,7 @@ struct SyntaxArgument {          // one argument, as a node of a command's argum
   std::string_view name;         // shown in lower case; for a pure token the token itself, unless it has another name
   std::string_view token;        // fixed word such as EX; data() is null if the argument has none
   std::string_view display;      // display_text of COMMAND DOCS; empty: same as the name
-  VersionMark since;             // version that introduced this argument
+  VersionMark since;             // version that introduced this argument; empty: as old as the command
   VersionMark deprecated_since;  // version that deprecated this argument; empty: not deprecated
   ArgumentType type = ArgumentType::kString;
   int8_t key_spec = -1;         // index of the command's key spec that describes this key; -1: no key
@@ -84,7 +84,7 @@ struct CommandSyntax {                         // the parsed syntax line of a co
   std::array<SyntaxArgument, kMaxArguments> arguments{};  // tree of arguments: each parent before its children
   uint8_t count = 0;                                      // number of `arguments` in use
   bool valid = false;                                     // whether the syntax line is well-formed
-  uint16_t error_offset = 0;                              // where in a malformed syntax line parsing stopped
+  uint16_t error_offset = 0;                              // index in the line where parsing stopped, for messages
 
   constexpr std::span<const SyntaxArgument> Arguments() const { return {arguments.data(), count}; }  // arguments in use
   // Computes the arity: the number of arguments, including the name.
@@ -128,7 +128,7 @@ constexpr bool IsInCapitals(std::string_view word) {  // begins with a capital a
   return !word.empty() && IsCapital(word[0]) && std::none_of(word.begin(), word.end(), IsLower);
 }
 
-// A recursive descent parser. After the first error, failed_ stays true and all later steps do nothing.
+// A recursive descent parser. After the first error, failed_ stays true, so the result is not valid.
 class Parser {  // parses one syntax line
  public:
   constexpr explicit Parser(std::string_view text) : text_(text) {}
@@ -192,7 +192,7 @@ class Parser {  // parses one syntax line
 
   constexpr void ParseSuffix(SyntaxArgument& argument);  // reads <display>, :type, #key-spec, @since, ...
   constexpr void ParseType(SyntaxArgument& argument);    // reads the argument's type, such as `integer`
-  constexpr int8_t ParseDigit() {                        // reads one digit; if there is none, sets failed_; returns -1
+  constexpr int8_t ParseDigit() {  // reads one digit; if there is none, sets failed_ and returns -1
     if (!IsDigit(Peek())) failed_ = true;
     return failed_ ? int8_t{-1} : static_cast<int8_t>(text_[at_++] - '0');
   }
@@ -200,7 +200,7 @@ class Parser {  // parses one syntax line
   std::string_view text_;
   size_t at_ = 0;             // position in text_
   int8_t next_key_spec_ = 0;  // index of the key spec of the next key, unless #n follows the key
-  bool failed_ = false;       // the syntax line is malformed; later steps do nothing
+  bool failed_ = false;       // true: the syntax line is malformed
   CommandSyntax out_;
 };
 
@@ -315,7 +315,7 @@ constexpr Width WidthOfAll(std::span<const SyntaxArgument> nodes) {  // the widt
   return all;
 }
 
-constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {  // the minimum of the alternatives
+constexpr Width WidthOfOneOf(std::span<const SyntaxArgument> nodes) {  // the width of one of these alternatives
   Width narrowest{-1};
   ForEachArgument(nodes, [&](const SyntaxArgument& node, std::span<const SyntaxArgument> children) {
     const Width one = WidthOf(node, children);

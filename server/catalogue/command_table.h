@@ -29,8 +29,8 @@ struct Command {                          // a command or subcommand: its card (
   const Command* parent = nullptr;        // the container of a subcommand; null: no subcommand
   std::string full_name = {};             // name with the container, in lower case: "get", "client|list"
   std::string_view name = {};             // "get", "list": the last part of full_name
-  int arity = 0;                          // number of arguments with the name; negative: at least that many
-  uint32_t flags = 0;                     // CommandFlag bits
+  int arity = 0;                          // number of arguments, with the name, in this version; -3: at least 3
+  uint32_t flags = 0;                     // CommandFlag bits in the emulated version
   bool movable_keys = false;              // COMMAND INFO shows "movablekeys": clients must call COMMAND GETKEYS
   uint32_t categories = 0;                // AclCategory bits, including implied ones
   int first_key = 0;                      // position of the first key in argv, for COMMAND INFO; 0: none
@@ -39,14 +39,14 @@ struct Command {                          // a command or subcommand: its card (
   uint32_t prefetch_key_index = 0;        // argv index of the first key at a fixed place, to prefetch; 0: none
   uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
   uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
-  std::vector<Command> subcommands = {};  // subcommands of a container command; empty: no container
+  std::vector<Command> subcommands = {};  // subcommands that the version has; empty: no container
   std::vector<Command> hidden_subcommands = {};  // the version lacks them; only AOF and primary may call them
   const Dialect* dialect = nullptr;              // the server version that is emulated
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
 
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
-  bool IsContainer() const { return !subcommands.empty(); }  // has subcommands, like CONFIG
+  bool IsContainer() const { return !subcommands.empty(); }  // true: has subcommands, like CONFIG
   bool FitsArity(size_t argument_count) const {  // whether a request may have so many arguments, with the name
     return Fits(arity, argument_count);
   }
@@ -65,18 +65,18 @@ struct Command {                          // a command or subcommand: its card (
 
 // INFO commandstats, INFO latencystats and LATENCY HISTOGRAM show a CommandStats for each command.
 struct CommandStats {                         // statistics of one command, for INFO and LATENCY
-  uint64_t calls = 0;                         // number of calls that were executed
+  uint64_t calls = 0;                         // number of calls that were executed, also if they failed
   uint64_t usec = 0;                          // total execution time in microseconds
   uint64_t rejected_calls = 0;                // calls refused before execution
   uint64_t failed_calls = 0;                  // calls that were executed and replied with an error
-  std::unique_ptr<LatencyHistogram> latency;  // durations of the calls; null before the first call
+  std::unique_ptr<LatencyHistogram> latency;  // durations of the calls (latency-tracking); null: none noted
 
   void Reset() { *this = CommandStats{}; }  // sets all counters to 0, forgets the latencies
 };
 
 enum class RenameResult : uint8_t { kDone, kNoSuchCommand, kTargetExists };
 
-class CommandNames {  // finds commands by name, ignoring case
+class CommandNames {  // finds commands (not subcommands) by name, ignoring case
  public:
   // Each row is a pair: the name of a command in lower case, and the command.
   using Rows = std::vector<std::pair<std::string, const Command*>>;
@@ -87,7 +87,7 @@ class CommandNames {  // finds commands by name, ignoring case
   // Finds a command by its name in any case. Cost: about 6 ns, one or two cache lines, no allocation.
   const Command* Find(Bytes name) const;                                  // null: unknown name
   const Rows& rows() const { return rows_; }                              // pairs of a name and its command
-  std::span<const Command* const> Commands() const { return commands_; }  // all commands, family by family
+  std::span<const Command* const> Commands() const { return commands_; }  // the commands of rows(), in the same order
 
  private:
   // A Key contains a whole name of up to 16 bytes, or the first and the last eight bytes of a longer name.
@@ -174,7 +174,7 @@ class CommandTable {  // the commands of one server, with statistics
   // Finds a command by the name that clients use. Cost: that of CommandNames::Find.
   const Command* Find(Bytes name) const { return names_->Find(name); }  // ignores case; null: unknown
   // Finds a subcommand, such as LIST in the container CLIENT. Cost: O(subcommands of the container).
-  const Command* FindSubcommand(const Command& container, Bytes name) const;  // ignores case; null: unknown
+  const Command* FindSubcommand(const Command& container, Bytes name) const;  // ignores case; null: not in this version
   // Finds a command or a subcommand by its full name, such as "get" or "client|list".
   const Command* FindByFullName(Bytes full_name) const;  // finds "get" or "client|list"; null: unknown command
   // Finds a command by the name that it had before rename-command. ACL rules use this function, so ACL files do not

@@ -2,7 +2,8 @@
 // decide which commands, options and directives exist. All other differences are members of DialectTraits.
 //
 // Each version that the directive `emulate` accepts has a Dialect. One more Dialect is for servers without emulation:
-// Redis 7.2 with the commands and options of all later versions. The code of commands tests a trait, never a version.
+// Redis 7.2 with the commands, options and some traits of later versions. The code of commands tests traits and
+// VersionMarks, not version numbers.
 #pragma once
 
 #include <cstdint>
@@ -32,11 +33,11 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   std::string_view title = "Redis";            // name of the product in sentences: "LOADING Redis is loading …"
   std::string_view hello_name = "redis";       // `server` in the reply to HELLO
   std::string_view version = "7.2.4";          // version number that HELLO and LOLWUT show
-  std::string_view mode_field = "redis_mode";  // name of the INFO field with the mode
+  std::string_view mode_field = "redis_mode";  // INFO field with the mode: standalone, cluster …
   std::string_view redis_version = "7.2.4";    // version number that INFO and scripts show
   int version_number = 0x070204;               // redis.REDIS_VERSION_NUM in scripts: one byte per part of the version
   std::string_view valkey_version = {};        // Valkey's version in INFO and scripts; empty: not Valkey
-  int valkey_version_number = 0;               // Valkey's version in scripts, one byte per part; 0: not Valkey
+  int valkey_version_number = 0;               // Valkey's version in scripts, one byte per part; 0: they see none
   std::string_view command_in_script_errors = "Redis command";  // words in "Unknown Redis command called from script"
   std::string_view call_in_script_errors = "redis lib call";    // in "at least one argument for this redis lib call"
   std::string_view caller_in_argument_errors = "Lua redis lib command";  // "Lua redis lib command arguments must be …"
@@ -47,10 +48,10 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   // arguments in the error "unknown command 'x', with args beginning with: 'y' 'z'".
   std::string_view unknown_word_quotes = "'' ";  // for "unknown command 'x' …": opening and closing quote, separator
   bool unknown_command_lists_arguments = true;   // the error says ", with args beginning with: " also without arguments
-  bool has_real_subcommands = true;              // subcommands have their own arity and statistics, as since Redis 7
+  bool has_real_subcommands = true;              // errors and CLIENT LIST name subcommands, not only containers
   bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
-  bool config_set_names_one_value = false;   // CONFIG SET accepts only one directive, and its errors say so
-  bool unsubscribing_needs_subscription = false;  // UNSUBSCRIBE without subscriptions is an error
+  bool config_set_names_one_value = false;   // errors of CONFIG SET have the texts of Redis 6.2: one parameter
+  bool unsubscribing_needs_subscription = false;  // (P|S)UNSUBSCRIBE without subscriptions is an error
   bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS check the range before the key
   bool unbalanced_names_xread = false;            // XREADGROUP, too, gets the error "Unbalanced XREAD list of streams"
   bool unbalanced_names_last_entry = false;       // the error "Unbalanced XREAD list …" says "an ID, '+', or '$'"
@@ -71,8 +72,8 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool client_ids_are_a_set = false;  // CLIENT KILL and LIST join the IDs of all ID options; an option may have none
   std::string_view client_list_id_error = "ERR Invalid client ID";                   // error of CLIENT LIST ID x
   std::string_view client_kill_id_error = "ERR client-id should be greater than 0";  // error of CLIENT KILL ID x
-  bool readonly_needs_cluster = true;      // READONLY is an error without cluster mode
-  bool readwrite_needs_cluster = true;     // READWRITE is an error without cluster mode
+  bool readonly_needs_cluster = true;      // READONLY without cluster mode: error, except after CLIENT CAPA redirect
+  bool readwrite_needs_cluster = true;     // READWRITE without cluster mode: error, except after CLIENT CAPA redirect
   bool acl_file_error_names_redis = true;  // the error is "This Redis instance is not configured …"
   bool knows_other_engines = false;        // an error names an unknown engine: "Could not find scripting engine 'js'"
   bool log_counts_are_checked = true;      // SLOWLOG GET -2 is an error
@@ -83,14 +84,14 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool autoclaim_lists_deleted = true;        // XAUTOCLAIM returns a third element, with the deleted entries
   bool counts_watching_clients = false;       // INFO has pubsub_clients, watching_clients, total_watched_keys
   bool streams_count_entries = true;          // XINFO has entries-added, entries-read, lag and similar fields
-  bool consumers_have_active_time = true;     // XINFO CONSUMERS has `inactive`
+  bool consumers_have_active_time = true;     // XINFO CONSUMERS has `inactive`; XINFO STREAM … FULL has active-time
   bool streams_show_idempotency = false;      // XINFO STREAM has idmp-duration and similar fields for every stream
   bool groups_show_released = false;          // XINFO STREAM … FULL has nacked-count for every group
   bool lag_counts_what_is_left = true;        // XINFO: the lag of a group before the first entry is the stream's length
   bool lag_considers_all_deletions = false;   // XINFO: deletions before the first entry, too, can make a lag unknown
   bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
   bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts
-  bool users_show_sanitizing = true;          // ACL LIST and GETUSER show sanitize-payload
+  bool users_show_sanitizing = true;          // ACL LIST and GETUSER show the rule sanitize-payload, the default
   bool client_text_has_library = true;        // CLIENT LIST has lib-name, lib-ver
   bool client_text_has_shards = true;         // CLIENT LIST has ssub
   bool client_text_has_usage = true;          // CLIENT LIST has multi-mem, rbs, rbp and resp
@@ -100,27 +101,27 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool client_text_has_capabilities = false;  // CLIENT LIST has capa
   bool client_text_has_batches = false;       // CLIENT LIST has read-events, parse-batch-cmd-sum, parse-batch-cnt
   bool unix_addresses_have_brackets = false;  // CLIENT LIST shows addr=[/path:0]:0 for a unix socket
-  bool lua_is_a_module = false;               // HELLO and MODULE LIST name the module lua
-  bool users_have_databases = false;          // ACL GETUSER has `databases`
-  bool users_show_payload_flags = true;       // ACL GETUSER and LIST show sanitize-payload or skip-sanitize-payload
+  bool lua_is_a_module = false;               // HELLO, MODULE LIST and INFO name the module lua
+  bool users_have_databases = false;          // ACL GETUSER always has `databases`; false: only if rules limit them
+  bool users_show_payload_flags = true;       // ACL GETUSER, LIST and SAVE write sanitize-payload or skip-sanitize-…
   bool slowlog_counts_arguments = false;      // SLOWLOG GET returns a seventh element, the number of arguments
-  bool clients_share_input = false;           // qbuf and qbuf-free of CLIENT LIST do not count the running request
-  bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 for a client without unfinished requests
+  bool clients_share_input = false;           // qbuf of CLIENT LIST does not count the running request
+  bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 if qbuf is 0
 
   // Encodings of values.
-  bool has_listpacks = true;              // OBJECT ENCODING calls small values listpacks, not ziplists
-  bool small_lists_are_listpacks = true;  // a list may be a listpack, not only a quicklist
-  bool small_sets_are_listpacks = true;   // a set of texts may be a listpack
+  bool has_listpacks = true;              // OBJECT ENCODING says listpack, not ziplist (hashes, sorted sets)
+  bool small_lists_are_listpacks = true;  // OBJECT ENCODING of small lists: listpack; false: quicklist
+  bool small_sets_are_listpacks = true;   // OBJECT ENCODING of small sets of texts: listpack; else hashtable
 
   // Arguments other than tokens.
   bool bitcount_takes_start_alone = false;      // BITCOUNT key start is allowed, without an end
   bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y reports an error about y, not about x
   bool xread_knows_last_entry = false;          // XREAD accepts + as an ID
   bool xread_needs_last_entry = false;          // XREAD with + is an error for a stream that never had an entry
-  bool xread_waits_in_scripts = false;          // XREAD BLOCK in a script is no error, but does not block
+  bool xread_waits_in_scripts = false;  // XREAD or XREADGROUP … BLOCK in a script is no error, but does not block
 
   // Deadlines and numbers.
-  bool cursors_may_be_negative = true;               // SCAN -1 is allowed
+  bool cursors_may_be_negative = true;               // SCAN -1, HSCAN k -1 … are allowed
   bool lrem_takes_any_count = true;                  // LREM also accepts the smallest 64-bit integer
   bool huge_timeouts_are_negative = false;           // BLPOP with a huge timeout gets the error for a negative one
   bool stores_nothing_with_a_past_deadline = false;  // SET with a time in the past (EXAT 1) deletes the key
@@ -129,8 +130,8 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool comparisons_combine = true;                   // SET … IFEQ v NX is allowed, and IFEQ may be repeated
   const char* invalid_numkeys_of_msetex = "ERR invalid numkeys value";          // error of MSETEX 0 k v
   const char* too_few_pairs_of_msetex = "ERR wrong number of key-value pairs";  // error of MSETEX 2 k v
-  bool numbers_are_decimal = false;           // ZADD k 0x1 m is an error: no hexadecimal numbers or leading blanks
-  bool scores_in_ranges_are_decimal = false;  // ZCOUNT k 0x1 2 is an error: no hexadecimal numbers or leading blanks
+  bool numbers_are_decimal = false;                // scores of ZADD and ZINCRBY: 0x1 or leading blanks are an error
+  bool scores_in_ranges_are_decimal = false;       // ends of score ranges (ZCOUNT): 0x1 or leading blanks are an error
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
   bool sort_may_use_own_slot = false;              // in a cluster, SORT k BY p{k}* is allowed: its keys are in one slot
@@ -160,18 +161,18 @@ struct Dialect {                                    // a version of Redis or Val
   std::span<const FlagChange> flags = {};           // commands whose flags differ from their CommandSpec
   std::span<const std::string_view> revived = {};   // full names of commands that the version no longer deprecates
 
-  bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation, has all features
+  bool EmulatesVersion() const { return version.has_value(); }  // false: no emulation, has features of all versions
   bool Has(const VersionMark& mark) const { return !version || mark.IsIn(*version); }  // true without emulation
   // Returns whether the emulated version no longer has a feature that version `until` removed. Always returns false
   // without emulation.
   bool HasRemoved(const VersionMark& until) const {  // true: the version no longer has what `until` removed
     return version && !until.IsEmpty() && until.IsIn(*version);
   }
-  // Returns whether the command is deprecated in this version, since the version of `mark` or earlier. Without emulation
-  // the version is Redis 7.2.
+  // Returns whether this version deprecates the command. `mark` says which versions deprecated it; `revived` names
+  // exceptions. Without emulation the version is Redis 7.2.
   bool Deprecates(std::string_view command, const VersionMark& mark) const;  // true: this version deprecates `command`
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;     // CommandFlag bits in this version
-  std::string_view ShownVersion(const VersionMark& mark) const;  // version that COMMAND DOCS shows for `mark`
+  std::string_view ShownVersion(const VersionMark& mark) const;  // number in COMMAND DOCS, if possible of this family
 };
 
 const Dialect& DialectOf(Emulated emulated);  // the Dialect of this version; kNone: of a server without emulation

@@ -44,7 +44,7 @@ class KeyEvent {  // the name of a keyspace event, and its class in notify-keysp
   consteval KeyEvent(const char* name) : name_(name), kind_(KindOf(name)) {}  // NOLINT: implicit on purpose
 
   constexpr Bytes Name() const { return name_; }
-  constexpr uint32_t Kind() const { return kind_; }  // the kNotify… bit of the event's class
+  constexpr uint32_t Kind() const { return kind_; }  // the event's class: one of kNotifyGeneric to kNotifyTypeChanged
 
  private:
   static consteval bool IsOneOf(Bytes name, Bytes names) {  // whether `names` (separated by blanks) contains `name`

@@ -57,7 +57,7 @@ std::optional<KeyRun> KeyRunFrom(const KeySpec& spec, int64_t begin, std::span<c
 
 struct KeysOfSpecs {
   KeyList keys;
-  bool complete = true;  // every spec fits the arguments, and none is marked incomplete
+  bool complete = true;  // each spec fits, or its keyword is absent; none is unknown or marked incomplete
 };
 
 KeysOfSpecs KeysBySpecs(std::span<const KeySpec> specs, std::span<const Bytes> argv) {

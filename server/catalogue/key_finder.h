@@ -1,7 +1,7 @@
-// Finds the keys of a request, for COMMAND GETKEYS, ACL, blocking, tracking and prefetching. The key specs on the
-// command's card say where the keys are. They are not sufficient if the flags of a key depend on an option, or if keys
-// follow options in any order. Then the card also names one of the functions KeysOf… below as a hook. The hook is used
-// if a key spec does not fit the request, is incomplete, or has variable flags.
+// Finds the keys of a request, for COMMAND GETKEYS, ACL checks, the cluster, tracking and prefetching. The key specs on
+// the command's card say where the keys are. They are not sufficient if the flags of a key depend on an option, or if
+// keys follow options in any order. Then the card also names one of the functions KeysOf… below as a hook. The hook is
+// used if a key spec does not fit the request, is incomplete, or has variable flags.
 #pragma once
 
 #include <array>
@@ -51,11 +51,13 @@ inline void KeyList::Add(size_t index, int flags) {
 }
 
 // Returns the keys of a request; argv[0] is the name of the command. Returns an empty list if the arguments do not fit
-// the key specs and there is no hook. Cost: O(keys) if the keys are at fixed places, O(argc) if they follow a keyword.
+// the key specs and there is no hook. Arguments with the flag kKeyNotKey are no keys. Cost: O(keys) if the keys are at
+// fixed places, O(argc) if they follow a keyword.
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // finds the keys of a request, if any
 
-// Returns all keys that a request may use, because an ACL check must not miss one. If one key spec does not fit the
-// arguments, still returns the keys of the other specs: `PFMERGE destination` has no sources, but it writes a key.
+// Returns all keys that a request may use, because an ACL check must not miss one. If the command has no hook and one
+// key spec does not fit the arguments, still returns the keys of the other specs. For example, `PFMERGE destination`
+// has no sources, but writes a key.
 KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  // finds all keys that may be used
 
 // Returns whether requests of this command can have keys. COMMAND GETKEYS refuses other commands.
@@ -80,7 +82,7 @@ uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the onl
 // CommandSpec::find_keys.
 KeyList KeysOfSet(std::span<const Bytes> argv);       // the key of SET; with GET, IFEQ … it is also read
 KeyList KeysOfDelEx(std::span<const Bytes> argv);     // the key of DELEX; with a condition, it is also read
-KeyList KeysOfBitField(std::span<const Bytes> argv);  // the key of BITFIELD; only read if nothing is SET or INCRBY
+KeyList KeysOfBitField(std::span<const Bytes> argv);  // the key of BITFIELD; written only by SET and INCRBY
 KeyList KeysOfSort(std::span<const Bytes> argv);      // the keys of SORT: the source, and the target of the last STORE
 KeyList KeysOfSortRo(std::span<const Bytes> argv);    // the keys of SORT_RO: only the first argument
 KeyList KeysOfMigrate(std::span<const Bytes> argv);   // the keys of MIGRATE: one, or those after the option KEYS

@@ -1,4 +1,5 @@
-// VersionMark: the versions of Redis and Valkey that introduced a command, an argument or a directive.
+// VersionMark: the versions of Redis and Valkey that introduced (or deprecated, or removed) a command, an argument or a
+// directive.
 //
 //   "7.4.0"                since Redis 7.4.0
 //   "valkey:8.1.0"         since Valkey 8.1.0; not in Redis
@@ -53,7 +54,7 @@ inline constexpr Version kValkeyBegins = {7, 2, 4};
 // The version whose names and formats a server uses without the directive `emulate`.
 inline constexpr ServerVersion kDefaultVersion = {ServerFamily::kRedis, kValkeyBegins};
 
-class VersionMark {  // the versions that introduced a feature: "7.4.0", or "8.0.0,valkey:9.0.0"
+class VersionMark {  // the versions that introduced (or deprecated) a feature: "7.4.0", or "8.0.0,valkey:9.0.0"
  public:
   constexpr VersionMark() = default;
   constexpr VersionMark(std::string_view text) : text_(text) {}  // NOLINT: declarations write versions as texts
