@@ -59,7 +59,7 @@ inline Refusal NotInCluster(Bytes command) {  // the error "… is not allowed i
 Refusal LoadingDataset(const DialectTraits& traits);  // the error reply LOADING
 // Returns the error for a request (`words`) with a wrong number of arguments. For a subcommand in the dialect of Redis
 // 6.2, this is the error SubcommandSyntax.
-Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // or "unknown subcommand or …"
+Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // "wrong number …" or "unknown subcommand …"
 // Returns the error "unknown subcommand or wrong number of arguments for …" of a container command.
 Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);  // "unknown subcommand or …"
 

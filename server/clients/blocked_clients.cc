@@ -95,9 +95,9 @@ std::string BlockedClients::NextDueText() const {
   return StrCat(ToUpper(session.blocked_client->command->full_name), " of client ", session.id, " times out");
 }
 
-void BlockedClients::MarkReady(int db, Bytes key, Queue& line) {
-  if (line.is_ready) return;
-  line.is_ready = true;
+void BlockedClients::MarkReady(int db, Bytes key, Queue& queue) {
+  if (queue.is_ready) return;
+  queue.is_ready = true;
   ready_keys_.push_back({db, std::string(key)});
 }
 

@@ -1,10 +1,11 @@
 // BlockedClients: sessions with a blocking command. They wait for keys (BLPOP, XREAD BLOCK …), for acknowledgements of
 // replicas (WAIT) or for an fsync of the append-only file (WAITAOF), with or without a timeout.
 //
-// A command that finds no data calls Call::Wait, which stores its request here. When one of the request's keys changes,
-// the request runs again directly after the command that changed the key. The clients of one key run in order of
-// arrival, the keys in the order of their changes. A request that finds no data again keeps its deadline and moves to
-// the end of the queue. A client that is blocked costs no time until one of its keys changes.
+// A command that finds no data calls Call::Wait, which stores its request here. When one of the request's keys has
+// changed and has a value of the awaited type, the request runs again directly after the client's command that changed
+// the key. The clients of one key run in order of arrival, the keys in the order of their changes. A request that finds
+// no data again keeps its deadline and moves to the end of the queue. A client that is blocked costs no time until one
+// of its keys changes.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +35,10 @@ enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
 class RequestRunner {  // interface to the Executor, which runs the requests of blocked clients again
  public:
   virtual ~RequestRunner() = default;
-  virtual void ReadClocks() = 0;  // reads the clock; later commands see this time
+  virtual void ReadClocks() = 0;  // reads the clocks; later commands see this time
   enum class Outcome : uint8_t {
     kDone,
-    kPaused,      // in Session::paused_request until CLIENT PAUSE ends
+    kPaused,      // waits in Session::paused_request for the end of CLIENT PAUSE, MIGRATE or a delay of TEST FAULT
     kUnfinished,  // in Session::paused_request; continues in the next Turn (Call::ContinueInNextTurn)
     kBlocked,     // blocked again
   };
@@ -64,29 +65,31 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   // `awaited.answer` writes the reply. Cost: O(k log k) for k keys, and O(log n) for n clients with a timeout.
   void Block(Session& session, const Command& command,  // blocks the client; may run the request again
              std::span<const Bytes> arguments, const BlockCondition& awaited);
-  void Forget(Session& session) { Take(session); }  // drops the wait of a session that closes, without a reply
+  void Forget(Session& session) { Take(session); }  // drops the session's wait, if any, without a reply
   // Ends the wait of a session with a reply. For kTimeout the function BlockCondition::answer writes the reply, by
-  // default a null; other reasons give an error.
+  // default a null; other reasons give an error. Requires: the session is blocked.
   void End(Session& session, UnblockReason reason);  // ends the session's wait with a reply
   // Runs the request of a blocked session again, without the checks before a command (Gates). For sessions that wait
   // for something other than keys. Requires: the session is blocked.
   void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // reruns, without checks
-  // Ends the waits of all blocked sessions with a reply, without running their requests. Cost: O(sessions).
+  // Ends the waits of all blocked sessions with a reply, without running their requests. Skips sessions that are
+  // closing. Cost: O(sessions).
   void EndAllWaits(UnblockReason reason);  // ends every wait with a reply, and runs no requests again
 
-  // Runs the requests whose keys have changed. Called after each command and at the end of a Turn (a pass of the event
-  // loop).
+  // Runs the requests whose keys have changed, unless data is being loaded. Called after each client's command and at
+  // the end of a Turn (a pass of the event loop).
   void RunReadyRequests() {  // runs the requests of blocked clients whose keys have changed
     if (!ready_keys_.empty()) RunAllReadyRequests();
   }
   void RunRequestsWaitingForDisk();  // reruns blocked WAITAOFs; call it after an fsync or when the AOF is turned off
   bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // some WAITAOF is blocked
   bool HasReadyRequests() const { return !ready_keys_.empty(); }                     // true: RunReadyRequests has work
-  void RunDue(int64_t now_ms) override;  // ends waits whose timeout has passed; runs due retries
+  void RunDue(int64_t now_ms) override;  // ends waits whose timeout has passed, runs due retries; at most 100
   int64_t NextDueMs() const override {   // monotonic clock time of the next timeout or retry, or kNever
     return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
   }
-  std::string NextDueText() const override;  // what happens at NextDueMs: "BLPOP of client 3 times out"
+  std::string NextDueText()
+      const override;  // what happens at NextDueMs, also at a retry: "BLPOP of client 3 times out"
 
   size_t ClientsWithDeadlineCount() const { return deadlines_.size(); }  // clients with a timeout or a retry
   size_t Keys() const { return queues_.Keys(); }  // number of keys that clients wait for, for INFO
@@ -95,11 +98,11 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   // ChangeDispatcher calls IsEmpty, OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener
   // describes these events.
   bool IsEmpty() const { return queues_.IsEmpty(); }  // true: no client waits for a key
-  void OnChange(int db, Bytes key) {                  // the key has changed: clients that wait for it will run
+  void OnChange(int db, Bytes key) {                  // the key has changed: RunReadyRequests will look at its queue
     if (Queue* line = queues_.Find(db, key)) MarkReady(db, key, *line);
   }
-  void OnFlush(int db) { MarkKeysReady(db); }  // called before `db` loses all keys; some requests will run
-  void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: clients that wait for their keys will run
+  void OnFlush(int db) { MarkKeysReady(db); }  // called before `db` loses all keys: waits that a loss ends will end
+  void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: RunReadyRequests will look at their keys
     MarkKeysReady(db);
     MarkKeysReady(other_db);
   }
@@ -111,9 +114,9 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
     uint64_t client;                                        // id of the client; equal deadlines end in the order of ids
     auto operator<=>(const WaitDeadline&) const = default;  // NOLINT(modernize-use-nullptr): generated
   };
-  static constexpr int kMaxEndedPerTurn = 100;  // maximum number of waits that one call of RunDue ends
+  static constexpr int kMaxEndedPerTurn = 100;  // maximum number of waits that one call of RunDue ends or retries
 
-  void MarkReady(int db, Bytes key, Queue& line);  // adds a changed key that clients wait for to ready_keys_
+  void MarkReady(int db, Bytes key, Queue& queue);  // adds a changed key with this `queue` of clients to ready_keys_
   void MarkKeysReady(int db);  // adds the keys of `db` that exist, or whose deletion ends a wait, to ready_keys_
   void RunAllReadyRequests();  // reruns requests until ready_keys_ stays empty
   void RunRequestsOfKey(const KeyName& name);  // reruns the requests that wait for this key
@@ -127,7 +130,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   KeyQueues<BlockedClient*> deletion_queues_;  // clients whose wait also ends when their key is deleted, by key
   std::set<WaitDeadline> deadlines_;           // when waits time out or requests run again, the soonest first
   std::set<uint64_t> ids_waiting_for_disk_;    // ids of clients that wait for an fsync of the AOF (WAITAOF)
-  std::vector<KeyName> ready_keys_;            // changed keys whose waiting clients must run again
+  std::vector<KeyName> ready_keys_;            // changed keys whose queues RunReadyRequests must look at
   std::optional<int64_t> kept_deadline_ms_;    // while a request runs again: when its wait times out; else nullopt
   bool is_running_ready_requests_ = false;     // true: RunAllReadyRequests runs; nested calls do nothing
 };

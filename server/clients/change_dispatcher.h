@@ -40,23 +40,24 @@ class KeyNotifications {  // publishes keyspace notifications (notify-keyspace-e
   // Publishes the event if notify-keyspace-events selects it. Cost: one or two comparisons if the event is not
   // selected, or if no client subscribes to channels or patterns.
   void OnEvent(int db, Bytes key, const KeyEvent& event);  // publishes the event, if the configuration selects it
-  bool WantsSubkeys() const;  // whether the configuration selects subkey events, and some client subscribes to anything
+  bool WantsSubkeys() const;  // true: subkey events are configured, and a client has a subscription
   // Publishes that the event concerned these fields of a hash, on the channels that the configuration selects. The
   // letters of event classes (`h`) have no influence.
   void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields);  // publishes the subkey events
 
  private:
-  void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // on the channel <prefix><db>__:<suffix>
+  void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // to the channel <prefix><db>__:<suffix>
 
   PubSub& pubsub_;            // delivers the notifications to the subscribers
   const Settings& settings_;  // values of the directives
   std::string channel_;       // a buffer for names of channels, reused to save allocations
 };
 
-class KeyEventListener {  // interface of a part of the server that gets all key events
+class KeyEventListener {  // interface of a part of the server that gets key events (see OnKeyEvent)
  public:
   virtual ~KeyEventListener() = default;
-  virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;  // `key` was set, expired …
+  // Called for all events except "overwritten" and "type_changed".
+  virtual void OnKeyEvent(int db, Bytes key, const KeyEvent& event) = 0;  // `key` was set, has expired, is missing …
   // Called before these databases lose all their keys, for example by FLUSHALL. OnKeyEvent is not called for these
   // keys.
   virtual void OnFlush(std::span<const int> dbs) = 0;  // called before these databases lose all their keys
@@ -64,7 +65,7 @@ class KeyEventListener {  // interface of a part of the server that gets all key
   virtual void OnSwap(int db, int other_db) = 0;  // called after SWAPDB has swapped two databases
 };
 
-struct KeyEventListeners {              // the parts of the server that get each key event, if attached
+struct KeyEventListeners {              // the parts of the server that get key events, if attached
   LateBound<KeyEventListener> journal;  // the request journal, which TEST JOURNAL turns on
   LateBound<KeyEventListener> lint;     // the checks of clients' requests, which TEST LINT turns on
 
@@ -91,12 +92,12 @@ class ChangeDispatcher final : public ChangeListener {  // passes changes of the
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}
 
   void OnChange(int db, Bytes key) override;  // a key was changed: tells MIGRATE, WATCH, blocked clients and tracking
-  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes a key event, tells the listeners
+  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes an event, and tells listeners of most
   bool WantsSubkeys() const override { return parts_.key_notifications.WantsSubkeys(); }
   void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) override {  // publishes the fields
     parts_.key_notifications.OnSubkeys(db, key, event, fields);
   }
-  void OnWake(int db, Bytes key) override;  // a consumer group was removed: reruns the clients that wait for the key
+  void OnWake(int db, Bytes key) override;  // a consumer group of the stream `key` changed: its blocked clients rerun
   void OnFlush(std::span<const int> dbs) override;  // these databases are about to lose all their keys
   void OnSwap(int db, int other_db) override;       // SWAPDB has swapped the two databases
 

@@ -24,7 +24,8 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   };
   explicit ClientFaults(const Parts& parts) : parts_(parts) {}
 
-  // Delays the request in Session::paused_request by `delay_ms`. Release(rule_id) ends the delay earlier.
+  // Delays the request in Session::paused_request, which the caller has set, by `delay_ms`. Release(rule_id) ends the
+  // delay earlier.
   void DelayRequest(Session& session, int64_t delay_ms, uint64_t rule_id);  // delays paused_request for a fault rule
   void CloseAfterOutput(Session& session);  // reads no more input; closes the client when all present output is sent
 
@@ -38,9 +39,10 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   // begins in session.out. Requires: session.fault_state exists.
   void ApplyPendingFault(Session& session, size_t reply_start);  // holds, slows, cuts or replaces the complete reply
 
+  // Release and ReleaseAll do not revert CloseAfterOutput, nor a cut (ReplyFault::Kind::kCut) that was applied.
   void Release(uint64_t rule_id);  // ends the delays and faults that the rule with this id has caused
   void ReleaseAll();               // ends the delays and faults of all rules. Cost: O(sessions)
-  void Forget(Session& session);   // drops the faults of a session that closes
+  void Forget(Session& session);   // removes the session, which closes, from dues_
 
   int64_t NextDueMs() const override {  // monotonic clock time when the next delay ends, or kNever
     return dues_.empty() ? Timers::kNever : dues_.begin()->at_ms;

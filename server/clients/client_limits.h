@@ -23,15 +23,15 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   explicit ClientLimits(const Parts& parts) : parts_(parts) {}
 
   // Closes the session if its TLS handshake takes too long, if the client is idle too long, or if its output exceeds
-  // the limit. If the session stays open, updates the statistics of its buffers and shrinks an idle input buffer.
-  // Called by the timer. Cost: O(1).
+  // the limit. If the session stays open, updates the statistics and emulated sizes of its buffers, and shrinks an idle
+  // input buffer. Called by the timer. Cost: O(1).
   void Check(Session& session, int64_t now_ms);  // the timer's check: closes the session if it is idle or over a limit
 
   // When output is checked: after a reply is written, or by the timer. The log texts differ.
   enum class Moment : uint8_t { kReply, kTimer };
   // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in. Also
-  // closes the session if a part of the output was dropped (ReplyBuffer::HasOverflowed). Must be called whenever output
-  // is queued.
+  // closes the session if a part of the output was dropped (ReplyBuffer::HasOverflowed). Never closes the link to the
+  // primary. Must be called whenever output is queued.
   bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: over it, closed
   // Returns how many bytes of memory the output of this session may hold while a command writes its reply
   // (ReplyBuffer). So a single command or EXEC cannot exceed the hard limit. The links to replicas and to the primary
@@ -50,10 +50,10 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
 
  private:
   bool EnforceHandshakeTimeout(Session& session);  // closes a client whose TLS handshake takes too long; true: closed
-  bool EnforceIdleTimeout(Session& session, int64_t now_ms);  // closes the session if it is idle too long; true: closed
-  void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // sets the emulated size (rbs of CLIENT LIST)
+  bool EnforceIdleTimeout(Session& session, int64_t now_ms);         // closes an idle ordinary client; true: closed
+  void ResizeEmulatedReplyBuffer(Session& session, int64_t now_ms);  // updates rbs and rbp of CLIENT LIST
   bool IsOverInputLimit(Session& session) const;  // true: input too long; updates unauthenticated_bytes
-  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // true: above hard limit, or soft limit too long
+  bool IsOverOutputLimit(Session& session, int64_t now_ms) const;  // true: above the limit, or output was dropped
 
   const Parts parts_;  // the objects that the constructor got
 };

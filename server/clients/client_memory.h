@@ -42,8 +42,8 @@ class ClientMemory {  // closes the largest clients when all together exceed max
   void Remeasure(Session& session, size_t running_bytes = 0);  // measures the session's memory, updates the total
   void Forget(Session& session);  // subtracts the memory of a session that closes from the total
   // Closes the largest clients until the total is below maxmemory-clients or no client is left that may be closed.
-  // Frees their buffers immediately. `running` (may be null) is the client that is about to run a request: it may be
-  // closed, but keeps its arguments. Requires: IsOver().
+  // Frees their buffers immediately, except those of a client whose own slow script runs. `running` (may be null) is
+  // the client that is about to run a request: it may be closed, but keeps its arguments. Requires: IsOver().
   void EvictClients(const Session* running);  // closes the largest clients until the total is below the limit
 
  private:
@@ -55,9 +55,9 @@ class ClientMemory {  // closes the largest clients when all together exceed max
   size_t ConfiguredLimitBytes() const;        // the limit in bytes that maxmemory-clients and maxmemory yield
   void AddToSizeClass(Session& session, int size_class);  // puts the session into classes_[size_class]
   void RemoveFromSizeClass(Session& session);             // removes the session from classes_
-  Session* FindLargestSession();                          // a session of the largest class; null: none may be closed
-  void Evict(Session& session, const Session* running);   // closes the session; if it is `running`, keeps its arguments
-  void WarnThatNoClientMayBeClosed();                     // logs it once; again only after a client was closed
+  Session* FindLargestSession();  // a session of the highest class that has any; null: none may be closed
+  void Evict(Session& session, const Session* running);  // closes the session; if it is `running`, keeps its arguments
+  void WarnThatNoClientMayBeClosed();                    // logs this, but not again until a client was closed
 
   const Parts parts_;              // the objects that the constructor got
   size_t limit_bytes_ = kNoLimit;  // limit for all clients in bytes, from maxmemory-clients

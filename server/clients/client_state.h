@@ -42,7 +42,7 @@ struct ClientIdentity {            // name and library that the client has annou
 
 // Checks a name or another text of CLIENT SETNAME, HELLO or CLIENT SETINFO. As in Redis, the text after a NUL byte is
 // neither checked nor shown.
-inline bool IsValidClientAttribute(Bytes text) {  // true: all characters are visible ASCII
+inline bool IsValidClientAttribute(Bytes text) {  // true: only visible ASCII up to the first NUL
   Bytes shown = text.substr(0, text.find('\0'));
   return std::all_of(shown.begin(), shown.end(), [](char c) { return c >= '!' && c <= '~'; });
 }
@@ -80,9 +80,9 @@ struct ClientUsage {  // statistics of one client: when it was active, its comma
   }
 
   int64_t created_ms;                     // monotonic clock time when the client connected
-  int64_t last_active_ms;                 // monotonic clock time when the client last sent bytes
-  const Command* last_command = nullptr;  // the last command that the client ran; null: none yet
-  uint64_t commands = 0;                  // number of commands that the client has run
+  int64_t last_active_ms;                 // monotonic clock time when bytes last came from, or went to, the client
+  const Command* last_command = nullptr;  // command of the last request, also if refused; null: none, or unknown
+  uint64_t commands = 0;                  // number of commands that have run, also in EXEC and scripts
   uint64_t read_events = 0;               // how often bytes arrived from the client
   uint64_t bytes_in = 0;                  // bytes received from the client
   uint64_t bytes_out = 0;                 // bytes sent to the client
@@ -142,7 +142,7 @@ struct TrackingOptions {  // CLIENT TRACKING's options: which keys to track, and
   bool no_loop = false;             // option NOLOOP: the client's own changes cause no invalidations
   uint64_t redirect = 0;            // option REDIRECT: id of the client that gets the invalidations; 0: this client
   bool redirect_lost = false;       // true: the client that `redirect` names has disconnected
-  bool has_caching_choice = false;  // true: CLIENT CACHING was sent, and concerns the next command
+  bool has_caching_choice = false;  // true: CLIENT CACHING was sent, for the next command or transaction
   std::set<std::string, std::less<>> prefixes = {};  // option PREFIX for kBroadcast; "" means all keys
 
   size_t HeldBytes() const {  // memory of the options in bytes, estimated
@@ -167,7 +167,7 @@ struct FieldSets {  // named lists of hash fields that this client made by HIMPO
 enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };
 inline constexpr size_t kTopicKinds = 3;
 
-class Subscriptions {  // what one session is subscribed to; exists after its first SUBSCRIBE
+class Subscriptions {  // what one session is subscribed to; destroyed when its last subscription ends
  public:
   explicit Subscriptions(PubSub& pubsub) : pubsub_(pubsub) {}
   // Ends all subscriptions of the session.
@@ -219,7 +219,7 @@ class OutputAccount {  // a session's output statistics; emulates Redis' reply b
   size_t emulated_buffer_bytes_ = BlockPool::kBlockBytes;  // size that Redis' reply buffer would have
   size_t peak_bytes_ = BlockPool::kBlockBytes;             // most bytes used in that buffer since peak_since_ms_
   int64_t peak_since_ms_;                                  // monotonic clock time when peak_bytes_ was last reset
-  int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // monotonic clock time when output exceeded the soft limit
+  int64_t over_soft_limit_since_ms_ = kWithinSoftLimit;    // clock time since when output exceeds the soft limit
 };
 
 class MemoryPlace {  // the class, index and size with which ClientMemory keeps a session
@@ -234,11 +234,11 @@ class MemoryPlace {  // the class, index and size with which ClientMemory keeps 
 
 struct ReplyFault {  // what TEST FAULT does to one reply: hold, slow, cut or replace it
   enum class Kind : uint8_t {
-    kHold,     // sent after `amount` ms
+    kHold,     // the reply and all later output are sent after `amount` ms
     kSilence,  // the reply and all later output are held back until Release
-    kTrickle,  // `amount` bytes per second
-    kCut,      // `amount` bytes are sent, then the connection ends
-    kReplace,  // `text` is sent instead
+    kTrickle,  // `amount` bytes of the reply are sent per second
+    kCut,      // `amount` bytes of the reply are sent, then the connection ends
+    kReplace,  // `text` is sent instead of the reply, if there is a reply
   };
   Kind kind;
   int64_t amount = 0;     // milliseconds, bytes, or bytes per second: Kind says which
@@ -254,7 +254,7 @@ struct ClientFaultState {             // active faults of one client (TEST FAULT
   int64_t delayed_until_ms = 0;       // monotonic clock time when the delayed request will run
 
   bool IsOver() const { return !pending && !is_request_delayed && gate.IsOpen(); }  // no fault is left
-  int64_t NextDueMs() const {  // monotonic clock time when the delayed request or held output is due
+  int64_t NextDueMs() const {  // clock time when the delayed request or held output is due, or OutputGate::kNever
     const int64_t output_ms = gate.NextDueMs();
     return is_request_delayed && delayed_until_ms < output_ms ? delayed_until_ms : output_ms;
   }

@@ -1,5 +1,5 @@
 // ClientSubsystem: the clients of a Node, their users, and the components that send messages to them or let them wait.
-// ClientCleanup removes a closed session from all of these.
+// ClientCleanup removes a session that closes from most of these.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@
 
 namespace respite {
 
-class ClientCleanup {  // removes a closed session from all lists that point to it
+class ClientCleanup {  // removes a session that closes from BlockedClients, PubSub, Tracking, WatchedKeys …
  public:
   struct Parts {                      // the objects that ClientCleanup uses; its constructor gets them
     BlockedClients& blocked_clients;  // clients that wait in BLPOP, WAIT …
@@ -37,14 +37,14 @@ class ClientCleanup {  // removes a closed session from all lists that point to 
   };
   explicit ClientCleanup(Parts parts) : parts_(parts) {}
 
-  void Forget(Session& session) {  // removes a closed session from all lists that point to it
+  void Forget(Session& session) {  // ends waits, subscriptions, tracking and WATCH of a session that closes
     session.subscriptions.reset();
     parts_.blocked_clients.Forget(session);
     parts_.tracking.Disable(session);
     parts_.watched_keys.Forget(session);
     parts_.client_memory.Forget(session);
   }
-  // Unwatches all keys and ends up to kMaxUnsubscribesPerTurn subscriptions of a closed session.
+  // Unwatches all keys and ends up to kMaxUnsubscribesPerTurn subscriptions of a session that will be closed.
   bool UnsubscribeSome(Session& session) {  // unwatches keys, ends up to 1000 subscriptions; true: none is left
     parts_.watched_keys.Forget(session);
     if (session.subscriptions != nullptr) session.subscriptions->UnsubscribeSome(kMaxUnsubscribesPerTurn);
@@ -69,7 +69,7 @@ struct ClientSubsystem {  // all components that deal with clients
   MigratingKeys migrating_keys;           // keys that MIGRATE is sending to another server
   BlockedClients blocked;                 // clients that wait in BLPOP, XREAD BLOCK, WAIT …
   Tracking tracking;                      // client-side caching: sends invalidations (CLIENT TRACKING)
-  KeyEventListeners key_event_listeners;  // get all key events: TEST JOURNAL and TEST LINT
+  KeyEventListeners key_event_listeners;  // get key events: TEST JOURNAL and TEST LINT
   ChangeDispatcher changes;               // passes changes of the data on to WATCH, blocked clients …
   Users users;                            // all ACL users
   AclLog acl_log;                         // the log of refused requests and failed logins (ACL LOG)
@@ -81,7 +81,7 @@ struct ClientSubsystem {  // all components that deal with clients
   ClientLimits limits;                 // closes clients that are idle, or exceed limits of input or output
   ClientMemory memory;                 // closes the largest clients above maxmemory-clients
   PushSender messages;                 // sends messages and invalidations to clients
-  ClientCleanup cleanup;               // removes a closed session from all lists
+  ClientCleanup cleanup;               // removes a session that closes from these components
   Pause pause;                         // CLIENT PAUSE, and pauses of writes by the server itself
   ClientFaults faults;                 // applies TEST FAULT to clients: delays requests and replies
   KeyRemovalRule expiry_rule;          // says whether expired keys may be removed now

@@ -11,10 +11,10 @@ namespace respite {
 
 struct DialectTraits;
 
-// Returns the description of a client in CLIENT LIST, "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0 idle=0
-// flags=N db=0 …", without a line end. `running` are the arguments of the command that the client is running; `now_ms`
-// is the monotonic clock time.
-std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in CLIENT LIST
+// Returns the description of a client in CLIENT LIST of Redis 7.2, "id=3 addr=127.0.0.1:50000 laddr=… fd=8 name= age=0
+// idle=0 flags=N db=0 …", without a line end. `running` are the arguments of the command that the client is running;
+// `now_ms` is the monotonic clock time.
+std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in CLIENT LIST (Redis 7.2)
                        std::span<const Bytes> running = {});
 // Returns the description of a client, but only with the fields that a server with these `traits` shows.
 std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in this dialect's CLIENT LIST

@@ -38,14 +38,14 @@ class Clients {  // owns the sessions of all clients, and finds them by id
     for (const auto& [id, session] : sessions_) visit(*session);
   }
 
-  size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // input of clients before login
-  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // sets the part of this session in the sum
+  size_t UnauthenticatedBytes() const { return unauthenticated_bytes_; }  // input memory of clients before their login
+  void SetUnauthenticatedBytes(Session& session, size_t bytes) {          // sets this session's part of the sum
     unauthenticated_bytes_ = unauthenticated_bytes_ - session.unauthenticated_bytes + bytes;
     session.unauthenticated_bytes = bytes;
   }
 
   template <class Visit>
-  void VisitNext(size_t count, Visit&& visit);  // calls visit(Session&) for the `count` sessions after the last one
+  void VisitNext(size_t count, Visit&& visit);  // calls visit(Session&) for `count` sessions after the last visited one
 
   void QueueFlush(Session& session) {  // FlushQueued will send the session's replies when the Turn ends
     if (session.queue_flags.is_in_flush_queue_ || session.transport == nullptr) return;
@@ -68,28 +68,28 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   bool HasUnsentMessagesFor(const Session& session) const {        // true: FlushQueued had no time for this session
     return has_unsent_messages_ && session.queue_flags.is_in_flush_queue_;
   }
-  uint64_t MessageCount() const { return message_count_; }  // number of messages, to see if a request caused any
+  uint64_t MessageCount() const { return message_count_; }  // grows with each message: shows if a request caused one
   void CountMessage() { ++message_count_; }                 // must be called when a message is published or queued
   // Sets a function that is called for each session after FlushQueued has sent its output, to measure its memory
   // (ClientMemory); null: none.
   void SetMeasureAfterFlush(std::function<void(Session&)> measure) {  // called with each flushed session; null: none
     measure_ = std::move(measure);
   }
-  void Close(Session& session);  // closes the connection now; Remove frees the session later
+  void Close(Session& session);  // closes the connection, calls the close handler; Remove frees the session later
   // Sets a function that is called when a session closes, and again when it is removed. The function must drop all
   // pointers to the session.
   void SetCloseHandler(std::function<void(Session&)> handler) {  // called when a session closes, and when it is removed
     on_close_ = std::move(handler);
   }
 
-  // Adds a session whose request waits for the end of CLIENT PAUSE. TakePaused returns these sessions in order of
-  // arrival.
-  void AddPaused(Session& session);  // adds a session whose request waits for the end of CLIENT PAUSE
-  size_t PausedCount() const { return paused_.size(); }  // number of sessions that AddPaused has added
+  // Adds a session whose request waits until no pause (CLIENT PAUSE, or Pause::PauseWrites) is active. TakePaused
+  // returns these sessions in order of arrival.
+  void AddPaused(Session& session);  // adds a session whose request waits for the end of CLIENT PAUSE or PauseWrites
+  size_t PausedCount() const { return paused_.size(); }  // sessions whose requests wait for the end of a pause
   std::vector<Session*> TakePaused();  // returns the sessions that AddPaused has added, and empties the list
 
-  // Adds a session whose blocking request has ended. At the end of the Turn, its reply is sent like a message, and its
-  // further input runs.
+  // Adds a session whose blocking request has ended, or whose delay (TEST FAULT) has ended. At the end of the Turn, its
+  // reply is sent like a message, and its further input runs. Ignores a session without a client (id 0).
   void QueueUnblocked(Session& session);  // its wait has ended; when the Turn ends, sends its reply and runs its input
   std::vector<Session*> TakeUnblocked();  // returns the sessions that QueueUnblocked has added, and empties the list
   bool HasUnblockedSessions() const { return !unblocked_.empty(); }  // TakeUnblocked returns some
@@ -108,15 +108,15 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   const User& initial_user_;                               // user of new sessions, before they log in
   uint64_t next_id_ = 1;                                   // id that the next new client will get
   uint64_t last_visited_id_ = 0;                           // id of the session that VisitNext visited last
-  size_t unauthenticated_bytes_ = 0;                       // waiting input bytes of clients that have not logged in
+  size_t unauthenticated_bytes_ = 0;                       // memory of waiting input of clients that have not logged in
   std::map<uint64_t, std::unique_ptr<Session>> sessions_;  // all sessions by id, also closing ones
   std::vector<Session*> sessions_to_flush_;                // sessions with replies to send when the Turn ends
   std::vector<Session*> with_messages_;      // sessions with messages to send when the Turn ends, after the replies
   uint64_t message_count_ = 0;               // number of calls of CountMessage
   bool has_unsent_messages_ = false;         // the last FlushQueued had no time to send all messages
   std::vector<Session*> flushing_sessions_;  // sessions whose output FlushQueued is sending now
-  std::vector<Session*> paused_;             // sessions whose requests wait for the end of CLIENT PAUSE
-  std::vector<Session*> unblocked_;          // sessions whose wait has ended, with input to run
+  std::vector<Session*> paused_;             // sessions whose requests wait for the end of a pause
+  std::vector<Session*> unblocked_;          // sessions whose wait has ended; their further input must run
   std::function<void(Session&)> measure_;    // called for a session after its output was sent; may be null
   std::function<void(Session&)> on_close_ = [](Session&) {};  // called when a session closes or is removed
 };

@@ -17,10 +17,10 @@ class Clients;
 struct CurrentExecution {             // the command that runs now, and the time; only the Executor writes it
   const Command* command = nullptr;   // the running command; null: none is running
   const Session* session = nullptr;   // session of the running command, or of the last one, which may be freed
-  std::span<const Bytes> words = {};  // arguments of the running command; the first one is its name
-  int depth = 0;                      // 0: a client's own command; more inside EXEC or a script
+  std::span<const Bytes> words = {};  // arguments of the running (or last) command; the first is its name
+  int depth = 0;                      // 0: a client's own command; more: inside EXEC, a script or a replay
   int64_t last_us = 0;                // monotonic clock time, in µs, when the Executor last read the clock
-  int64_t real_us = 0;                // monotonic real time, in µs, at the moment `last_us`
+  int64_t real_us = 0;                // the system's monotonic time, in µs, then; TEST CLOCK does not move it
   int64_t wall_base_us = 0;           // Unix time minus monotonic clock time, in µs
 
   const Session* CurrentSession() const { return command == nullptr ? nullptr : session; }  // null: no command runs
@@ -52,7 +52,8 @@ class PushSender {  // sends pub/sub messages and invalidations to clients, whic
   explicit PushSender(Parts parts) : parts_(parts) {}
 
   // Sends a message to the session. If the session is running a command, the message waits until after its reply.
-  void Push(Session& session, Bytes message);  // sends `message` now, or after the reply of the running command
+  // Closes the session if its output then exceeds the limit.
+  void Push(Session& session, Bytes message);  // queues `message`; if a command of the session runs, after its reply
 
  private:
   const Parts parts_;  // the objects that the constructor got

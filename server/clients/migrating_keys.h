@@ -1,9 +1,9 @@
 // MigratingKeys: keys that are being sent to another server (MIGRATE).
 //
-// Until the transfer of a key has succeeded or failed, requests that name the key are paused. Requests that may change
-// keys without naming them (FLUSHALL, SWAPDB, a script without keys) are also paused. So no client sees a key at both
-// servers, and no write is lost. A script with undeclared keys or a primary's stream may still change a key. MIGRATE
-// then does not delete that key here.
+// Until the transfer of a key has succeeded or failed, requests that name the key (in any database) are paused.
+// Requests that may change keys without naming them (FLUSHALL, SWAPDB, a script without keys) are also paused. So no
+// client sees a key at both servers, and no write is lost. A script with undeclared keys or a primary's stream may
+// still change a key. MIGRATE then does not delete that key here.
 #pragma once
 
 #include <cstdint>

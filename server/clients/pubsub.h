@@ -96,7 +96,7 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
 
   // Sends the message to the subscribers of the channel and of each matching pattern. A session receives the message
   // once per subscription. Cost: O(subscribers + patterns).
-  size_t Publish(Bytes channel, Bytes message);         // PUBLISH; returns the number of receivers
+  size_t Publish(Bytes channel, Bytes message);         // PUBLISH; returns how many subscriptions got the message
   size_t PublishToShard(Bytes channel, Bytes message);  // SPUBLISH; returns the number of receivers
   // A function that is called for each message to a shard channel, whether a client or another node of the cluster sent
   // it.

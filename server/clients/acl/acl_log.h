@@ -1,4 +1,5 @@
-// AclLog: the latest refused requests and failed logins (ACL LOG). Similar refusals within a minute share one entry.
+// AclLog: the latest refused requests and failed logins (ACL LOG). Similar refusals share one entry, if each comes
+// within a minute of the one before.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +16,9 @@ struct AclLogEntry {  // one entry of ACL LOG: a refused request or failed login
 
   Reason reason = Reason::kCommand;      // what was refused: command, key, channel, database or login
   Context context = Context::kTopLevel;  // whether the command came directly, in MULTI or from a script
-  std::string object = {};               // the refused command, key, channel or database; or "AUTH", "HELLO"
-  std::string username = {};             // name of the user that was refused
-  std::string client = {};               // the client's description, as CLIENT LIST shows it
+  std::string object = {};               // the refused key, channel, database or command; "AUTH", "HELLO"
+  std::string username = {};             // the user that was refused; at a login, the name that the client gave
+  std::string client = {};               // the client's line in CLIENT LIST at the last refusal
   uint64_t id = 0;                       // id of the entry; AclLog sets this field and those below
   uint64_t count = 1;                    // number of refusals that this entry counts
   int64_t created_ms = 0;                // Unix time of the first refusal
@@ -30,9 +31,9 @@ struct AclLogEntry {  // one entry of ACL LOG: a refused request or failed login
 
 class AclLog {  // the latest refused requests and failed logins, which ACL LOG shows
  public:
-  // Adds an entry. If one of the latest ten entries resembles the new one and is at most a minute old, merges the two:
-  // the new entry replaces the old one and adds its count. Keeps at most `max_entries` entries. Cost: O(entries
-  // compared), at most ten.
+  // Adds an entry. If one of the latest ten entries resembles the new one, and its last refusal is at most a minute
+  // ago, merges the two: the new entry replaces the old one and adds its count. Keeps at most `max_entries` entries.
+  // Cost: O(entries compared), at most ten.
   void Add(AclLogEntry entry, int64_t now_ms, size_t max_entries);
   void Clear() { entries_.clear(); }                                   // ACL LOG RESET: removes all entries
   const std::deque<AclLogEntry>& Entries() const { return entries_; }  // all entries, newest first

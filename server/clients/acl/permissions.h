@@ -47,11 +47,13 @@ class Permissions {  // checks whether users may run requests, and adds refusals
     return Check(session, request, context, session);
   }
 
-  // Adds a failed login to the ACL log. `command` is "AUTH" or "HELLO".
+  // Counts a failed login and adds it to the ACL log. `command` is "AUTH" or "HELLO", and `user` the name that the
+  // client gave.
   void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds a failed AUTH or HELLO to ACL LOG
 
   // Closes the sessions of `user`. The session `running`, which runs the present command, closes only after its reply;
-  // null: no command runs. The sessions' user becomes the default user, so that no session refers to `user` any more.
+  // null: no command runs. The sessions are logged out: their user becomes the default user, so that no session refers
+  // to `user` any more.
   void CloseSessionsOf(const User& user,  // closes all sessions of this user
                        const Session* running);
   // Closes those sessions of a user that have a subscription which the user's new permissions forbid. `before` is the
@@ -69,8 +71,8 @@ class Permissions {  // checks whether users may run requests, and adds refusals
                                           const Session* running);
 
  private:
-  void Note(AclLogEntry entry, const Session& client);  // counts a refusal or failed login, and adds it to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // after its reply if it is `running`
+  void Note(AclLogEntry entry, const Session& client);  // counts a refusal or failed login; adds it to the ACL log
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // if it is `running`: after its reply
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -1,4 +1,4 @@
-// Selector: one set of permissions of a user: which commands the user may run, and on which keys and channels.
+// Selector: one set of permissions of an ACL user: which commands the user may run, and on which keys and channels.
 //
 // A user has a root selector and any number of further selectors (in parentheses). A request is allowed if a single
 // selector allows all of it. Since Valkey 9.1 rules may also limit the databases. Rules have the syntax of ACL SETUSER,
@@ -49,19 +49,19 @@ class AclRequest {  // a request to check against ACL rules; finds its keys once
 
   const Command& command() const { return command_; }      // the command to check
   std::span<const Bytes> words() const { return words_; }  // all arguments; the first one is the command's name
-  DatabaseOfClient database() const { return database_; }  // the database that the client has selected
+  DatabaseOfClient database() const { return database_; }  // the client's selected database, and how many there are
   const KeyList& Keys();                                   // the keys of the request; finds them at the first call
 
  private:
   const Command& command_;           // the command to check
   std::span<const Bytes> words_;     // all arguments; the first one is the command's name
-  const DatabaseOfClient database_;  // the database that the client has selected
+  const DatabaseOfClient database_;  // the client's selected database, and how many there are
   std::optional<KeyList> keys_;      // the keys of the request; nullopt before the first call of Keys
 };
 
-// The maximum number of entries of each kind: key patterns, channel patterns and first arguments of a command in a
-// selector, and passwords and selectors of a user. Without a limit, checks could take too long, because a new entry is
-// compared with all others, and a request with all patterns.
+// The maximum number of entries of each kind: key patterns, channel patterns, databases and first arguments of a
+// command in a selector, and passwords and further selectors of a user. Without a limit, checks could take too long,
+// because a new entry is compared with all others, and a request with all patterns.
 inline constexpr size_t kMaxAclEntries = 5000;
 inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at most 5000 are possible";
 
@@ -74,11 +74,12 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   // Creates a selector without permissions. The table must outlive the selector.
   explicit Selector(const CommandTable& table);
 
-  // Applies a rule about commands, keys or channels.
+  // Applies a rule about commands, keys, channels or (Valkey 9.1) databases.
   const char* Apply(Bytes rule);  // applies one rule, such as "+get", "~a*" or "&ch*"; returns null, or the error
 
   // Returns whether this selector allows the request, or the first command, key, channel or database that it denies.
-  // Cost: O(first arguments allowed for the command), and O(patterns) for each key or channel.
+  // Does not check keys and channels of a request with a wrong number of arguments. Cost: O(first arguments allowed for
+  // the command), and O(patterns) for each key or channel.
   AclVerdict Check(AclRequest& request) const;  // whether these rules allow the request, or why not
   bool IsUnlimited() const {                    // all commands, keys, channels and databases are allowed
     return all_commands_ && all_keys_ && all_channels_ && all_databases_;
@@ -104,7 +105,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   static constexpr uint8_t kMayRead = 1;   // bit of KeyPattern::access: commands may read these keys
   static constexpr uint8_t kMayWrite = 2;  // bit of KeyPattern::access: commands may write these keys
 
-  const char* ApplyCommand(Bytes rule);  // applies "+get", "-get" or "-@write" (not +@all); returns null, or the error
+  const char* ApplyCommand(Bytes rule);        // applies "+get", "-@write" … (not ±@all); returns null, or the error
   const char* ApplyFirstArgument(Bytes name);  // applies "+select|0": `name` is "select|0"; returns null, or the error
   const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // allows keys that match `glob`; returns null, or the error
   const char* ApplyKeyAccess(Bytes rule);       // applies a rule such as "%R~a*"; returns null, or the error
@@ -116,18 +117,19 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   void RememberCommandRule(char sign, Bytes name);         // adds "+get" to command_rules_, removes older rules on GET
   std::vector<std::string> KeyRules() const;               // the rules about keys, one each: "~a*", "%R~b*"
 
-  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // the rules allow the command
+  bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // allowed, or needs no login
   // Returns the index of the argument that names a denied database. Returns 0 if the selected database is denied, or if
-  // the command uses all databases. Returns nullopt if all databases of the request are allowed.
+  // the command uses all databases. Returns nullopt if all databases of the request are allowed. Requires:
+  // !all_databases_.
   std::optional<size_t> FindDeniedDatabase(const AclRequest& request) const;  // AclVerdict::word; nullopt: all allowed
-  bool AllowsKey(Bytes key, uint16_t flags) const;         // true: allowed; KeyFlag bits say what the command does
+  bool AllowsKey(Bytes key, uint16_t flags) const;         // `flags` (KeyFlag bits): what the command does with it
   bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits
 
   const CommandTable* table_;     // all commands that the server knows
-  bool all_commands_ = false;     // every command is allowed (since +@all, none was removed)
-  bool all_keys_ = false;         // every key may be read and written
-  bool all_channels_ = false;     // every channel is allowed
-  bool all_databases_ = true;     // every database may be used
+  bool all_commands_ = false;     // true: every command is allowed (none was forbidden after +@all)
+  bool all_keys_ = false;         // true: every key may be read and written
+  bool all_channels_ = false;     // true: every channel is allowed
+  bool all_databases_ = true;     // true: every database may be used
   std::set<int> databases_;       // the allowed databases, unless all_databases_
   bool begins_with_all_ = false;  // +@all was applied later than -@all: Commands() begins with +@all
   std::vector<bool> allowed_;     // true for each allowed command; the index is Command::id

@@ -63,7 +63,7 @@ class User {  // an ACL user: its name, passwords and permissions
   const CommandTable* table_;          // all commands that the server knows
   bool is_on_ = false;                 // the rule `on`: clients may log in as this user
   bool no_password_ = false;           // the rule `nopass`: any password is right
-  bool skips_payload_checks_ = false;  // the flag skip-sanitize-payload, which has no effect here
+  bool skips_payload_checks_ = false;  // the rule skip-sanitize-payload, which is only shown here
   bool is_unlimited_ = false;          // the root selector allows every command, key, channel and database
   std::vector<Digest> passwords_;      // SHA-256 hashes of the passwords
   std::vector<Selector> selectors_;    // the user's sets of permissions; the root selector is first

@@ -59,8 +59,8 @@ class Users {  // owns all ACL users, and finds them by name
   };
   // Replaces all users by the users of an ACL file. If a line is invalid, changes nothing; the error names all invalid
   // lines. Calls `before_removal` or `before_change` for each existing user except the default user, before the
-  // replacement. If the file has no default user, the default user gets no password: requirepass does not apply with an
-  // ACL file.
+  // replacement. If the file has no default user, the default user may then do everything without a password:
+  // requirepass does not apply with an ACL file.
   Result<Done, std::string> Load(Bytes text, const std::string& path, const Replacement& replacement);
 
  private:
@@ -71,7 +71,7 @@ class Users {  // owns all ACL users, and finds them by name
     size_t number;            // number of the line, from 1
   };
 
-  User MakeUser(Bytes name) const;  // returns a new user that is off and has no permissions
+  User MakeUser(Bytes name) const;  // returns a user that is off, with at most acl-pubsub-default's permission
   User MakeDefaultUser() const;     // returns a new user that may do everything without a password
   // Parses a line of an ACL file, split into `words`. Returns the error, or an empty text.
   std::string ParseAclLine(std::span<const Bytes> words,  // adds the user of the line `words` to `into`
@@ -82,6 +82,6 @@ class Users {  // owns all ACL users, and finds them by name
   Map users_;                  // all users by name
 };
 
-bool IsValidUserName(Bytes name);  // true: the name has no blanks and no NUL bytes
+bool IsValidUserName(Bytes name);  // true: the name has no white space and no NUL bytes
 
 }  // namespace respite
