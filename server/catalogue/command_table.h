@@ -1,5 +1,6 @@
-// CommandTable: all commands of one server. The commands themselves are in a CommandSet, which all servers of the
-// process share. The table has what belongs to one server: statistics, and the names set by rename-command.
+// CommandTable: all commands of one server. The commands themselves are in a CommandSet. All servers of the process
+// that are of the same kind and emulate the same version share one CommandSet. The table has what belongs to one
+// server: statistics, and the names set by rename-command.
 //
 // A Command refers to its card, which declares its properties. It adds derived ones: the full name, the implied ACL
 // categories, and the first key, last key and step that COMMAND INFO shows.

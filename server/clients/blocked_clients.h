@@ -63,7 +63,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
 
   // Blocks the session until one of the events in `awaited`. Then the request runs again or, after the timeout,
   // `awaited.answer` writes the reply. Cost: O(k log k) for k keys, and O(log n) for n clients with a timeout.
-  void Block(Session& session, const Command& command,  // blocks the client; may run the request again
+  void Block(Session& session, const Command& command,  // blocks the client until an event or the timeout
              std::span<const Bytes> arguments, const BlockCondition& awaited);
   void Forget(Session& session) { Take(session); }  // drops the session's wait, if any, without a reply
   // Ends the wait of a session with a reply. For kTimeout the function BlockCondition::answer writes the reply, by
@@ -71,7 +71,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   void End(Session& session, UnblockReason reason);  // ends the session's wait with a reply
   // Runs the request of a blocked session again, without the checks before a command (Gates). For sessions that wait
   // for something other than keys. Requires: the session is blocked.
-  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // reruns, without checks
+  void Continue(Session& session) { Rerun(session, Progress::Stage::kBegun); }  // reruns the request, without checks
   // Ends the waits of all blocked sessions with a reply, without running their requests. Skips sessions that are
   // closing. Cost: O(sessions).
   void EndAllWaits(UnblockReason reason);  // ends every wait with a reply, and runs no requests again
@@ -88,8 +88,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   int64_t NextDueMs() const override {   // monotonic clock time of the next timeout or retry, or kNever
     return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
   }
-  std::string NextDueText()
-      const override;  // what happens at NextDueMs, also at a retry: "BLPOP of client 3 times out"
+  std::string NextDueText() const override;  // at NextDueMs, even for a retry: "BLPOP of client 3 times out"
 
   size_t ClientsWithDeadlineCount() const { return deadlines_.size(); }  // clients with a timeout or a retry
   size_t Keys() const { return queues_.Keys(); }  // number of keys that clients wait for, for INFO
@@ -117,7 +116,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   static constexpr int kMaxEndedPerTurn = 100;  // maximum number of waits that one call of RunDue ends or retries
 
   void MarkReady(int db, Bytes key, Queue& queue);  // adds a changed key with this `queue` of clients to ready_keys_
-  void MarkKeysReady(int db);  // adds the keys of `db` that exist, or whose deletion ends a wait, to ready_keys_
+  void MarkKeysReady(int db);  // adds the awaited keys of `db` that exist, or whose loss ends a wait, to ready_keys_
   void RunAllReadyRequests();  // reruns requests until ready_keys_ stays empty
   void RunRequestsOfKey(const KeyName& name);  // reruns the requests that wait for this key
   // Unblocks the session and runs its request again. Requires: the session is blocked. May close any session, including

@@ -65,7 +65,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   // send the remaining messages.
   void FlushQueued(const RealClock& real_clock);  // sends the output of queued sessions, when a Turn ends
   bool HasUnsentMessages() const { return has_unsent_messages_; }  // FlushQueued had no time to send all messages
-  bool HasUnsentMessagesFor(const Session& session) const {        // true: FlushQueued had no time for this session
+  bool HasUnsentMessagesFor(const Session& session) const {        // true: it is queued, and messages were left unsent
     return has_unsent_messages_ && session.queue_flags.is_in_flush_queue_;
   }
   uint64_t MessageCount() const { return message_count_; }  // grows with each message: shows if a request caused one

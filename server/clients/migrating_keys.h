@@ -39,9 +39,9 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
   // Returns whether the request must wait until a transfer ends. Requires: at least one key is being sent.
   bool MustPause(const Session& session, const Command& command, uint32_t flags,  // true: must wait for a transfer
                  std::span<const Bytes> arguments);
-  // Marks all keys of a script's command as changed, if the command writes. Scripts cannot be paused, so they may
-  // change a key while MIGRATE is sending the key.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // a script writes these keys
+  // Marks all keys of a command in a script or EXEC as changed, if the command writes. Scripts cannot be paused while
+  // they run, so they may change a key while MIGRATE is sending the key.
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // for nested commands
   void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
   // list.
