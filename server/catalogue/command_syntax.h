@@ -57,9 +57,9 @@ std::string_view ArgumentTypeName(ArgumentType type);  // name of the type in CO
 
 // One argument of a command. Its texts are views of the syntax line from which it was parsed.
 struct SyntaxArgument {          // one argument, as a node of a command's argument tree
-  std::string_view name;         // shown in lower case; for a pure token the token itself, unless it has another name
+  std::string_view name;         // for a pure token without a name: the token, which COMMAND DOCS shows in lower case
   std::string_view token;        // fixed word such as EX; data() is null if the argument has none
-  std::string_view display;      // display_text of COMMAND DOCS; empty: same as the name
+  std::string_view display;      // display_text of COMMAND DOCS; empty: the same as `name` there
   VersionMark since;             // version that introduced this argument; empty: as old as the command
   VersionMark deprecated_since;  // version that deprecated this argument; empty: not deprecated
   ArgumentType type = ArgumentType::kString;

@@ -41,7 +41,7 @@ class MigratingKeys {          // the keys that MIGRATE is sending to another se
                  std::span<const Bytes> arguments);
   // Marks all keys of a command in a script or EXEC as changed, if the command writes. Scripts cannot be paused while
   // they run, so they may change a key while MIGRATE is sending the key.
-  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // for nested commands
+  void NoteWrittenKeys(int db, const Command& command, std::span<const Bytes> arguments);  // EXEC, scripts: marks keys
   void AddPaused(const Session& session);  // adds a client whose request waits until a transfer ends
   // Returns the ids of the clients whose requests wait for the end of a transfer, in order of arrival, and empties the
   // list.
