@@ -16,9 +16,9 @@ struct Replica {  // what a primary knows about one of its replicas
     kAwaitsSnapshot,  // waits for its snapshot to begin
     kAwaitsEnd,       // its snapshot is being written and will be sent afterwards
     kReceives,        // its snapshot is being sent
-    kAwaitsAck,       // has received the whole snapshot; the stream begins with its acknowledgement (diskless)
+    kAwaitsAck,       // diskless: the whole snapshot was sent; the stream begins when the replica acknowledges
     kOnline,          // receives the replication stream
-    kServed,          // requested only a snapshot and has received it (REPLCONF rdb-only)
+    kServed,          // its snapshot was sent, and the connection ends: it wanted no stream (REPLCONF rdb-only)
   };
 
   State state = State::kGreets;   // how far the synchronisation with the replica has come
@@ -32,19 +32,19 @@ struct Replica {  // what a primary knows about one of its replicas
   bool speaks_psync = false;            // the replica has sent PSYNC, not SYNC, so it acknowledges
   bool wants_rdb_only = false;          // REPLCONF rdb-only: the replica wants a snapshot, but no stream
   bool wants_functions_only = false;    // REPLCONF rdb-filter-only functions: wants a snapshot without keys
-  std::string version;                  // Redis version that the replica has announced; empty: a version before 7.2
+  std::string version;  // Redis version that the replica has announced; empty: none, as before Redis 7.2
 
-  int64_t acked_offset = 0;       // replication offset up to which the replica has applied the stream
-  bool has_data = false;          // the replica has loaded its snapshot or resynchronised; before, WAIT ignores it
+  int64_t acked_offset = 0;  // replication offset up to which the replica has applied the stream
+  bool has_data = false;  // has acknowledged after its snapshot, or resynchronised partially; before, WAIT ignores it
   int64_t acked_disk_offset = 0;  // replication offset up to which the replica's append-only file is on disk
-  int64_t acked_at_ms = 0;        // when the last acknowledgement arrived (monotonic real time)
+  int64_t acked_at_ms = 0;        // when an acknowledgement last arrived, or its wait began (monotonic real time)
   int64_t waiting_since_ms = 0;   // when the replica began to wait for a snapshot (monotonic real time)
 
-  int64_t sent_offset = 0;   // replication offset up to which the stream is in the replica's output
+  int64_t sent_offset = 0;   // replication offset up to which its output has the stream; before: where that will begin
   size_t waiting_bytes = 0;  // stream bytes that the backlog keeps until the replica has its snapshot
 
   uint64_t sent_bytes = 0;      // bytes that the replica's socket had accepted at `sent_at_ms`
-  int64_t sent_at_ms = 0;       // when the timer last saw that the output was not stuck (monotonic real time)
+  int64_t sent_at_ms = 0;       // when the output was last seen not to be stuck (monotonic real time)
   uint64_t received_bytes = 0;  // bytes received from the replica until `received_at_ms`
   int64_t received_at_ms = 0;   // when the timer last saw that bytes had arrived (monotonic real time)
 

@@ -47,7 +47,7 @@ class QueueFlags {  // whether the session is in each of the queues of Clients
   friend class Clients;
 
   bool is_in_flush_queue_ = false;      // true: has output to send at the end of the turn
-  bool is_in_pause_queue_ = false;      // true: the request waits for the end of CLIENT PAUSE
+  bool is_in_pause_queue_ = false;      // true: the request waits for the end of a pause, as of CLIENT PAUSE
   bool is_in_unblocked_queue_ = false;  // true: the client's wait has ended, its further input must run
 };
 
@@ -68,7 +68,7 @@ struct Session {  // the server's state of one client
 
   bool closing = false;                // the connection was closed: no more input, commands or output
   bool close_after_reply = false;      // the connection closes as soon as all output was sent
-  bool monitor = false;                // MONITOR: the client sees all commands
+  bool monitor = false;                // MONITOR: the client is sent the commands of all clients
   bool no_evict = false;               // CLIENT NO-EVICT on: maxmemory-clients never closes this client
   bool no_touch = false;               // CLIENT NO-TOUCH on: reads by this client do not update LRU and LFU
   bool import_source = false;          // CLIENT IMPORT-SOURCE on: in import-mode the client sees expired keys
@@ -82,12 +82,12 @@ struct Session {  // the server's state of one client
   OutputAccount output_account;      // statistics of the client's output, for ClientLimits
   MemoryPlace memory_place;          // the class and index with which ClientMemory keeps this session
   size_t unauthenticated_bytes = 0;  // this session's part of Clients::UnauthenticatedBytes
-  int64_t history_offset = 0;        // replication offset when this client's last command ended, for WAIT
+  int64_t history_offset = 0;        // replication offset for which WAIT of this client waits: after its last command
   uint64_t appended_aof_bytes = 0;   // bytes appended to the AOF in total until this client's last write (WAITAOF)
   size_t unapplied_bytes = 0;        // stream bytes of a primary that were received, but not applied
 
   std::string deferred_pushes;             // messages to send after the reply of the running command
-  std::vector<size_t> redacted_arguments;  // indexes of arguments that SLOWLOG and MONITOR must not show
+  std::vector<size_t> redacted_arguments;  // indexes of the running command's secret arguments, for SLOWLOG, MONITOR …
 
   Session* caller = nullptr;  // a script's session: the session of the client that runs the script
 
@@ -102,7 +102,7 @@ struct Session {  // the server's state of one client
 
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // true: this session runs a script's commands
   Session& Caller() { return caller == nullptr ? *this : *caller; }   // of a script: its client's session; else this
-  bool IsBlocked() const {  // true: blocked, paused or delayed, so later requests wait
+  bool IsBlocked() const {  // true: blocked, paused or delayed before its request ran; later requests wait
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }

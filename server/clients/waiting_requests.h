@@ -23,11 +23,11 @@ struct WatchList;
 
 struct Progress {  // progress of a request that runs in several Turns
   enum class Stage : uint8_t {
-    kNew,
-    kAgain,  // paused by CLIENT PAUSE, or blocked: is checked again (Gates)
-    kBegun,  // partly done (Call::ContinueInNextTurn): is not checked again
+    kNew,    // has not been paused or blocked
+    kAgain,  // has waited (pause, MIGRATE, or blocked) before it ran: must pass the checks (Gates) again
+    kBegun,  // runs again without checks, after Call::ContinueInNextTurn or BlockedClients::Continue
   };
-  Stage stage = Stage::kNew;    // whether the request must pass the checks before a command (Gates)
+  Stage stage = Stage::kNew;    // kBegun: the request does not pass the checks before a command (Gates) again
   int64_t spent_us = 0;         // how long the request has run so far, in µs
   bool has_met_faults = false;  // true: TEST FAULT has seen the request, and must not change it again
 };
@@ -97,13 +97,15 @@ struct WatchList {                             // the keys that one session watc
 // the Transaction, which later transactions of the session reuse.
 class Transaction {  // a session's commands since MULTI, and its WATCHed keys
  public:
-  bool IsOpen() const { return is_open_; }                         // true: between MULTI and EXEC
+  bool IsOpen() const { return is_open_; }                         // true: after MULTI, until EXEC or DISCARD
   void Begin() { is_open_ = true; }                                // MULTI: opens the transaction
   bool HasRefusedCommand() const { return has_refused_command_; }  // true: EXEC will fail, as a command was refused
   void NoteRefusedCommand() { has_refused_command_ = is_open_; }   // a command was refused: after MULTI, EXEC will fail
-  bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // true: EXEC will return null
-  void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }        // watched key changed: EXEC will return null
-  void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }     // UNWATCH: changes until now do not matter
+  // Returns true if a watched key has changed. Then EXEC returns null or, if a command was refused, EXECABORT. EXEC
+  // also asks WatchedKeys::HasExpiredWatchedKey.
+  bool HasWatchedKeyChanged() const { return has_watched_key_changed_; }  // true: EXEC will run no commands
+  void NoteWatchedKeyChange() { has_watched_key_changed_ = true; }  // a watched key has changed: EXEC will run nothing
+  void ForgetWatchedKeyChange() { has_watched_key_changed_ = false; }  // UNWATCH: changes until now do not matter
 
   // Queues a command for EXEC, and copies its arguments. Does nothing if the transaction can no longer run. Cost:
   // O(length of the arguments).
@@ -147,7 +149,7 @@ class Transaction {  // a session's commands since MULTI, and its WATCHed keys
     return full_bytes_ + (blocks_.empty() ? 0 : blocks_.back().HeldBytes());
   }
 
-  bool is_open_ = false;                  // true: between MULTI and EXEC
+  bool is_open_ = false;                  // true: after MULTI, until EXEC or DISCARD
   bool has_refused_command_ = false;      // true: EXEC will fail, because a command was refused
   bool has_watched_key_changed_ = false;  // true: EXEC will run no commands, because a watched key has changed
   uint32_t flags_ = 0;                    // CommandFlag bits of the queued commands without `flags_of`

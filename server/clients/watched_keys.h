@@ -12,7 +12,7 @@
 
 namespace respite {
 
-class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC fail
+class WatchedKeys {  // the keys that sessions WATCH; after a change, their EXEC runs no commands
  public:
   WatchedKeys(Keyspace& keyspace, const HashKey& hash_key) : keyspace_(keyspace), queues_(hash_key) {}
 
@@ -24,22 +24,22 @@ class WatchedKeys {  // the keys that sessions WATCH; a change makes their EXEC 
   void Forget(Session& session);       // unwatches all keys of the session
   void FreeDroppedKeys(size_t count);  // frees memory of at most `count` keys that Forget has unwatched
   bool HasDroppedKeys() const { return !dropped_lists_.empty(); }           // true: FreeDroppedKeys has work
-  bool HasExpiredWatchedKey(const Session& session, int64_t now_ms) const;  // a watched key has expired by now
+  bool HasExpiredWatchedKey(const Session& session, int64_t now_ms) const;  // true: a watched key expired after WATCH
 
   // ChangeDispatcher calls OnChange, OnFlush and OnSwap to report changes of the data. ChangeListener describes these
   // events.
-  void OnChange(int db, Bytes key);  // the key has changed: EXEC will fail if the key is watched
+  void OnChange(int db, Bytes key);  // the key has changed: EXEC of clients that watch it will run no commands
   // Makes stale each transaction that watches a key of `db`, if the key existed at WATCH. Cost: O(sessions that watch
   // such keys), regardless of the number of keys.
-  void OnFlush(int db);  // called before `db` loses all keys: EXEC of clients that watch one will fail
+  void OnFlush(int db);  // called before `db` loses all keys: EXEC of clients that watch one will run nothing
   // Makes stale each transaction that watches a key of one of the databases, if the key exists in at least one of them.
   // If the key was absent or expired both before and after the swap, the transaction stays valid.
-  void OnSwap(int db, int other_db, int64_t now_ms);  // SWAPDB was run: EXEC will fail if a watched key changed
+  void OnSwap(int db, int other_db, int64_t now_ms);  // called after SWAPDB: EXEC runs nothing if watched keys changed
 
  private:
-  void MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms);  // EXEC fails where keys of `db` changed
+  void MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms);  // marks where watched keys of `db` changed
   size_t Drop(WatchList& list, size_t count);  // frees up to `count` keys; returns what is left of `count`
-  static void NoteWatchedKeyChange(const Watcher& watcher) {  // EXEC will fail, unless unwatched
+  static void NoteWatchedKeyChange(const Watcher& watcher) {  // EXEC will run nothing, unless unwatched
     if (watcher.list->transaction != nullptr) watcher.list->transaction->NoteWatchedKeyChange();
   }
   bool IsExpired(int db, Bytes key, int64_t now_ms) const {  // the key exists, but has expired

@@ -56,7 +56,7 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void Flush();  // sends the queued bytes of all links; called at the end of a turn
   // Stops sending forever. Packets that are queued now are not sent either.
   void Mute() { is_mute_ = true; }          // from now on, sends nothing
-  void Broadcast(const BusPacket& packet);  // sends to all nodes with a link, except nodes in handshake
+  void Broadcast(const BusPacket& packet);  // sends to all nodes to which a link is open, except nodes in handshake
   // Sends only to nodes for which wanted(node) returns true. Omits nodes without a link and nodes in handshake.
   void Broadcast(const BusPacket& packet, const std::function<bool(const ClusterNode&)>& wanted);  // to wanted nodes
 
@@ -80,9 +80,13 @@ class Bus final : public BusLink::Owner, public Network::Acceptor {
   void OnData(BusLink& link) override;                 // records when the node last sent anything
   void OnPacket(BusLink& link, Bytes bytes) override;  // decodes the packet, and passes it to user_
   void OnUnsent(BusLink& link) override { to_flush_.push_back(link.shared_from_this()); }  // adds the link to to_flush_
+  // Forgets a link that has ended. If this node could not connect to the other node, the other node owes a PONG from
+  // now.
   void OnClosed(BusLink& link, const std::string& reason) override;  // forgets a link that has ended
   // The functions of Network::Acceptor.
-  void OnAccepted(std::unique_ptr<Link> link) override;  // makes a BusLink for a connection of another node
+  // Makes a BusLink for a connection that another node has opened. Drops the connection if the senders of 1000 links
+  // are still unknown.
+  void OnAccepted(std::unique_ptr<Link> link) override;  // makes a BusLink, unless too many senders are unknown
 
  private:
   void SendBytes(BusLink& link, PacketType type, Bytes bytes);  // queues an encoded packet, if the link is open

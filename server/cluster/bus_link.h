@@ -46,7 +46,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
     is_open_ = false;
     node = nullptr;
   }
-  bool IsOpen() const { return is_open_; }            // true: the connection was made
+  bool IsOpen() const { return is_open_; }            // true: connected, and not closed
   Direction direction() const { return direction_; }  // kTo: this node has connected to the other; kFrom: the reverse
   // Queues an encoded packet; the next Flush sends it. Requires: the link is open.
   void Send(Bytes packet) {
@@ -69,18 +69,18 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   void OnReceived(Bytes bytes) override;             // splits the bytes into packets
   void OnEnded(const std::string& reason) override;  // tells the owner that the link has ended
 
-  ClusterNode* node;      // the node at the other end; null: not known yet
+  ClusterNode* node;      // the node at the other end; null: not known yet, or the link is closed
   const int64_t born_ms;  // when the link was made (Unix time)
 
  private:
   // Returns the IP of an address: "::1" of "[::1]:7000", "127.0.0.1" of "127.0.0.1:7000".
   static std::string IpOf(const std::string& address);
-  size_t HandleWholePackets(Bytes bytes);  // handles the whole packets at the front of `bytes`; returns their size
+  size_t HandleWholePackets(Bytes bytes);  // handles the whole packets at the front; returns their size in bytes
 
   Owner& owner_;               // the Bus, which handles the events of the link
   const Direction direction_;  // kTo: this node has connected to the other; kFrom: the reverse
   std::unique_ptr<Link> link_;
-  bool is_open_ = false;  // the connection was made: bytes can be sent
+  bool is_open_ = false;  // true: connected, and not closed: bytes can be sent
   std::string received_;  // the beginning of a packet whose rest has not arrived yet
   std::string unsent_;    // packets that the next Flush will send
 };

@@ -41,14 +41,14 @@ Bytes NameOf(PacketType type);  // the name in CLUSTER INFO, for example "ping"
 enum NodeFlag : uint16_t {
   kNodePrimary = 1,
   kNodeReplica = 2,
-  kNodePfail = 4,  // PFAIL: this node does not reach it
-  kNodeFail = 8,   // FAIL: a majority of the primaries does not reach it
+  kNodePfail = 4,  // PFAIL: this node (in a packet: its sender) does not reach the node with this flag
+  kNodeFail = 8,   // FAIL: a majority of the primaries did not reach the node
   kNodeMyself = 16,
   kNodeHandshake = 32,    // the node has not answered yet, so its id is a random placeholder
   kNodeNoAddress = 64,    // the node's address is not known
   kNodeMeet = 128,        // the first packet to it must be a MEET
-  kNodeMigrateTo = 256,   // this primary must have a replica, so another one's replica may move to it
-  kNodeNoFailover = 512,  // this replica must not replace its primary
+  kNodeMigrateTo = 256,   // this primary should have a replica, so a replica of another primary may move to it
+  kNodeNoFailover = 512,  // this replica does not replace a failed primary by itself, only by CLUSTER FAILOVER
 };
 
 struct PacketHeader {  // the beginning of every packet: what the sender says of itself
@@ -58,7 +58,7 @@ struct PacketHeader {  // the beginning of every packet: what the sender says of
   static constexpr uint8_t kHasExtensions = 4;  // PingExtensions follow the gossip entries of this packet
 
   PacketType type = PacketType::kPing;
-  uint16_t port = 0;
+  uint16_t port = 0;           // the sender's port for clients: TLS with tls-cluster, else TCP
   uint16_t other_port = 0;     // the sender's TLS port if `port` is TCP, and the reverse; 0: none
   uint16_t bus_port = 0;       // port of the sender's cluster bus
   uint16_t flags = 0;          // NodeFlag bits
@@ -68,7 +68,7 @@ struct PacketHeader {  // the beginning of every packet: what the sender says of
   NodeId sender;               // id of the node that sent the packet; null only in broken packets
   SlotSet slots;               // slots of the sender or, if it is a replica, of its primary
   NodeId primary;              // id of the sender's primary; null if the sender is a primary
-  std::string ip;              // IP of the sender; empty: that of the connection
+  std::string ip;              // cluster-announce-ip of the sender; empty: the IP of the connection is used
   bool is_cluster_ok = false;  // cluster_state of the sender is "ok": it serves requests
   uint8_t message_flags = 0;   // bits: kPaused, kForcesVote, kHasExtensions
 };
@@ -78,7 +78,7 @@ struct GossipEntry {  // what the sender of a packet knows of one other node
   uint32_t ping_sent_s = 0;      // when the node was sent the PING that it has not answered (Unix time); 0: none
   uint32_t pong_received_s = 0;  // when the last PONG of the node arrived (Unix time)
   std::string ip;
-  uint16_t port = 0;
+  uint16_t port = 0;        // the node's port for clients: TLS if the sender has tls-cluster, else TCP
   uint16_t bus_port = 0;    // the node's port of the cluster bus
   uint16_t flags = 0;       // NodeFlag bits of the node
   uint16_t other_port = 0;  // the node's TLS port if `port` is TCP, and the reverse; 0: none

@@ -46,38 +46,40 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void ConnectToAll();                 // connects to all nodes without a link, as the next tick would
   bool IsConnectedToAllNodes() const;  // true: a link to each node with a known address is open
   void Tick();                         // does the periodic work; called ten times a second
-  void EndTurn();                      // saves nodes.conf, sends queued packets, tells the host of a new topology
-  void SaveAndSend();                  // saves nodes.conf and sends queued packets, but does not call the host
-  void ReadSettings();                 // applies directives that this node announces, such as its address
+  void EndTurn();                      // as SaveAndSend; then tells the host if clients can learn of changes
+  void SaveAndSend();                  // decides cluster_state if asked, saves nodes.conf if changed, sends packets
+  void ReadSettings();                 // applies what directives say of this node, such as its address
 
   // --- Commands of operators (CLUSTER …). The caller has checked that the command is allowed now.
 
-  bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // CLUSTER MEET; false: invalid
+  bool Meet(const NodeAddress& address) { return gossip_.MeetNode(address); }  // CLUSTER MEET; false: bad address
   void Forget(ClusterNode& node);        // CLUSTER FORGET: removes the node, and ignores its id for a while
-  bool HasForgotten(const NodeId& id) {  // whether CLUSTER FORGET has removed this id recently
+  bool HasForgotten(const NodeId& id) {  // CLUSTER FORGET, here or elsewhere, removed this id recently
     return gossip_.IsForgotten(id);
   }
-  void Replicate(ClusterNode& primary);         // CLUSTER REPLICATE: makes this node a replica of `primary`
-  void AddSlots(const SlotSet& slots);          // CLUSTER ADDSLOTS: makes this node the owner of the slots
-  void DeleteSlots(const SlotSet& slots);       // CLUSTER DELSLOTS: leaves the slots without an owner
+  void Replicate(ClusterNode& primary);    // CLUSTER REPLICATE: makes this node a replica of `primary`
+  void AddSlots(const SlotSet& slots);     // CLUSTER ADDSLOTS: makes this node the owner; ends their imports
+  void DeleteSlots(const SlotSet& slots);  // CLUSTER DELSLOTS: leaves the slots without an owner
+  // Makes `owner` the owner of the slot. If this node imported the slot, it takes a new epoch and tells all nodes. If
+  // this node has given away its last slot, it becomes a replica of `owner` (cluster-allow-replica-migration).
   void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: makes `owner` the owner of the slot
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
-  void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: makes this replica replace its primary
+  void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
   // Claims slots that another node owns, after their keys were moved to this node.
-  uint64_t TakeSlots(const SlotSet& slots);  // gives the slots to this node, with a new epoch; returns the epoch
+  uint64_t TakeSlots(const SlotSet& slots);  // owns the slots, with the largest epoch; returns the epoch
   // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Later, the node
   // also claims the slots on the bus, with the epoch `epoch`. If this node does not know node `id`, the slots get no
   // owner for now, and their keys are deleted here.
   void ReceiveTakeover(const NodeId& id, uint64_t epoch, const SlotSet& taken);  // records that node `id` owns `taken`
   enum class ResetMode : uint8_t { kSoft, kHard };
-  void Reset(ResetMode mode);  // CLUSTER RESET: forgets nodes and slots, a replica also its keys; kHard: new id
+  void Reset(ResetMode mode);  // CLUSTER RESET: leaves the cluster; a replica loses its keys; kHard: new id
   bool BumpEpoch() { return claims_.BumpEpoch(); }  // CLUSTER BUMPEPOCH: takes the next epoch; false: has the largest
   void SetEpoch(uint64_t epoch);                    // CLUSTER SET-CONFIG-EPOCH: sets this new node's epoch
-  int CountFailureReports(ClusterNode& node) {      // number of primaries that recently reported `node` as down
+  int CountFailureReports(ClusterNode& node) {      // how many primaries recently reported `node` as down
     return failure_detector_.CountReports(node);
   }
-  void SaveNow();                                               // saves nodes.conf, if a change requested this
-  void Publish(PacketType type, Bytes channel, Bytes message);  // sends PUBLISH to all nodes, SPUBLISH to its shard
+  void SaveNow();                                               // saves nodes.conf, if RequestSave was called
+  void Publish(PacketType type, Bytes channel, Bytes message);  // PUBLISH: sends to all nodes; SPUBLISH: to this shard
 
   ClusterView& view() { return *view_; }
   const ClusterView& view() const { return *view_; }
@@ -114,8 +116,8 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // After null, the caller must ignore the rest of the packet.
   ClusterNode* EndHandshake(ClusterNode& node,  // sets node's id, returns `node`; null: ignore the rest
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
-  void RecordPong(ClusterNode& node);  // records that the node has answered a PING now; clears PFAIL, and perhaps FAIL
-  void UpdateAddress(ClusterNode& node, const BusLink& link,  // records the node's address if it has changed
+  void RecordPong(ClusterNode& node);  // the node has answered now: it owes no PONG; clears PFAIL, and perhaps FAIL
+  void UpdateAddress(ClusterNode& node, const BusLink& link,  // takes over a changed address, and reconnects
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
   // Called for each packet in which this node's primary claims to be a replica of this node. When the primary has
@@ -148,8 +150,8 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   int64_t tick_count_ = 0;                   // how many times Tick was called
   int64_t primary_follows_me_since_ms_ = 0;  // since when the primary claims to follow this node (Unix time); 0: no
   uint64_t reported_view_version_ = 0;       // version of the ClusterView at the last OnTopologyChanged
-  NodeId announced_primary_;                 // id of this node's primary that other nodes were last told; null: none
-  int64_t primary_announced_at_ms_ = 0;      // when a new announced_primary_ was last told (Unix time)
+  NodeId announced_primary_;             // primary of this node at the start or in the last announcement; null: none
+  int64_t primary_announced_at_ms_ = 0;  // when a new primary was last announced to all nodes (Unix time)
 };
 
 }  // namespace respite

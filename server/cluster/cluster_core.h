@@ -44,7 +44,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
   virtual bool IsLinked() const = 0;                    // true: this replica receives its primary's stream now
-  virtual int64_t DataAgeMs() const = 0;                // ms since this replica last received its primary's stream
+  virtual int64_t DataAgeMs() const = 0;                // age of this replica's data in ms: since input or link loss
   virtual bool HasWholeData() const = 0;                // false: data is incomplete, this replica must not be elected
   virtual void Follow(const std::string& ip, int port,  // makes this server a replica of ip:port
                       History::Owner owner) = 0;
@@ -58,7 +58,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // node owns or imports the slot in `view` at that time.
   virtual void DeleteKeysInSlot(int slot,  // deletes its keys, unless this node owns or imports the slot
                                 const ClusterView& view) = 0;
-  virtual void DeleteAllKeys() = 0;  // deletes the keys of all databases
+  virtual void DeleteAllKeys() = 0;  // deletes all keys, and begins a new replication history
   // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. During a load or a
   // slow script, the bus is served, but the data must not change, so the task runs afterwards.
   virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;  // now, or after a load or slow script

@@ -34,7 +34,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   // Creates the cluster node from `nodes_text`, the content of nodes.conf. From now on, requests for slots of other
   // nodes are refused. Returns the error if `nodes_text` is invalid. Requires: ReadNodesFile has succeeded; the server
   // listens for clients.
-  std::optional<std::string> OpenWith(const std::string& nodes_text,  // becomes the node in nodes_text; or error
+  std::optional<std::string> OpenWith(const std::string& nodes_text,  // creates the cluster node; or returns the error
                                       NodesFileTrust belief);
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
   // Returns the error if one of the two failed.
@@ -60,7 +60,7 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
 
  private:
   void SetReplicaofFromNodesFile();  // before loading: sets `replicaof` to this node's primary in nodes.conf
-  void ClaimSlotsOfLoadedKeys();     // makes this node the owner of slots that have loaded keys but no owner
+  void ClaimSlotsOfLoadedKeys();     // claims slots with loaded keys and no owner; imports those of others
   void RedirectBlockedClients();     // redirects blocked clients whose keys are now in slots of other nodes
   // Ends subscriptions to shard channels in slots whose owner has changed, even if the new owner is in this shard, and
   // tells the clients. As in Redis, the clients must subscribe again.

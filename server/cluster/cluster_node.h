@@ -29,14 +29,14 @@ struct NodeAddress {  // where a node listens; a port is 0 if there is none
 enum class IpFamily : uint8_t { kIpv4, kIpv6 };
 
 struct ClusterNode {      // what this server knows of one node of the cluster, itself included
-  struct FailureReport {  // a primary has reported that it does not reach the node
+  struct FailureReport {  // one primary has reported that it does not reach the node
     NodeId reporter;      // the primary that does not reach the node
-    int64_t at_ms;        // when the primary reported it (Unix time)
+    int64_t at_ms;        // when the primary last reported it (Unix time)
   };
 
   NodeId id;
   NodeId shard;                        // id of the node's shard
-  bool is_shard_known = false;         // false: `shard` is random until the node announces it
+  bool is_shard_known = false;         // false: the node has not announced `shard`: it is random or the primary's
   uint16_t flags = 0;                  // NodeFlag bits
   NodeAddress address;                 // where the node listens
   std::string hostname;                // cluster-announce-hostname of the node
@@ -49,15 +49,15 @@ struct ClusterNode {      // what this server knows of one node of the cluster, 
   int slot_count = 0;                  // number of slots that the node owns; maintained by ClusterView
 
   int64_t born_ms = 0;                 // when this server added the node, or started (Unix time)
-  int64_t ping_sent_ms = 0;            // when the node was sent the PING that it has not answered (Unix time); 0: none
-  int64_t pong_received_ms = 0;        // when the node's last PONG arrived (Unix time)
+  int64_t ping_sent_ms = 0;            // since when the node owes a PONG, or no link can be made (Unix time); 0: no
+  int64_t pong_received_ms = 0;        // when the node last sent a PONG, to this or another node (Unix time)
   int64_t data_received_ms = 0;        // when anything last arrived from the node (Unix time)
-  int64_t failed_at_ms = 0;            // when the node became FAIL (Unix time)
+  int64_t failed_at_ms = 0;            // when the node became FAIL, or this server started with FAIL (Unix time)
   int64_t voted_at_ms = 0;             // when this server last voted for a replica of this primary (Unix time)
-  int64_t orphaned_at_ms = 0;          // when this primary was found without working replicas (Unix time); 0: has some
+  int64_t orphaned_at_ms = 0;          // since when this primary IsOrphaned (ReplicaMigration; Unix time); 0: is not
   int64_t offset = 0;                  // replication offset that the node last reported
   int64_t offset_at_ms = 0;            // when the node reported `offset` (Unix time)
-  uint64_t gossiped_in = 0;            // composed_packet_count_ of the last gossip that described the node
+  uint64_t gossiped_in = 0;            // Gossip::composed_packet_count_ when the node was last chosen at random
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
   // The two links between this server and the node, which Bus maintains.

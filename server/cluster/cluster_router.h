@@ -22,9 +22,9 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
   };
   explicit ClusterRouter(const Parts& parts) : parts_(parts) {}
 
-  void Check(const Request& request) const override;  // throws MOVED, ASK or another Refusal if not served here
+  void Check(const Request& request) const override;  // throws MOVED or another Refusal if not served; updates ASKING
   std::optional<int> CheckInScript(const Request& request) const override;  // the keys' slot; throws if not served here
-  std::optional<int> SlotOf(const Command& command,  // the slot of the keys in the arguments; nothing: no keys
+  std::optional<int> SlotOf(const Command& command,  // the slot of the first key or shard channel; nothing: no keys
                             std::span<const Bytes> arguments) const override;
 
   bool IsServedHere(const Request& request) const;  // whether this node serves all keys of the request
@@ -34,21 +34,21 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
   // they have connected.
   std::optional<std::string> EndpointFor(const Session& session,  // IP or host name of `node` that the client is told
                                          const ClusterNode& node) const;
-  static const std::string& IpFor(const Session& session,  // IP of the node: IPv4 for a client with IPv4, else IPv6
+  static const std::string& IpFor(const Session& session,  // `node`'s IP for clients with IPv4 or IPv6, as it announces
                                   const ClusterNode& node);
   static int PortFor(const Session& session, const ClusterNode& node);  // `node`'s port for this client: TCP or TLS
 
  private:
   struct RequestedKeys {  // the keys of one request, or of a transaction: their slot, and what else matters for routing
     int db = 0;
-    int slot = -1;                     // the slot of the first key; -1: no keys
-    Bytes first_key = {};              // the first key of the request
+    int slot = -1;                     // the slot of the first key or channel; -1: none
+    Bytes first_key = {};              // the first key or channel of the request
     bool has_different_keys = false;   // the request names at least two different keys
     bool are_not_keys = false;         // the slot comes from arguments that are not keys but, for example, channels
     bool is_channel = false;           // the request names channels of sharded pub/sub
     bool crosses_slots = false;        // the keys are in several slots
     bool uses_other_db = false;        // MOVE, or COPY with DB: gets TRYAGAIN while the slot moves
-    const SlotSet* imports = nullptr;  // slots that this session sends to this node; null: none
+    const SlotSet* imports = nullptr;  // slots that this session, a node, sends here; null: an ordinary client
     bool has_keys_outside_imports = false;  // some keys are in slots that `imports` does not contain
     int missing_count = 0;                  // keys that do not exist here; counted only while their slot moves
     int existing_count = 0;                 // keys that exist here; counted only while their slot moves
@@ -57,10 +57,10 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
   struct Route {                        // the decision where a request is served
     Verdict verdict = Verdict::kHere;   // served here, redirected to `node`, or refused
     const ClusterNode* node = nullptr;  // the node to which kAsk and kMoved redirect
-    int slot = -1;
+    int slot = -1;                      // the slot of the keys; -1: no keys
   };
 
-  bool IsServedByFastPath(const Request& request) const;  // true: one key, in a slot of this node, and no slot moves
+  bool IsServedByFastPath(const Request& request) const;  // true: one key, in a slot of this node; no slot moves; is_ok
   Route Find(const Request& request) const;
   void AddKeysOf(RequestedKeys& requested_keys,  // adds all keys and channels of `command`
                  const Command& command, std::span<const Bytes> arguments) const;

@@ -32,10 +32,11 @@ class Election {  // requests and counts the votes by which a replica replaces i
   explicit Election(const Parts& parts) : parts_(parts) {}
 
   // Takes the next step of an election, if one is needed. Called by the timer, and after each vote.
-  void Continue();  // takes the next step of an election, if one is needed
-  void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts the vote of a primary
-  // Replaces the primary without asking for votes. Logs a warning if this replica does not have all data.
-  void TakeOver();                            // promotes this replica without asking for votes
+  void Continue();  // if an election is needed: schedules, requests votes, or wins
+  void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts a requested vote
+  // Promotes this replica, which takes the slots of its primary. Does not check votes. Does nothing on a primary. Logs
+  // a warning if this replica does not have all data.
+  void TakeOver();                            // promotes this replica now; takes its primary's slots
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
   void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // votes for the candidate, or refuses
@@ -50,7 +51,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // "nofailover".
   int Rank() const;
   void UpdateRankAndDelay();  // waits longer for the vote request if more replicas have more data now
-  void RequestVotes();        // asks all primaries for their votes, in a new epoch
+  void RequestVotes();        // asks all nodes for votes, in a new epoch; only primaries vote
   void Win();
   void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet; the same reason once per 10 s
   int64_t VoteTimeoutMs() const;        // for how long this replica waits for votes

@@ -17,20 +17,22 @@ class FailureDetector {  // decides which nodes are PFAIL or FAIL
   };
   explicit FailureDetector(const Parts& parts) : parts_(parts) {}
 
-  void AddFailureReport(ClusterNode& node,  // records that `reporter` does not reach the node
+  void AddFailureReport(ClusterNode& node,  // `reporter` does not reach the node, which may become FAIL
                         const ClusterNode& reporter);
   void WithdrawFailureReport(ClusterNode& node,  // removes the report of `reporter`, which reaches the node again
                              const ClusterNode& reporter);
   int CountReports(ClusterNode& node);  // number of recent reports that the node is down; removes expired reports
 
-  void MarkPfailIfSilent(ClusterNode& node);     // sets PFAIL if the node has not answered for cluster-node-timeout
-  void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL; also FAIL, unless a replica may have replaced the node
+  void MarkPfailIfSilent(ClusterNode& node);  // sets PFAIL if silent since an unanswered PING; counts PFAIL
+  // Called when the node has answered. Clears PFAIL. Clears FAIL, unless the node is a primary with slots that became
+  // FAIL less than two node timeouts ago, because a replica may just replace that primary.
+  void ClearFailureOnAnswer(ClusterNode& node);  // clears PFAIL; clears FAIL, at a primary with slots only later
   void HandleFailPacket(const NodeId& id, const ClusterNode& reporter);  // handles a FAIL packet: marks node `id` FAIL
   int pfail_count() const { return pfail_count_; }  // how many nodes the last round of the timer found PFAIL
   void ResetPfailCount() { pfail_count_ = 0; }      // sets pfail_count to 0, at the start of a round
 
  private:
-  void MarkFailedIfMajority(ClusterNode& node);  // marks the node FAIL if most primaries report it, and tells all nodes
+  void MarkFailedIfMajority(ClusterNode& node);  // sets FAIL if PFAIL here and for most primaries; tells all nodes
   void MarkFailed(ClusterNode& node);            // records that the node is FAIL, and no longer PFAIL
   void ClearFailFlag(ClusterNode& node);         // clears FAIL, because the node is reachable again
 

@@ -24,12 +24,12 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
   bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET: begins a handshake; false: invalid address
-  void BeginHandshakeAfterMeet(const NodeAddress& address);  // begins a handshake, unless too many are under way
+  void BeginHandshakeAfterMeet(const NodeAddress& address);  // a MEET came from this address: begins a handshake
   // Begins a handshake: adds the node at this address, whose id is not known yet, with a random id. Returns null if a
   // handshake with this address is under way.
   ClusterNode* BeginHandshake(const NodeAddress& address,  // adds the unknown node; null: one is under way
                               uint16_t more_flags);
-  void EndLateHandshakes();  // gives up handshakes that take too long; called by the timer
+  void EndLateHandshakes();  // removes nodes whose handshake takes too long, and expired forgotten ids
 
   // Makes a PING, PONG or MEET for `receiver`, which also describes some other nodes.
   BusPacket ComposePing(PacketType type, const ClusterNode* receiver);  // makes a packet with gossip for `receiver`
@@ -40,13 +40,15 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   void BroadcastPong(To whom);  // sends a PONG to all nodes, or to the replicas of the same primary
   void AnnounceMyself();        // sends all nodes a PONG about this node only
 
-  void Receive(ClusterNode& sender, const BusPacket& packet);                   // applies a received PING, PONG or MEET
-  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // records the sender's names and IPs
+  void Receive(ClusterNode& sender, const BusPacket& packet);  // applies a received PING, PONG or MEET
+  // Records the names, client addresses and shard of the sender. Forgets nodes that the sender has forgotten, except
+  // the primary of this node.
+  void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // applies what the sender announces
 
   // --- Forgetting.
 
   void Forget(ClusterNode& node, int64_t for_ms);  // removes the node, and ignores its id for `for_ms` milliseconds
-  bool IsForgotten(const NodeId& id);              // whether CLUSTER FORGET has removed this id recently
+  bool IsForgotten(const NodeId& id);              // CLUSTER FORGET, here or elsewhere, has removed this id recently
   void Remove(ClusterNode& node);                  // removes the node from the view, and closes its links
 
  private:

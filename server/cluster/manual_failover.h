@@ -3,7 +3,7 @@
 //   replica  MFSTART ─────────────►  primary   pauses writes, and reports its offset with the flag "paused"
 //   replica  has this data, and requests votes (Election) with the flag "force", although the primary works
 //
-// The failover ends after cluster-manual-failover-timeout in any case.
+// The failover ends after cluster-manual-failover-timeout in any case, on the primary half a second later.
 #pragma once
 
 #include <cstdint>

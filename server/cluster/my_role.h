@@ -12,14 +12,13 @@ class MyRole {  // changes the role of this cluster node: primary or replica
  public:
   explicit MyRole(const ClusterCore& core) : core_(core) {}
 
-  // Sets the handler that is called after each change of role.
-  void SetRoleChangeHandler(std::function<void()> handler) {  // `handler` is called after each change of role
+  void SetRoleChangeHandler(std::function<void()> handler) {  // called after each Follow and promotion
     on_change_ = std::move(handler);
   }
 
   void Follow(ClusterNode& primary);  // makes this node a replica of `primary`, which is another node
   void Promote();                     // makes this node a primary
-  void ReconnectToPrimary() {         // connects again, to the current address of the primary
+  void ReconnectToPrimary() {         // connects to the primary's current address, if it has changed
     ConnectToPrimary(History::Owner::kSame);
   }
 
@@ -27,7 +26,7 @@ class MyRole {  // changes the role of this cluster node: primary or replica
   void ConnectToPrimary(History::Owner owner);  // starts replication; kSame: the data here is of the primary's history
 
   const ClusterCore& core_;
-  std::function<void()> on_change_;  // runs after each change of role
+  std::function<void()> on_change_;  // runs after each Follow and each promotion
 };
 
 }  // namespace respite

@@ -5,7 +5,8 @@
 //
 // The address is `<ip>:<port>@<bus port>[,<hostname>[,<name>=<value>]…]`. The line `vars` and the pairs
 // `<name>=<value>` are only in nodes.conf.
-// Slots are `5`, `0-5460`, `[7->-<id>]` while slot 7 migrates to that node, `[7-<-<id>]` while it is imported from it.
+// Slots are `5`, `0-5460`, `[7->-<id>]` while slot 7 migrates to node `<id>`, and `[7-<-<id>]` while slot 7 is imported
+// from node `<id>`.
 #pragma once
 
 #include <memory>
@@ -33,7 +34,8 @@ struct NodesFormat {  // how the lines for nodes are written
 };
 std::string NodeLine(const ClusterView& view, const ClusterNode& node, NodesFormat format);  // the line of one node
 // Returns the lines for all nodes except those that have one of the flags `without_flags`. Cost: O(nodes + slots).
-std::string NodesText(const ClusterView& view, NodesFormat format, uint16_t without_flags);  // one line for each node
+std::string NodesText(const ClusterView& view, NodesFormat format,  // one line for each node without these flags
+                      uint16_t without_flags);
 std::string NodesFileText(const ClusterView& view, PortChoice port);  // the content of nodes.conf
 
 // Parses the content of nodes.conf. Draws random shard ids for nodes without one. Fails with the reason.

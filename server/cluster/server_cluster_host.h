@@ -22,17 +22,17 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
 
   // The functions of ClusterHost.
   int64_t Offset() const override;     // replication offset of this server
-  int64_t DataAgeMs() const override;  // time since this replica last received its primary's stream; huge: never
-  bool IsLinked() const override;      // this replica receives its primary's stream
+  int64_t DataAgeMs() const override;  // age of this replica's data in ms: since input or link loss; huge: never
+  bool IsLinked() const override;      // true: this replica receives its primary's stream now
   bool HasWholeData() const override;  // the data is complete; false: this replica must not be elected
   void Follow(const std::string& ip, int port,  // makes this server a replica of that server
               History::Owner owner) override;
-  void Promote() override;                                             // makes this server a primary
-  bool HasKeysInSlot(int slot) const override;                         // whether any database has a key of this slot
-  bool HasKeys() const override;                                       // whether any database has a key
-  void DeleteKeysInSlot(int slot, const ClusterView& view) override;   // at once, or after a load or slow script
-  void DeleteAllKeys() override;                                       // deletes the keys of all databases
-  void RunNowOrAfterLongTask(std::function<void()> task) override;     // waits for a load or slow script under way
+  void Promote() override;                                            // makes this server a primary
+  bool HasKeysInSlot(int slot) const override;                        // whether any database has a key of this slot
+  bool HasKeys() const override;                                      // whether any database has a key
+  void DeleteKeysInSlot(int slot, const ClusterView& view) override;  // at once, or after a load or slow script
+  void DeleteAllKeys() override;  // deletes all keys; begins a new replication history
+  void RunNowOrAfterLongTask(std::function<void()> task) override;     // now, or after a load or slow script
   void PauseWrites() override;                                         // keeps clients from writing until ResumeWrites
   void ResumeWrites() override;                                        // lets clients write again, after PauseWrites
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes to this server's clients
@@ -54,8 +54,8 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   IoError SyncRename();                   // syncs the folder, so that a crash does not undo the rename of nodes.conf
   bool StopServerOnError(IoError error);  // if `error` is an error, ends the server and returns false
 
-  const Services& services_;  // the other parts of this server
-  std::unique_ptr<File> lock_;
+  const Services& services_;              // the other parts of this server
+  std::unique_ptr<File> lock_;            // the lock on nodes.conf; null: OpenNodesFile was not called
   bool has_topology_changed_ = false;     // OnTopologyChanged was called since TakeTopologyChange
   bool is_rename_unsynced_ = false;       // true: the rename of nodes.conf may not be on disk yet
   int64_t first_unsynced_rename_ms_ = 0;  // when nodes.conf was first replaced since its folder was synced (real time)

@@ -20,8 +20,8 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   };
   explicit SlotClaims(const Parts& parts) : parts_(parts) {}
 
-  void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // handles the sender's claim to its slots
-  void ApplyUpdate(const UpdateBody& update);  // handles UPDATE: another node owns slots that this node has claimed
+  void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // gives the sender slots that it claims and wins
+  void ApplyUpdate(const UpdateBody& update);  // gives slots to the node that UPDATE names, if its epoch is newer
 
   bool BumpEpoch();  // takes a new largest epoch without an election; false: has it already
 

@@ -33,10 +33,11 @@ class SlotStats final : public CallObserver, public Journal {  // the counters o
   // Resets the counts of slots of other shards, so that they start from 0 if the slots come to this shard. Cost:
   // O(slots), if anything was counted.
   void ResetSlotsOfOtherShards(ClusterView& view);  // sets the counters of slots of other shards to 0
+  // Returns the counters of a slot. If nothing was counted, all are 0.
   Counters Of(int slot) const { return counters_.empty() ? Counters{} : counters_[static_cast<size_t>(slot)]; }
 
   // The functions of CallObserver and Journal.
-  void OnCall(const FinishedCall& call) override;      // adds the costs of the call to its slot
+  void OnCall(const FinishedCall& call) override;      // adds the costs of a client's call to its slot
   void Append(const PropagatedGroup& group) override;  // adds the bytes that the call sends to replicas
 
  private:

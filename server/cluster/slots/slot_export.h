@@ -54,7 +54,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   // The functions of Link::User.
   void OnConnected() override;                       // sends the first requests to the target
   void OnReceived(Bytes bytes) override;             // handles answers of the target
-  void OnEnded(const std::string& reason) override;  // the link to the target has ended
+  void OnEnded(const std::string& reason) override;  // fails the export, unless TAKEOVER was sent
 
  private:
   enum class Request : uint8_t { kAuth, kEstablish, kSnapshotEof, kAck, kPaused, kTakeOver };
@@ -69,34 +69,34 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void HandleAnswer(Bytes line);                           // handles a reply of the target, which is one line
   void HandlePositiveAnswer(Request request, Bytes line);  // handles a reply "+…"; `line` is without the "+"
 
-  void Fork();
+  void Fork();                                 // starts the child that writes the snapshot, unless another child runs
   bool WriteSnapshot(ChildReporter& reporter,  // in the child: writes the keys as commands, then `eof`
                      Bytes eof) const;
   void ForwardSnapshotBytes(Bytes bytes);  // sends bytes of the child to the target
-  void HandlePipeEnd(bool is_whole);       // all snapshot bytes were read; false: the child has failed
+  void HandlePipeEnd(bool is_whole);       // all bytes were read; is_whole false: the snapshot is incomplete
 
   void SendChanges();            // sends the changes since the fork that were not sent yet
-  void PauseWritesIfCaughtUp();  // pauses writes if little is left to send; else requests an ACK
+  void PauseWritesIfCaughtUp();  // if no answer is missing: pauses writes if little is left, else requests an ACK
   void RequestAck();             // sends CLUSTER SYNCSLOTS ACK
-  void PauseWrites();            // pauses writes of clients, and tells the target
+  void PauseWrites();            // pauses writes and tells the target; does nothing during another pause
   // The node that owns the exported slots, as far as this node knows.
-  enum class Owner : uint8_t { kThisNode, kTarget, kOthers };
-  Owner FindOwner() const;  // the owner of the exported slots
-  bool CheckOwnership();    // false: this node lost the slots or forgot the target, and the export has ended
+  enum class Owner : uint8_t { kThisNode, kTarget, kOthers };  // kOthers: another node, several nodes or none
+  Owner FindOwner() const;                                     // the owner of the exported slots
+  bool CheckOwnership();  // false: this node lost the slots or forgot the target, and the export has ended
   void HandleTakeoverReply(Bytes line);  // reads "OK <epoch>", the reply to TAKEOVER
 
   const Services& services_;  // the other parts of this server
   const std::shared_ptr<SlotJob> job_;
   std::unique_ptr<Link> link_;
   std::string line_;                         // the beginning of an incomplete answer
-  std::deque<Request> unanswered_requests_;  // requests that the target has not answered yet
+  std::deque<Request> unanswered_requests_;  // requests to be answered; also kSnapshotEof, which the child writes
   std::optional<SnapshotPipe> pipe_;
   std::optional<SlotChanges> changes_;  // changes to keys of the slots since the fork
   bool pauses_writes_ = false;          // this export has paused writes of clients
   uint64_t seen_version_ = UINT64_MAX;  // version of the ClusterView at the last CheckOwnership
   size_t sent_since_ack_ = 0;           // bytes of changes since the last ACK was requested
   int ack_request_count_ = 0;           // how many ACKs were requested so far
-  int64_t last_progress_ms_ = 0;        // when the target last answered or took bytes (real time)
+  int64_t last_progress_ms_ = 0;        // when the target last made progress, or had nothing to do (real time)
   int64_t entered_ms_ = 0;              // when the job entered its current state (real time)
   int64_t ack_requested_ms_ = 0;        // when an ACK was last requested (real time)
   size_t unsent_ = 0;                   // unsent bytes of the link at the last CheckTimeouts

@@ -60,7 +60,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // Begins an import. From now on the session may change keys of these slots, and of no others.
   void Establish(Session& session, const Offer& offer);  // handles ESTABLISH: begins to import the offered slots
   void EndSnapshot(Session& session);                    // handles SNAPSHOT-EOF: the keys as of the fork are complete
-  void Acknowledge(Session& session);                    // handles ACK; throws if a command of the import has failed
+  void Acknowledge(Session& session);                    // handles ACK; throws if the import has failed
   // Handles PAUSED: the source has paused writes, so no more changes will come. Throws a Refusal if a command of the
   // import has failed, or if the snapshot is not complete.
   void EndChanges(Session& session);    // handles PAUSED: the source sends no more changes
@@ -77,9 +77,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void Forget(Session& session);  // called when a session closes: its import, if any, fails
 
   // The functions of CallObserver and Journal.
-  void OnCall(const FinishedCall& call) override;      // a failed command fails its import
+  void OnCall(const FinishedCall& call) override;      // notes the time; a failed command fails its import
   void OnRefusal(const RefusedCall& call) override;    // a refused command fails its import
-  void Append(const PropagatedGroup& group) override;  // fails all imports at FLUSHALL
+  void Append(const PropagatedGroup& group) override;  // a write without keys, as FLUSHALL, fails all imports
 
  private:
   struct Import {  // an import of slots that is under way
@@ -94,7 +94,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   int64_t NowS() const;                                               // Unix time in seconds
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if its slots cannot be imported
   Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
-  Import& GetHealthyImport(const Session& session);       // like ImportOf, but throws also if the import has failed
+  Import& GetHealthyImport(const Session& session);       // like ImportOf, but also throws if it failed; sets acked_s
   void RecordImportError(Session& session, Bytes error);  // notes why the session's import fails in EndTurn
   void EndImport(Import& import, SlotJob::State state,    // ends the import in this state
                  const std::string& message);
@@ -103,10 +103,10 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // Returns whether other nodes have had time to tell who owns the slots of this import. Returns true immediately if
   // this process has seen the import fail.
   bool HasWaitedForOwners(const std::string& name);  // true: other nodes had time to tell the owners
-  void ClaimUnownedSlots(const SlotSet& slots);      // takes the slots in `slots` that no node owns
+  void ClaimUnownedSlots(const SlotSet& slots);      // claims those slots that no node owns or claims
   bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: none are left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas
-  bool HasRunningImport(Bytes name) const;           // whether a source sends slots under this name now
+  bool HasRunningImport(Bytes name) const;  // true: slots of the migration with this name are being imported now
 
   const Parts parts_;                                // the arguments of the constructor
   std::list<Import> imports_;                        // the imports that are under way

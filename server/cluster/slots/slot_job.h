@@ -46,7 +46,7 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
   int64_t updated_s = 0;     // when the state last changed (Unix time)
   int64_t acked_s = 0;       // when the other node last answered or sent a CLUSTER SYNCSLOTS (Unix time)
   std::string message = {};  // why the job failed or was cancelled; empty otherwise
-  uint64_t cow_bytes = 0;    // memory that was copied while the child of an export ran
+  uint64_t cow_bytes = 0;    // bytes of memory that were copied on write while the child of an export ran
 
   bool IsOver() const { return state >= State::kSuccess; }  // the job has succeeded, has failed or was cancelled
   void SetState(State next, int64_t now_s) {                // changes the state of the job
