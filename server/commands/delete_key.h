@@ -52,8 +52,9 @@ inline void StoreOrDelete(Call& call, Bytes key, EntryPtr built,  // stores the 
   edit.ReportChange(event, changes);
 }
 
-// Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH and FUNCTION FLUSH. If the argument is absent,
-// the directive lazyfree-lazy-user-flush decides. Throws `refusal` for any other or further argument.
+// Takes the optional last argument of FLUSHALL, FLUSHDB, SCRIPT FLUSH, FUNCTION FLUSH and CLUSTER FLUSHSLOT. If the
+// argument is absent, the directive lazyfree-lazy-user-flush decides. Throws `refusal` for any other or further
+// argument.
 inline FreeMode TakeFlushMode(Call& call, const char* refusal) {  // takes the optional argument ASYNC or SYNC
   if (call.args.AtEnd()) return FreeLaterIf(call.services.env.settings.lazyfree_lazy_user_flush);
   const bool lazily = call.args.TakeToken("ASYNC");

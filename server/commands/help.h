@@ -10,8 +10,8 @@
 namespace respite {
 
 // `lines` consists of groups: a subcommand with its arguments, then lines of description, indented by four blanks.
-// Omits the groups of subcommands that this server or the emulated version lacks. A line that begins with a parenthesis
-// is always shown.
+// Omits the groups of subcommands that this server or the emulated version lacks. (Not for DEBUG, whose subcommands are
+// not in the command table.) A line that begins with a parenthesis is always shown.
 void WriteHelp(Call& call, std::span<const std::string_view> lines);                // replies to a HELP subcommand
 inline void WriteHelp(Call& call, std::initializer_list<std::string_view> lines) {  // replies to a HELP subcommand
   WriteHelp(call, std::span(lines.begin(), lines.size()));

@@ -1,6 +1,7 @@
-// The commands CLUSTER and ASKING. The other files of this folder have the subcommands of CLUSTER, and READONLY and
-// READWRITE. A server without cluster mode refuses all of these commands, so a client that probes for a cluster sees
-// that there is none.
+// The commands CLUSTER and ASKING. The other files of this folder have the subcommands of CLUSTER, and READONLY,
+// READWRITE and CLUSTERSCAN. A server without cluster mode refuses nearly all of these commands, so a client that
+// probes for a cluster sees that there is none. Exceptions: READONLY and READWRITE for clients that follow the error
+// REDIRECT, and what the emulated version allows (traits …_needs_cluster).
 #include "server/commands/cluster/cluster_commands.h"
 
 #include "base/key_slot.h"

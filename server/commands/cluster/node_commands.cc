@@ -47,8 +47,8 @@ struct ReadOnly {
                                        .group = CommandGroup::kCluster,
                                        .flags = kLoading | kStale | kFast,
                                        .categories = kAclConnection};
-  // As in Valkey, READONLY also works outside of a cluster: a replica then serves this client's reads, instead of
-  // redirecting them to its primary.
+  // As in Valkey, READONLY also works outside of a cluster, if the client has announced CLIENT CAPA redirect (or the
+  // emulated version allows it). A replica then serves this client's reads, instead of redirecting them to its primary.
   static void Run(Call& call) {
     const bool needs_cluster = call.services.env.dialect.traits.readonly_needs_cluster;
     if (needs_cluster && !call.session.identity.follows_redirects) RequireCluster(call);

@@ -94,8 +94,8 @@ void WriteEndpoint(Call& call, const ClusterNode& node) {
   call.reply.Null();
 }
 
-// Writes the description of a node in CLUSTER SLOTS: endpoint, port and ID. Unless the emulated version is older, adds
-// the node's other addresses.
+// Writes the description of a node in CLUSTER SLOTS: endpoint, port and ID. In versions that have such metadata (trait
+// slots_have_metadata), adds the node's other addresses.
 void WriteNode(Call& call, const ClusterNode& node) {
   const ClusterEndpointType preferred = call.services.env.settings.cluster_preferred_endpoint_type;
   const bool shows_ip = preferred != ClusterEndpointType::kIp;

@@ -79,7 +79,7 @@ struct AclCat {
   }
 };
 
-// Hides the user names of this request in the slow log, if the emulated version does so.
+// Hides the user names of this request in SLOWLOG and MONITOR, if the emulated version does so.
 void RedactUsers(Call& call) {
   if (!call.services.env.dialect.traits.slowlog_hides_users) return;
   for (size_t word = 2; word < call.args.Count(); ++word) call.Redact(word);

@@ -21,10 +21,10 @@ struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select 
   using Condition = std::function<bool(const Session&)>;
 
   std::optional<std::vector<uint64_t>> ids;  // option ID: the IDs of the selected clients; nullopt: not given
-  std::optional<bool> skips_caller;          // SKIPME: whether the calling client is left out; nullopt: not given
+  std::optional<bool> skips_caller;          // SKIPME, which the command applies itself; nullopt: not given
   std::map<Bytes, Condition> by_property;    // the conditions of other options, by option name; all must be true
 
-  bool Matches(const Session& session) const;  // whether the selection includes this client
+  bool Matches(const Session& session) const;  // true: all conditions in by_property hold; ids are not checked here
   // Calls visit(session) for each client that matches and is not being closed. The clients come in the order of `ids`,
   // or without `ids` in ascending order of their IDs. Cost: O(ids × log clients), or O(clients) without `ids`.
   template <class Visit>
@@ -34,8 +34,8 @@ struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select 
 // The command that selects clients. CLIENT LIST and CLIENT KILL have different rules for IDs.
 enum class ClientSelectingCommand : uint8_t { kList, kKill };  // kList: CLIENT LIST; kKill: CLIENT KILL
 
-// Parses all remaining arguments. If an option is repeated, the last one counts. The result refers to the request's
-// bytes.
+// Parses all remaining arguments. If an option is repeated, the last one counts. But where the trait
+// client_ids_are_a_set is true, the IDs of all options ID are joined. The result refers to the request's bytes.
 ClientSelection TakeClientSelection(Call& call,  // parses the options of CLIENT LIST or KILL
                                     ClientSelectingCommand command);
 ClientSelection ClientsFrom(Bytes address);  // selects the client whose address is "ip:port"

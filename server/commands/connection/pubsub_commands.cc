@@ -82,7 +82,7 @@ void SubscribeTo(Call& call, PubSubKind kind) {
 }
 
 // Ends all subscriptions of one kind, a thousand in each turn of the event loop, so that other clients do not wait
-// long. Inside a transaction or a script, ends all of them immediately.
+// long. Ends all of them immediately if the command cannot continue later, as inside a transaction.
 void UnsubscribeFromAll(Call& call, PubSubKind kind) {
   constexpr size_t kPerTurn = 1000;
   const Bytes word = WordsOf(kind).unsubscribed;

@@ -90,7 +90,8 @@ struct Exec {
     call.services.execution.executor.KeepOutputSoFar(call.session, reply_start);
     call.effect.Replace();
     const FunctionLibraries::SharedLimit shared_limit(call.services.execution.function_libraries);
-    // EXEC repeats only the check of permissions. All other checks were made when the commands were queued.
+    // For each queued command, EXEC repeats only the check of permissions. The other checks were made when the command
+    // was queued, and before EXEC, with the flags of all queued commands.
     static_assert(Applies(Gate::kPermissions, RequestPath::kQueued));
     transaction.ForEach([&](const Command& command, std::span<const Bytes> words) {
       if (call.services.env.phase.HasStopped()) return;  // SHUTDOWN NOSAVE during a slow script of this transaction

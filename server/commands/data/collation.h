@@ -19,8 +19,8 @@ class Collation {  // the order of texts in the locale of `locale-collate`, for 
   Collation& operator=(const Collation&) = delete;
 
   bool Exists() const { return locale_ != nullptr; }  // this system has the locale
-  bool ByBytes() const { return by_bytes_; }  // true: texts are compared by bytes, so KeyOf returns the text itself
-  std::string KeyOf(Bytes text) const;        // sort key: such keys, compared by bytes, have the locale's order
+  bool ByBytes() const { return by_bytes_; }          // true: texts are compared by bytes, so KeyOf must not be called
+  std::string KeyOf(Bytes text) const;  // sort key of a text: keys compare by bytes as texts in the locale
 
  private:
   locale_t locale_ = nullptr;  // the locale for comparisons; null: this system lacks it

@@ -347,8 +347,8 @@ struct FieldOptions {
   int64_t deadline_ms = kNoDeadline;
 };
 
-// Parses the options [EX s|PX ms|EXAT s|PXAT ms], or instead KEEPTTL for HSETEX and PERSIST for HGETEX. Stops at any
-// other argument.
+// Parses the options [EX s|PX ms|EXAT s|PXAT ms], or instead KEEPTTL for HSETEX and PERSIST for HGETEX. For HSETEX,
+// also parses the conditions FNX, FXX, NX and XX. Stops at any other argument.
 class FieldOptionParser {
  public:
   FieldOptionParser(Call& call, const char* only_one) : call_(call), args_(call.args), only_one_(only_one) {}

@@ -133,8 +133,9 @@ FailedMigrateStep TryTransfer(MigrateProtocol& protocol, MigrateLink& link, int6
   return FailedMigrateStep::kNone;
 }
 
-// Returns the step of MIGRATE that failed when no connection could be made. As in Redis, a target that does not answer
-// counts as a failed write of the first request, not as a failed connection.
+// Returns the step of MIGRATE that failed when no connection could be made. As in Redis, a target that refuses the
+// connection, or does not accept it in time, counts as a failed write of the first request. Only an unknown host or a
+// failed TLS handshake counts as a failed connection.
 FailedMigrateStep FailedStepOf(ConnectError error) {
   return error == ConnectError::kNoAnswer ? FailedMigrateStep::kWriting : FailedMigrateStep::kConnecting;
 }

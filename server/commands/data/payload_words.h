@@ -15,11 +15,11 @@ inline constexpr char kPayloadChecksum[] = "ERR DUMP payload version or checksum
 
 }  // namespace refusals
 
-inline RdbCompression CompressionOf(const Settings& settings) {  // whether DUMP compresses
+inline RdbCompression CompressionOf(const Settings& settings) {  // whether DUMP, FUNCTION DUMP, MIGRATE compress
   return settings.rdbcompression ? RdbCompression::kOn : RdbCompression::kOff;
 }
 
-inline PayloadCheck PayloadChecksOf(const Services& services) {  // whether RESTORE verifies the checksum
+inline PayloadCheck PayloadChecksOf(const Services& services) {  // whether (FUNCTION) RESTORE verifies checksums
   return services.env.debug.skip_payload_checksum ? PayloadCheck::kSkipChecksum : PayloadCheck::kChecksum;
 }
 

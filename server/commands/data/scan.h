@@ -49,7 +49,7 @@ enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kSc
 
 ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);  // parses the options after the cursor of SCAN
 
-// Returns the keys in `scanned` that match the options and have not expired.
+// Returns the keys in `scanned` that match the options, have not expired, and are not in a slot that is being imported.
 std::vector<const Entry*> FilterKeys(Call& call,  // the keys in `scanned` that match the options, not expired
                                      const ScanOptions& options, std::vector<const Entry*> scanned);
 
@@ -57,7 +57,7 @@ std::vector<const Entry*> FilterKeys(Call& call,  // the keys in `scanned` that 
 // as many calls of table.Scan, because a call visits one bucket, which may be empty. Slots that `visit` ignores count,
 // too. `table` needs a function Scan like that of HashIndex.
 template <class Table, class Visit>
-uint64_t WalkTable(const Table& table,  // scans about `count` used slots from `cursor` on; returns the next cursor
+uint64_t WalkTable(const Table& table,  // visits about `count` used slots from `cursor` on; returns the next; 0: end
                    uint64_t cursor, int64_t count, Visit&& visit) {
   constexpr int64_t kPlacesPerSlot = 10;
   constexpr int64_t kMaxCount = std::numeric_limits<int64_t>::max() / kPlacesPerSlot;

@@ -89,8 +89,8 @@ SortRange SortRangeOf(const SortOptions& options, size_t size) {
   return {static_cast<size_t>(first), static_cast<size_t>(count)};
 }
 
-// Returns whether all keys that the pattern can name are in the slot of the sorted key. `GET #` reads no key, although
-// Redis 7.4.0 and 7.4.1 refused it in a cluster.
+// Returns whether all keys that the pattern can name are in the slot of the sorted key. Returns false in versions in
+// which SORT refuses every pattern in a cluster. `GET #` reads no key, although Redis 7.4.0 and 7.4.1 refused it.
 bool StaysInSlot(const Call& call, const SortPattern& pattern) {
   if (!call.services.env.dialect.traits.sort_may_use_own_slot) return false;
   return pattern.text() == "#" || PatternSlot(pattern.text()) == KeySlot(call.args.Words()[1]);
@@ -311,8 +311,8 @@ void SortKey(Call& call, MayStore may_store) {
   const TextPool pool =
       options.sorts ? source.Load({0, source.Size()}, SortDirection::kUp) : source.Load(range, options.direction);
   std::vector<Bytes> elements = pool.Views();
-  // Elements with equal weights keep the order that they have here. A stored result must not depend on the order in the
-  // set's hash table.
+  // Elements whose texts for BY are equal keep the order that they have here. A stored result must not depend on the
+  // order in the set's hash table.
   if (options.destination && source.IsSet()) std::sort(elements.begin(), elements.end());
   if (options.sorts) {
     const std::vector<size_t> indexes =

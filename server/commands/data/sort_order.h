@@ -41,15 +41,15 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   // The texts in `elements` must outlive this object.
   SortOrder(SortDirection direction, std::span<const Bytes> elements) : direction_(direction), elements_(elements) {}
 
-  void AddNumber(double number) { Add(NumberRank(number)); }  // adds the sort key of the next element
-  void SetTexts(std::span<const Bytes> texts);  // sets the sort keys of all elements; null data() is the least
+  void AddNumber(double number) { Add(NumberRank(number)); }  // sets the number of the next element
+  void SetTexts(std::span<const Bytes> texts);  // sets a text for each element; a text with null data() is the least
 
-  // Elements with equal sort keys keep their order. Requires: the range is within the elements. Cost: O(n), and O(k *
-  // log(k)) for k elements of the same rank.
+  // Elements with equal numbers are ordered by their own texts. Elements with equal texts keep their order. Requires:
+  // the range is within the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
   std::vector<size_t> Select(SortRange range);  // sorts, and returns the indexes of the elements in this range
 
  private:
-  struct Key {
+  struct Key {      // what the sort moves for one element
     uint64_t rank;  // orders like the number, or like the first bytes of the text
     size_t index;   // index of the element
   };
@@ -66,8 +66,8 @@ class SortOrder {  // orders elements for SORT by numbers or texts
 
   SortDirection direction_;          // ascending or descending
   std::span<const Bytes> elements_;  // the elements to sort
-  std::span<const Bytes> texts_;     // sort keys of the elements; empty: the elements themselves are compared
-  std::vector<Key> keys_;
+  std::span<const Bytes> texts_;     // texts of SetTexts; empty: elements of equal rank are compared themselves
+  std::vector<Key> keys_;            // one for each element
 };
 
 }  // namespace respite

@@ -31,7 +31,8 @@ struct ScriptArguments {  // arguments of EVAL and FCALL after the script or fun
   }
 };
 
-// As in Redis, the flags that a script declares replace those of EVAL or FCALL.
+// As in Redis, a script that begins with a line `#!lua` decides by its flags whether EVAL or FCALL has the command
+// flags kWrite, kDenyOom and kStale. Without this line, the command flags stay as they are.
 uint32_t FlagsForScript(uint32_t command_flags, uint32_t script_flags);  // flags that EVAL or FCALL has for this script
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// The pictures of LOLWUT.
+// The pictures of LOLWUT: lines that end with '\n', and a caption without '\n', whose line the caller completes.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace respite {
 
 struct PictureSize {  // size of a picture of LOLWUT, in characters
   int64_t columns;    // width in characters
-  int64_t rows;
+  int64_t rows;       // height in lines, without the caption
 };
 
-std::string Labyrinth(Random& random, PictureSize size);  // for LOLWUT: a random maze of slashes. Lines end with '\n'
+std::string Labyrinth(Random& random, PictureSize size);  // for LOLWUT: a random maze of slashes, then a caption
 
-std::string Skyline(Random& random, PictureSize size);  // for LOLWUT: a town at night, with lit windows under stars
+std::string Skyline(Random& random, PictureSize size);  // for LOLWUT: a town under stars, then a caption
 
 }  // namespace respite

@@ -13,12 +13,12 @@ namespace respite {
 struct DialectTraits;
 
 enum class GeoForm : uint8_t {
-  kSearch,          // GEOSEARCH
-  kSearchStore,     // GEOSEARCHSTORE
-  kRadius,          // GEORADIUS
-  kRadiusReadOnly,  // GEORADIUS_RO
-  kRadiusByMember,  // GEORADIUSBYMEMBER
-  kRadiusByMemberReadOnly,
+  kSearch,                  // GEOSEARCH
+  kSearchStore,             // GEOSEARCHSTORE
+  kRadius,                  // GEORADIUS
+  kRadiusReadOnly,          // GEORADIUS_RO
+  kRadiusByMember,          // GEORADIUSBYMEMBER
+  kRadiusByMemberReadOnly,  // GEORADIUSBYMEMBER_RO
 };
 
 struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older GEORADIUS commands
@@ -31,7 +31,7 @@ struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older G
   bool with_distance = false;      // WITHDIST: replies with the distance of each place
   bool with_hash = false;          // WITHHASH: replies with the geohash of each place
   bool with_coordinates = false;   // WITHCOORD: replies with the coordinates of each place
-  std::optional<Bytes> store_key;  // STORE, STOREDIST: key that gets the result; nullopt: the client gets the result
+  std::optional<Bytes> store_key;  // GEORADIUS … STORE or STOREDIST: key for the result; nullopt: not given
   bool stores_distance = false;    // STOREDIST: the stored scores are distances, not geohashes
 
   // As in Redis, COUNT without ANY selects the nearest places, so the places must be sorted.
