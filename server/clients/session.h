@@ -61,7 +61,7 @@ struct Session {  // the server's state of one client
   RespVersion resp = RespVersion::kResp2;   // the protocol that the client has chosen by HELLO
   ReplyForm reply_form = ReplyForm::kWire;  // how replies are written: as RESP, or for a script
   SessionKind kind = SessionKind::kNormal;  // a client, a replica, a subscriber or this server's primary
-  bool authenticated = true;                // true: the client has logged in, or needs no password
+  bool authenticated = true;                // true: the client has logged in, or connected while no login was needed
   int db = 0;                               // number of the selected database
   const User* user;                         // the ACL user who has logged in; never null
   Transport* transport = nullptr;           // the connection; null: the session has none
@@ -70,7 +70,7 @@ struct Session {  // the server's state of one client
   bool close_after_reply = false;      // the connection closes as soon as all output was sent
   bool monitor = false;                // MONITOR: the client is sent the commands of all clients
   bool no_evict = false;               // CLIENT NO-EVICT on: maxmemory-clients never closes this client
-  bool no_touch = false;               // CLIENT NO-TOUCH on: reads by this client do not update LRU and LFU
+  bool no_touch = false;               // CLIENT NO-TOUCH on: only TOUCH of this client updates LRU and LFU
   bool import_source = false;          // CLIENT IMPORT-SOURCE on: in import-mode the client sees expired keys
   ReplyState replies;                  // CLIENT REPLY: whether the client gets replies
   ClientClusterState cluster_options;  // the client's settings for cluster commands: ASKING, READONLY …
@@ -79,7 +79,7 @@ struct Session {  // the server's state of one client
   ClientIdentity identity;           // name and library that the client has announced
   ClientAddresses addresses;         // addresses of both ends of the client's connection
   ClientUsage usage;                 // statistics: when the client was active, its commands, its bytes
-  OutputAccount output_account;      // statistics of the client's output, for ClientLimits
+  OutputAccount output_account;      // statistics of the client's output, for ClientLimits and CLIENT LIST
   MemoryPlace memory_place;          // the class and index with which ClientMemory keeps this session
   size_t unauthenticated_bytes = 0;  // this session's part of Clients::UnauthenticatedBytes
   int64_t history_offset = 0;        // replication offset for which WAIT of this client waits: after its last command
@@ -97,7 +97,7 @@ struct Session {  // the server's state of one client
   std::unique_ptr<Transaction> transaction;       // commands since MULTI, and WATCHed keys; null: neither yet
   std::unique_ptr<TrackingOptions> tracking;      // options of CLIENT TRACKING; null: it is off
   std::unique_ptr<FieldSets> field_sets;          // lists of field names of HIMPORT PREPARE; null: there are none
-  std::unique_ptr<Replica> replica;               // what is known about this replica; null: not a replica
+  std::unique_ptr<Replica> replica;               // what is known about this replica; null: no REPLCONF or PSYNC came
   std::unique_ptr<ClientFaultState> fault_state;  // active faults (TEST FAULT); null: none
 
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // true: this session runs a script's commands
@@ -109,7 +109,9 @@ struct Session {  // the server's state of one client
   bool IsDelayed() const {  // true: TEST FAULT delays the session's request
     return fault_state != nullptr && fault_state->is_request_delayed;
   }
-  bool InTransaction() const { return transaction != nullptr && transaction->IsOpen(); }  // true: after MULTI
+  bool InTransaction() const {
+    return transaction != nullptr && transaction->IsOpen();
+  }                                   // true: after MULTI until EXEC
   Transaction& EnsureTransaction() {  // returns the transaction, and creates it if there is none
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
     return *transaction;

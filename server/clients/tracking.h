@@ -50,7 +50,7 @@ class Tracking {  // client-side caching: tells clients which of the keys they r
 
   // Remembers that this client has read the keys of the command. Must be called after a command that reads keys.
   // Requires: the session tracks keys.
-  void RememberReadKeys(Session& session, const Command& command,  // called after a command that has read keys
+  void RememberReadKeys(Session& session, const Command& command,  // remembers the keys that a command has read
                         std::span<const Bytes> arguments);
   // If more keys are tracked than tracking-table-max-keys, forgets some of them and sends their invalidations. While
   // the table stays too large, each call forgets up to 100 keys more than the call before.

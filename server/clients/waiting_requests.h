@@ -68,7 +68,7 @@ struct BlockedClient {                               // a blocked session, and t
   bool waits_for_disk;                // WAIT, WAITAOF: an fsync or a replica's ACK runs the request again
   bool can_be_unblocked;              // true: CLIENT UNBLOCK may end the wait
   int64_t deadline_ms = kNoDeadline;  // monotonic clock time when the wait times out
-  int64_t retry_at_ms = kNoDeadline;  // clock time when the request runs again; kNoDeadline: never
+  int64_t retry_at_ms = kNoDeadline;  // monotonic clock time when the request runs again; kNoDeadline: never
   std::vector<KeyQueues<BlockedClient*>::Place> places;                 // places in BlockedClients::queues_
   std::vector<KeyQueues<BlockedClient*>::Place> deletion_queue_places;  // in BlockedClients::deletion_queues_
 

@@ -66,7 +66,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
   // Claims slots that another node owns, after their keys were moved to this node.
-  uint64_t TakeSlots(const SlotSet& slots);  // owns the slots, with the largest epoch; returns the epoch
+  uint64_t TakeSlots(const SlotSet& slots);  // this node now owns the slots; returns the epoch of the claim
   // Called when node `id` says that it has taken the slots, in its reply to CLUSTER SYNCSLOTS TAKEOVER. Later, the node
   // also claims the slots on the bus, with the epoch `epoch`. If this node does not know node `id`, the slots get no
   // owner for now, and their keys are deleted here.
@@ -96,7 +96,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
 
  private:
   void Save(ClusterHost::Durably durably);    // writes nodes.conf; if that fails, this node sends nothing more
-  ClusterNode* IdentifySender(BusLink& link,  // finds the sender, binds an unbound link to it; null: unknown sender
+  ClusterNode* IdentifySender(BusLink& link,  // returns the sender, and records whose link this is; null: unknown
                               const PacketHeader& header);
   void UpdateEpochsAndOffset(ClusterNode& sender,  // records the epochs and the offset that the packet reports
                              const PacketHeader& header);
@@ -107,7 +107,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                                 const PacketHeader& header);
   // Handles a packet that arrives on a link that this node opened. Checks that the expected node has sent it; if that
   // node is in handshake, ends the handshake. Returns the sender, or null if the rest of the packet must be ignored.
-  ClusterNode* HandleAnswerFromNode(BusLink& link,  // checks who sent it; null: ignore the rest of the packet
+  ClusterNode* HandleAnswerFromNode(BusLink& link,  // checks the sender; null: ignore the rest of the packet
                                     ClusterNode* sender, const PacketHeader& header);
   // Ends the handshake with `node`. `known` is the node that already has the id of the answer; null: there is none.
   //   a new id:        gives `node` the id, and returns `node`

@@ -56,7 +56,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual bool HasKeys() const = 0;                // whether any database has a key
   // Deletes the keys of the slot, immediately or after a long task (see RunNowOrAfterLongTask). Does nothing if this
   // node owns or imports the slot in `view` at that time.
-  virtual void DeleteKeysInSlot(int slot,  // deletes its keys, unless this node owns or imports the slot
+  virtual void DeleteKeysInSlot(int slot,  // deletes the slot's keys, unless the slot is owned or imported here
                                 const ClusterView& view) = 0;
   virtual void DeleteAllKeys() = 0;  // deletes all keys, and begins a new replication history
   // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. During a load or a

@@ -60,11 +60,11 @@ class ClusterRouter final : public SlotRouter {  // decides whether this node se
     int slot = -1;                      // the slot of the keys; -1: no keys
   };
 
-  bool IsServedByFastPath(const Request& request) const;  // true: one key, in a slot of this node; no slot moves; is_ok
+  bool IsServedByFastPath(const Request& request) const;  // true: one key, in a slot of this node; no slot moves
   Route Find(const Request& request) const;
   void AddKeysOf(RequestedKeys& requested_keys,  // adds all keys and channels of `command`
                  const Command& command, std::span<const Bytes> arguments) const;
-  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds one key of the request to them
+  void AddKey(RequestedKeys& requested_keys, Bytes key) const;  // adds one key or channel to requested_keys
   bool Exists(int db, Bytes key) const;                         // whether this node has the key, not expired
   int SelectedDbAfter(int db, const Command& command,           // the database selected after this command
                       std::span<const Bytes> arguments) const;

@@ -25,7 +25,7 @@ class ReplicaMigration {  // moves a spare replica to a primary that has no work
   static bool IsOrphaned(const ClusterNode& node);  // a primary with slots that has lost its working replicas
   // Returns whether the primary, without `replica`, still has enough replicas that may replace it
   // (cluster-migration-barrier).
-  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // `primary` keeps enough replicas
+  bool MayLeave(const ClusterNode& replica, const ClusterNode& primary) const;  // true: `primary` has enough others
   // Returns whether this replica is the one that must move. `max_replicas`: the largest number of working replicas that
   // any primary has.
   bool IsMyTurnToMove(int max_replicas) const;  // of the spare replicas, this one must move

@@ -92,7 +92,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
 
   Cluster& cluster() const;                                           // this server as a cluster node
   int64_t NowS() const;                                               // Unix time in seconds
-  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if its slots cannot be imported
+  void CheckOffer(const Session& session, const Offer& offer) const;  // throws if these slots cannot be imported
   Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
   Import& GetHealthyImport(const Session& session);       // like ImportOf, but also throws if it failed; sets acked_s
   void RecordImportError(Session& session, Bytes error);  // notes why the session's import fails in EndTurn
@@ -103,8 +103,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   // Returns whether other nodes have had time to tell who owns the slots of this import. Returns true immediately if
   // this process has seen the import fail.
   bool HasWaitedForOwners(const std::string& name);  // true: other nodes had time to tell the owners
-  void ClaimUnownedSlots(const SlotSet& slots);      // claims those slots that no node owns or claims
-  bool DeleteSomeKeys(const SlotSet& slots);  // deletes at most kKeysPerTurn keys of the slots; true: none are left
+  void ClaimUnownedSlots(const SlotSet& slots);  // claims slots without an owner, or whose owner does not claim them
+  bool DeleteSomeKeys(const SlotSet& slots);     // deletes at most kKeysPerTurn keys of the slots; true: none are left
   void RevealAndPropagate(const std::string& name);  // makes the slots visible here, in files and in replicas
   bool HasRunningImport(Bytes name) const;  // true: slots of the migration with this name are being imported now
 

@@ -37,7 +37,7 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
   };
 
   std::string name;          // 40 hexadecimal digits
-  Operation operation;       // kExport: this node gives the slots; kImport: it gets them
+  Operation operation;       // kExport: this node gives the slots; kImport: this node gets them
   SlotSet slots;             // the slots that move
   NodeId source = {};        // the node that gives the slots
   NodeId target = {};        // the node that gets the slots
