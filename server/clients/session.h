@@ -109,9 +109,7 @@ struct Session {  // the server's state of one client
   bool IsDelayed() const {  // true: TEST FAULT delays the session's request
     return fault_state != nullptr && fault_state->is_request_delayed;
   }
-  bool InTransaction() const {
-    return transaction != nullptr && transaction->IsOpen();
-  }                                   // true: after MULTI until EXEC
+  bool InTransaction() const { return transaction != nullptr && transaction->IsOpen(); }  // true: after MULTI
   Transaction& EnsureTransaction() {  // returns the transaction, and creates it if there is none
     if (transaction == nullptr) transaction = std::make_unique<Transaction>();
     return *transaction;

@@ -24,7 +24,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 
   bool MeetNode(const NodeAddress& address);                 // CLUSTER MEET: begins a handshake; false: invalid address
-  void BeginHandshakeAfterMeet(const NodeAddress& address);  // a MEET came from this address: begins a handshake
+  void BeginHandshakeAfterMeet(const NodeAddress& address);  // after a MEET; not if 1000 handshakes are under way
   // Begins a handshake: adds the node at this address, whose id is not known yet, with a random id. Returns null if a
   // handshake with this address is under way.
   ClusterNode* BeginHandshake(
@@ -43,7 +43,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
 
   void Receive(ClusterNode& sender, const BusPacket& packet);  // applies a received PING, PONG or MEET
   // Records the names, client addresses and shard of the sender. Forgets nodes that the sender has forgotten, except
-  // the primary of this node.
+  // the sender, this node and its primary.
   void ApplyExtensions(ClusterNode& sender, const PingExtensions& extensions);  // applies what the sender announces
 
   // --- Forgetting.
