@@ -27,9 +27,8 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   void BeginHandshakeAfterMeet(const NodeAddress& address);  // after a MEET; not if 1000 handshakes are under way
   // Begins a handshake: adds the node at this address, whose id is not known yet, with a random id. Returns null if a
   // handshake with this address is under way.
-  ClusterNode* BeginHandshake(
-      const NodeAddress& address,  // adds a node of unknown id; null: a handshake with it is under way
-      uint16_t more_flags);
+  ClusterNode* BeginHandshake(const NodeAddress& address,  // adds the unknown node; null: a handshake is under way
+                              uint16_t more_flags);
   void EndLateHandshakes();  // removes nodes whose handshake takes too long, and expired forgotten ids
 
   // Makes a PING, PONG or MEET for `receiver`, which also describes some other nodes.
