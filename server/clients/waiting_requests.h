@@ -45,10 +45,10 @@ struct BlockCondition {  // what a blocking command waits for, and what happens 
   // no.
   enum class KeyLoss : uint8_t { kIgnored, kEndsWait };
 
-  std::span<const Bytes> keys = {};   // a change of one of these keys ends the wait; empty: no key
-  ValueType type = ValueType::kList;  // only keys of this type end the wait
+  std::span<const Bytes> keys = {};   // a change of one of these keys runs the request again; empty: no key
+  ValueType type = ValueType::kList;  // only keys of this type run the request again
   int64_t timeout_ms = 0;             // how long the client waits; 0: no timeout
-  KeyLoss loss = KeyLoss::kIgnored;   // kEndsWait: deletion or another type of a key ends the wait too
+  KeyLoss loss = KeyLoss::kIgnored;   // kEndsWait: deletion or another type of a key runs it too
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // reply after the timeout
   int64_t retry_ms = 0;                 // after this time, the request runs again if the client still waits; 0: never
   bool waits_for_disk = false;          // WAIT, WAITAOF: an fsync or a replica's ACK runs the request again
@@ -62,8 +62,8 @@ struct BlockedClient {                               // a blocked session, and t
   Session* session;                   // the blocked session
   const Command* command;             // the command to run again
   std::vector<std::string> words;     // arguments of the request to run again; the first is the name
-  ValueType type;                     // only keys of this type end the wait
-  BlockCondition::KeyLoss loss;       // kEndsWait: deletion or another type of a key ends the wait too
+  ValueType type;                     // only keys of this type run the request again
+  BlockCondition::KeyLoss loss;       // kEndsWait: deletion or another type of a key runs it too
   BlockCondition::Answer answer;      // writes the reply after the timeout
   bool waits_for_disk;                // WAIT, WAITAOF: an fsync or a replica's ACK runs the request again
   bool can_be_unblocked;              // true: CLIENT UNBLOCK may end the wait

@@ -39,7 +39,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   void TakeOver();                            // promotes this replica now; takes its primary's slots
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
-  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // votes for the candidate, or refuses
+  void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // if a primary with slots: may vote
 
  private:
   enum class Obstacle : uint8_t { kNone, kNoData, kDataAge, kDelay, kExpired, kVotes };

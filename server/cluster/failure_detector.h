@@ -1,5 +1,6 @@
-// FailureDetector: decides which nodes are down. A node that does not answer for a node timeout is PFAIL. When a
-// majority of the primaries has reported that within two node timeouts, the node is FAIL, and all nodes are told.
+// FailureDetector: decides which nodes are down. A node that does not answer this node for a node timeout is PFAIL
+// here. If a majority of the primaries has also reported the node within two node timeouts, the node is FAIL, and this
+// node tells all nodes.
 #pragma once
 
 #include <cstdint>
