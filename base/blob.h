@@ -45,13 +45,13 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
   }
 
   explicit operator bool() const { return block_ != nullptr; }
-  bool IsUnique() const {  // true: this is the only reference to its Blob
+  bool IsUnique() const {  // true: no other reference to the Blob exists; requires: not null
     return block_->references.load(std::memory_order_acquire) == 1;
   }
   Bytes View() const { return {block_->Data(), block_->size}; }
   char* Data() { return block_->Data(); }
   const char* ConstData() const { return block_->Data(); }  // the bytes of the Blob, for reading only
-  // Returns true if this reference and `other` refer to the same block.
+  // Returns true if this reference and `other` refer to one block, or if both are null.
   bool Is(const BlobRef& other) const { return block_ == other.block_; }
   size_t Size() const { return block_->size; }
   size_t Capacity() const { return block_->capacity; }  // in bytes; Size() of them are in use
@@ -63,7 +63,7 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
 
   // Release and Adopt convert a reference to a raw pointer and back, for owners that pack the pointer into their own
   // layout.
-  void* Release() { return std::exchange(block_, nullptr); }  // the reference as a raw pointer, for Adopt
+  void* Release() { return std::exchange(block_, nullptr); }  // gives up the reference; returns a raw pointer for Adopt
   static BlobRef Adopt(void* raw) {  // makes a reference from the raw pointer that Release returned
     BlobRef ref;
     ref.block_ = static_cast<Block*>(raw);
@@ -77,7 +77,7 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
 
  private:
   struct Block {                       // on the heap: this header, then `capacity` bytes
-    std::atomic<uint32_t> references;  // number of BlobRefs to this block
+    std::atomic<uint32_t> references;  // number of BlobRefs, and of raw pointers from Release, to this block
     size_t size;
     size_t capacity;  // bytes that follow this header; the Blob uses the first `size` of them
     char* Data() { return reinterpret_cast<char*>(this + 1); }

@@ -46,12 +46,12 @@ void Store(char* to, Number number) {  // writes a number in the byte order `ord
 }  // namespace byte_order_internal
 
 template <class Number>
-Number LoadLittle(const char* from) {  // reads a little-endian number
+Number LoadLittle(const char* from) {  // reads sizeof(Number) bytes as a little-endian number
   return byte_order_internal::Load<std::endian::little, Number>(from);
 }
 
 template <class Number>
-Number LoadBig(const char* from) {  // reads a big-endian number
+Number LoadBig(const char* from) {  // reads sizeof(Number) bytes as a big-endian number
   return byte_order_internal::Load<std::endian::big, Number>(from);
 }
 
@@ -78,7 +78,7 @@ inline uint64_t LoadLittle(const char* from, size_t bytes) {  // reads `bytes` (
   return byte(0) | byte(bytes / 2) | byte(bytes - 1);
 }
 
-inline void StoreLittle(char* to, uint64_t number, size_t bytes) {  // writes the low 0 to 8 bytes, little-endian
+inline void StoreLittle(char* to, uint64_t number, size_t bytes) {  // writes the lowest `bytes` (0 to 8), low first
   if (bytes >= 4) {
     StoreLittle<uint32_t>(to, static_cast<uint32_t>(number));
     StoreLittle<uint32_t>(to + bytes - 4, static_cast<uint32_t>(number >> (bytes - 4) * 8));
@@ -100,7 +100,7 @@ inline uint64_t LoadBigPrefix(Bytes text) {  // the first 8 bytes as a big-endia
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }
 
-constexpr int64_t SignExtended(uint64_t number, int bits) {  // reads the low `bits` bits as a signed number
+constexpr int64_t SignExtended(uint64_t number, int bits) {  // reads the lowest 1 to 64 bits as a signed number
   return static_cast<int64_t>(number << (64 - bits)) >> (64 - bits);
 }
 

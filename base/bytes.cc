@@ -61,8 +61,8 @@ class WordReader {
     return !rest_.empty();
   }
 
-  // Returns the next word without its quotes, or nullopt if the quotes are unbalanced. Requires: SkipSpaces() returned
-  // true.
+  // Returns the next word without its quotes. Returns nullopt if a quote is not closed, or if other text than white
+  // space follows a closing quote directly. Requires: SkipSpaces() returned true.
   std::optional<std::string> Next() {
     std::string word;
     while (!rest_.empty()) {
@@ -77,7 +77,8 @@ class WordReader {
   }
 
  private:
-  // Returns true if `c` ends an unquoted word. As in Redis, \v and \f are skipped between words, but do not end a word.
+  // Returns true if `c` ends an unquoted word. As in Redis, \v and \f are skipped between words, but do not end an
+  // unquoted word.
   static bool EndsPlainWord(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
   std::optional<std::string> Double(std::string word) {

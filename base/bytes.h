@@ -39,16 +39,17 @@ std::string ToUpper(Bytes text);          // a copy of the text in which a-z are
 std::string Quoted(Bytes text);                   // returns the text in double quotes, with escapes
 void AppendQuoted(std::string& out, Bytes text);  // appends the text in double quotes, with escapes
 
-// Splits an inline request or a line of redis.conf into words.
-//   word   = { plain | "double" | 'single' }, ended by white space
+// Splits a line into words, as Redis splits an inline request or a line of redis.conf. The line ends at its first NUL.
+//   word   = plain characters, then perhaps one part in quotes, "double" or 'single'
 //   double = any bytes; escapes \xhh \n \r \t \b \a, and \c for any other c means c
 //   single = any bytes; the only escape is \'
 // A closing quote must be followed by white space or the end of the line. An empty line has no words. Returns nullopt
-// if the quotes are unbalanced.
-std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words of a line; nullopt: unbalanced quotes
+// if a quote is not closed, or if other text follows a closing quote.
+std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words of a line; nullopt: misplaced quotes
 
-// An unquoted # at the beginning of a line of redis.conf would make the whole line a comment.
-std::string QuotedIfNeeded(Bytes word);  // the word; in quotes if SplitQuoted would misread it, or if it begins with #
+// Quotes a word that is empty, begins with #, or contains a space, a quote, a backslash or unprintable bytes. (An
+// unquoted # at the beginning of a line of redis.conf would make the whole line a comment.)
+std::string QuotedIfNeeded(Bytes word);  // the word; in quotes unless it is plain text that SplitQuoted keeps
 // JoinQuoted returns a line that SplitQuoted splits into these words again.
 template <typename Words>
 std::string JoinQuoted(const Words& words) {  // joins words with spaces; quotes each as QuotedIfNeeded does
@@ -63,10 +64,10 @@ std::string JoinQuoted(const Words& words) {  // joins words with spaces; quotes
 // The views point into `text`. A part may be empty.
 std::vector<Bytes> SplitOn(Bytes text, char separator);  // the parts between separators, as views; at least one part
 
-// FreeIfLarge is for a text or vector that is kept for reuse. (The assignment `container = {}` would not free the
-// memory.)
+// FreeIfLarge is for a text or vector that is kept for reuse. A container that is not large keeps its elements. (The
+// assignment `container = {}` would not free the memory.)
 template <typename Container>
-void FreeIfLarge(Container& container,  // frees a container whose capacity is above `max_kept` elements
+void FreeIfLarge(Container& container,  // empties and frees a container with room for over `max_kept` elements
                  size_t max_kept) {
   if (container.capacity() > max_kept) Container().swap(container);
 }

@@ -20,9 +20,10 @@ class Clock {  // the time that data and clients see; tests can stop or move a c
   virtual int64_t MonotonicUs() const = 0;  // elapsed time in µs from an arbitrary origin; never goes back
   // Takes a reading of RealClock that the caller already has, so no system call is needed.
   virtual int64_t MonotonicUsAtRealUs(int64_t real_us) const = 0;  // converts a reading of RealClock to monotonic time
-  // Returns kNever if the clock stands still and has not reached `monotonic_us`.
-  virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // real time when MonotonicUs() will be this
-  static constexpr int64_t kNever = INT64_MAX;  // from RealUsAtMonotonicUs: the clock stands still before that time
+  // Returns kNever if the clock stands still before that time, or if that time is too far away. For a time that this
+  // clock has passed, returns a real time that has passed, too.
+  virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // real time when MonotonicUs() reaches this
+  static constexpr int64_t kNever = INT64_MAX;  // result of RealUsAtMonotonicUs: the clock will not reach this time
 
   int64_t WallMs() const { return WallUs() / 1000; }            // Unix time in milliseconds; may be set back
   int64_t MonotonicMs() const { return MonotonicUs() / 1000; }  // elapsed ms from an arbitrary origin; never goes back
@@ -44,8 +45,8 @@ class SystemClock final : public Clock {  // the machine's clocks, which tests c
 // The object is also a RealClock, whose readings are the monotonic time of this clock. Not thread safe.
 class ManualClock final : public Clock, public RealClock {  // for tests: stands still until a test advances it
  public:
-  int64_t WallUs() const override { return wall_us_; }  // the Unix time that the test has set
-  int64_t MonotonicUs() const override {  // the monotonic time set by the test; see AdvanceWithEachReading
+  int64_t WallUs() const override { return wall_us_; }  // the Unix time, as the test has set and moved it
+  int64_t MonotonicUs() const override {  // the monotonic time; first moves the clock if AdvanceWithEachReading says so
     wall_us_ += us_per_reading_;
     return monotonic_us_ += us_per_reading_;
   }
@@ -62,7 +63,7 @@ class ManualClock final : public Clock, public RealClock {  // for tests: stands
   void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves Unix time and monotonic time forward
 
   // Code that waits in a loop until time passes needs this.
-  void AdvanceWithEachReading(int64_t elapsed_us) {  // each MonotonicUs() now moves the clock by `elapsed_us`
+  void AdvanceWithEachReading(int64_t elapsed_us) {  // from now on, each MonotonicUs() or NowUs() first moves the clock
     us_per_reading_ = elapsed_us;
   }
 
@@ -73,7 +74,7 @@ class ManualClock final : public Clock, public RealClock {  // for tests: stands
  private:
   mutable int64_t wall_us_ = 1'000'000'000'000'000;  // Unix time that the clock shows; begins in 2001
   mutable int64_t monotonic_us_ = 1'000'000;         // the monotonic time that the clock shows
-  int64_t us_per_reading_ = 0;  // µs by which each MonotonicUs() advances the clock; 0: stands still
+  int64_t us_per_reading_ = 0;  // µs by which each MonotonicUs() first advances the clock; 0: none
 };
 
 }  // namespace respite

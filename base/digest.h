@@ -1,4 +1,5 @@
-// Message digests: SHA-1 for the names of scripts, SHA-256 for ACL passwords, XXH3 for DIGEST, with helpers.
+// Message digests: SHA-1 for the names of scripts and for DEBUG DIGEST, SHA-256 for ACL passwords, XXH3 for the command
+// DIGEST. Also hexadecimal text, and a comparison of secrets.
 #pragma once
 
 #include <array>
@@ -16,6 +17,6 @@ uint64_t Xxh3(Bytes text);  // XXH3 with 64 bits and no secret; for comparing va
 
 std::string HexText(std::span<const uint8_t> bytes);  // prints each byte as two lower-case hexadecimal digits
 
-bool ConstantTimeEquals(Bytes a, Bytes b);  // compares secrets in a time that depends only on their sizes
+bool ConstantTimeEquals(Bytes a, Bytes b);  // true: equal; the time taken depends only on the sizes
 
 }  // namespace respite

@@ -9,9 +9,10 @@
 
 namespace respite {
 
-// Ignores the case of the unit. Also returns nullopt for a duration that is too long for an int64_t.
-std::optional<int64_t> ParseDurationMs(Bytes text);  // "250ms", "30s" or "2h" as milliseconds; nullopt: no duration
+// A number without a unit means milliseconds. Ignores the case of the unit. Returns nullopt for a negative number, a
+// number with leading zeros, an unknown unit, or a duration that is too long for an int64_t.
+std::optional<int64_t> ParseDurationMs(Bytes text);  // "250", "250ms", "30s" or "2h" in ms; nullopt: invalid
 
-std::string DurationText(int64_t duration_ms);  // in the largest unit without a fraction: "250ms", "90s" or "2h"
+std::string DurationText(int64_t duration_ms);  // in the largest unit without a fraction: "250ms", "90s"; or "0"
 
 }  // namespace respite

@@ -96,7 +96,7 @@ bool HasGlobCharacter(Bytes text) { return text.find_first_of("*?[") != Bytes::n
 // nowhere in the rest of the text. Then an earlier star need not take more text, because even less text remains for the
 // last part.
 bool GlobMatch(Bytes pattern, Bytes text, CaseMode mode) {
-  // As in Redis, even a star does not match the empty text. (KEYS * and SCAN MATCH * do not call this function.)
+  // As in Redis, even a star does not match the empty text. (KEYS * and SCAN MATCH * are exceptions: GlobFilter.)
   if (text.empty()) return pattern.empty();
   const ElementMatcher matcher(pattern, mode);
   size_t p = 0;
@@ -255,7 +255,7 @@ class Glob::Search {
     return true;
   }
   // Removes from text_ everything up to the end of the first place where the part fits. A later place would only leave
-  // less text. Returns false if the part fits nowhere, or after kMaxSteps.
+  // less text. Returns false if the part fits nowhere, or if the search has made kMaxSteps comparisons.
   bool TakeFirst(const Part& part) {
     size_t place = 0;
     if (part.is_plain && glob_.mode_ == CaseMode::kSensitive) {

@@ -26,15 +26,15 @@ bool GlobMatch(Bytes pattern, Bytes text,  // true: the pattern matches the whol
                CaseMode mode = CaseMode::kSensitive);
 
 // Use a Glob to match many texts, or for patterns of untrusted clients. The cost of matching a set such as [abc] does
-// not depend on its length. The search for plain bytes between stars takes linear time. Cost of construction:
-// O(|pattern|).
+// not depend on its length. If case matters, the search for plain bytes between stars takes linear time. Cost of
+// construction: O(|pattern|).
 class Glob {  // a glob pattern, compiled for matching many texts
  public:
   explicit Glob(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
-  // Returns the result of GlobMatch, with one exception. A pattern matches nothing if its sets and question marks need
-  // more than 16 million comparisons, which counts as abuse. Cost: O(|pattern| + |text|) for plain bytes and stars,
-  // otherwise at worst O(|part between stars| * |text|).
+  // Returns the result of GlobMatch, with one exception: a search of more than 16 million comparisons counts as abuse,
+  // and as no match. (If case matters, the search for plain bytes between stars does not count.) Cost: if case matters,
+  // O(|pattern| + |text|) for plain bytes and stars; otherwise at worst O(|part between stars| * |text|).
   bool Matches(Bytes text) const;  // true: the pattern matches the text; false also if that takes millions of steps
 
  private:
@@ -45,7 +45,7 @@ class Glob {  // a glob pattern, compiled for matching many texts
   using Element = uint32_t;
   static constexpr Element kAny = 256;
   static constexpr Element kFirstSet = 257;  // an element e from here on stands for sets_[e - kFirstSet]
-  struct Part {                              // the elements between two stars
+  struct Part {                              // the elements between two stars or ends of the pattern
     size_t first;                            // index in elements_ of the first element of the part
     size_t size = 0;
     bool is_plain = true;  // true: the part consists of literal bytes, without ? and sets
@@ -60,7 +60,7 @@ class Glob {  // a glob pattern, compiled for matching many texts
   std::vector<Element> elements_;  // the elements of all parts, one after the other
   std::string literal_bytes_;      // elements_ as bytes, for memmem in plain parts; other elements are fillers
   std::vector<Set> sets_;
-  std::vector<Part> parts_;        // the pieces of the pattern between its stars
+  std::vector<Part> parts_;        // the pieces of the pattern between its stars and ends
   bool begins_with_star_ = false;  // true: the pattern begins with a star
   bool ends_with_star_ = false;    // true: the pattern ends with a star
 };

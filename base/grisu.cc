@@ -119,8 +119,8 @@ class DigitWriter {
   Decimal Write() { return WriteIntegral() ? decimal_ : WriteFractional(); }
 
  private:
-  // Writes the digits of the integral part of interval_.high, or only the first of them. Returns true if these digits
-  // are enough to identify the value.
+  // Writes the digits of the integral part of interval_.high. Stops and returns true as soon as the digits so far
+  // identify the value. Returns false if digits of the fraction are necessary, too.
   bool WriteIntegral() {
     auto integral = static_cast<uint32_t>(interval_.high.fraction >> shift_);
     const uint64_t fraction = interval_.high.fraction & (One() - 1);

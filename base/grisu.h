@@ -16,8 +16,8 @@ namespace respite {
 
 struct Decimal {                // the decimal digits of a double without its sign, and their power of ten
   std::array<char, 20> digits;  // the decimal digits as text, without a leading zero
-  size_t size;
-  int scale;  // value = digits * 10^scale
+  size_t size;                  // number of digits in use
+  int scale;                    // absolute value = digits * 10^scale
 
   Bytes Digits() const { return {digits.data(), size}; }  // the digits without sign and decimal point
 };

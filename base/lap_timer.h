@@ -30,14 +30,15 @@ struct ProcessorTicks {  // reads the tick counter of the processor; costs about
 #endif
 };
 
-// LapTimerOf is the implementation of LapTimer. Tests replace `Ticks` by another counter. Not thread safe.
+// LapTimerOf is the implementation of LapTimer. The RealClock is an argument of the constructor; `Ticks` is the tick
+// counter, which tests replace. Not thread safe.
 template <class Ticks>
-class LapTimerOf {  // reads real time cheaply: between two readings of a RealClock, counts processor ticks
+class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `Ticks` to readings of a RealClock
  public:
   explicit LapTimerOf(const RealClock& real_clock) : real_clock_(real_clock) {}
 
-  // Cost: one reading of the RealClock.
-  int64_t BeginLap() {  // reads the real time in µs; NowUs then adds the ticks since this reading
+  // The result is never less than an earlier result. Cost: one reading of the RealClock, sometimes two.
+  int64_t BeginLap() {  // reads the RealClock and returns its time in µs; NowUs then adds the ticks since
     const int64_t now_us = real_clock_.NowUs();
     began_ticks_ = Ticks::Now();
     if (now_us >= measure_at_us_) MeasureRate();
@@ -57,10 +58,10 @@ class LapTimerOf {  // reads real time cheaply: between two readings of a RealCl
  private:
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // µs after which NowUs reads the clock again instead of the ticks
-  // The first measurement takes kMinMeasureUs. Each later one takes up to twice as long as the one before, until
-  // kMaxMeasureUs is reached.
-  static constexpr int64_t kMinMeasureUs = 20'000;     // µs that the first measurement of the tick rate takes
-  static constexpr int64_t kMaxMeasureUs = 1'000'000;  // µs that the longest measurement of the tick rate takes
+  // The first measurement takes at least kMinMeasureUs. Later ones continue from the start of the first, and take twice
+  // as long each time. After kMaxMeasureUs, a measurement with a new start begins, which also takes kMaxMeasureUs.
+  static constexpr int64_t kMinMeasureUs = 20'000;  // µs that the first measurement of the tick rate takes, at least
+  static constexpr int64_t kMaxMeasureUs = 1'000'000;  // µs after which a measurement of the tick rate starts anew
   static constexpr int64_t kNever = INT64_MAX;         // value of measure_at_us_ when the ticks are unreliable
   // If the counter advances by more ticks while the RealClock is read once, the thread was interrupted. Then the two
   // readings do not show the same moment.

@@ -25,8 +25,8 @@ namespace {
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// kOpenFlags is how the log opens a file. With O_NONBLOCK, no write waits, and open() does not wait for a reader of a
-// named pipe.
+// kOpenFlags is how the log opens a file, or standard output again. With O_NONBLOCK, no write waits, and open() does
+// not wait for a reader of a named pipe.
 constexpr int kOpenFlags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 Descriptor OpenFile(const std::string& path) { return Descriptor(open(path.c_str(), kOpenFlags | O_CREAT, 0644)); }
@@ -48,9 +48,10 @@ ssize_t SendOnce(int fd, std::string_view line) {
   return Uninterrupted([&] { return send(fd, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-// Writes a line unless the write would block. Returns the number of bytes written, or -1. The log calls this only if it
-// cannot open its own file description (no /proc, or a terminal of another user). A writable pipe has room for PIPE_BUF
-// bytes, so a longer line is cut instead of blocking.
+// Writes a line unless the write would block. Returns the number of bytes written, or -1. This is the fallback for when
+// the log cannot reopen its output as its own non-blocking file. (/proc/self/fd is missing, or the terminal belongs to
+// another user.) If poll says that a pipe is writable, the pipe takes at least PIPE_BUF bytes, so a longer line is cut
+// there.
 ssize_t WriteIfReady(int fd, std::string_view line) {
   constexpr size_t kPipeCapacity = 4096;
   pollfd ready{fd, POLLOUT, 0};
@@ -316,8 +317,8 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
 }
 
 // Returns how many seconds local time is ahead of UTC. UTC offsets change only at quarters of an hour, so the time zone
-// is read once in each quarter. A forked child continues with its parent's offset. The child must not read the time
-// zone, because another thread may have held its lock during the fork.
+// is read once in each quarter. A forked child continues with its parent's offset, unless the parent knew none. The
+// child should not read the time zone, because another thread may have held its lock during the fork.
 int64_t Logger::UtcOffsetSeconds(int64_t wall_s, Process process) {
   constexpr int64_t kQuarter_s = 15 * 60;
   constexpr int kOffsetBits = 20;

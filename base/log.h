@@ -4,8 +4,8 @@
 //   pid ^ ^ role      local time    ^ mark of the level: . debug, - verbose, * notice, # warning
 //
 // Each call of Log writes one line. Texts contain parts that clients, scripts and other servers chose. So control
-// characters are written as "\n", "\r" or "\x1b", and no such part can begin a line or send commands to a terminal.
-// Tabs and UTF-8 are written unchanged.
+// characters are written as escapes such as "\n" or "\x1b", or as spaces (kLogfmt). So no such part can begin a line or
+// send commands to a terminal. Tabs (except in kJson) and UTF-8 are written unchanged.
 //
 // The server never waits for the reader of its log. If a pipe, terminal or socket is full, lines are lost. Before the
 // next line that can be written, the log reports how many lines were lost. Each line is a single write(2); nothing is
@@ -71,11 +71,11 @@ class Logger {  // writes the server's log, to a file or standard output
   }
 
   // An empty path means standard output. Creates the file if there is none. If the file cannot be opened, changes
-  // nothing and returns the reason ("Permission denied").
+  // nothing and returns the reason ("Permission denied"). A named pipe that has no reader yet is accepted.
   std::optional<std::string> SetFile(std::string path);  // from now on logs to this file; returns nullopt, or the error
 
-  // Lines in syslog have no prefix. `ident` is the name of the program in syslog. `facility` is a constant of
-  // <syslog.h>; see SyslogFacility.
+  // Lines in syslog have no prefix except "[name] " (SetName). `ident` is the name of the program in syslog. `facility`
+  // is a constant of <syslog.h>; see SyslogFacility.
   void EnableSyslog(std::string ident, int facility);  // from now on also sends each line to syslog
 
   void Log(LogLevel level, std::string_view text);
@@ -88,7 +88,7 @@ class Logger {  // writes the server's log, to a file or standard output
   // chose.
   void LogRaw(LogLevel level,  // writes the text without prefix and newline, unless the level is disabled
               std::string_view text);
-  void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }  // writes the text without prefix
+  void LogRaw(std::string_view text) { LogRaw(LogLevel::kNotice, text); }  // at level notice, without prefix
 
   uint64_t DroppedLines() const {  // number of lines lost since the last report of lost lines
     return dropped_lines_.load(std::memory_order_relaxed);
@@ -113,7 +113,7 @@ class Logger {  // writes the server's log, to a file or standard output
   std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;  // how lines show the time: Redis, ISO 8601 or ms
   std::atomic<char> role_ = 'C';
   std::atomic<pid_t> role_pid_;  // the process that has role_; its forked children log as C or X
-  std::string name_;             // "[name] "; empty if the process has only one server
+  std::string name_;             // "[name] " in front of each text; empty: SetName was not called
   std::string path_;
   bool syslog_enabled_ = false;  // true: lines also go to syslog
 

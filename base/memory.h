@@ -46,6 +46,7 @@ class ThreadMemory {  // how many bytes one thread has allocated and freed, as j
   int64_t HeldBytes() const;  // bytes allocated minus bytes freed by the thread; may be negative
 
  private:
+  // Without jemalloc, allocated_ is only a mark of the thread that reports for the whole process.
   const uint64_t* allocated_ = nullptr;  // jemalloc's count of all bytes the thread ever allocated; null: not measured
   const uint64_t* freed_ = nullptr;      // jemalloc's count of all bytes the thread ever freed; null: not measured
 };
@@ -55,7 +56,7 @@ struct AllocatorStats {  // jemalloc's statistics, in bytes
   size_t active = 0;     // bytes of pages that have allocations
   size_t resident = 0;   // bytes of pages in physical memory
   size_t retained = 0;   // bytes of virtual memory that is kept without physical pages
-  size_t muzzy = 0;      // bytes of unused pages that the system may take back at any time (MADV_FREE)
+  size_t muzzy = 0;      // always 0; INFO shows it as allocator_muzzy
 };
 // Cost: some µs.
 AllocatorStats ReadAllocatorStats();  // jemalloc's statistics; all zero with another allocator
@@ -63,7 +64,7 @@ AllocatorStats ReadAllocatorStats();  // jemalloc's statistics; all zero with an
 std::string AllocatorName();  // the allocator: a name such as "jemalloc-5.3.0", or "libc"
 
 // Cost: reads /proc.
-size_t ResidentBytes();  // physical memory of this process, in bytes
+size_t ResidentBytes();  // physical memory that this process uses, in bytes; 0: unknown
 
 size_t SystemMemory();  // physical memory of the machine, in bytes
 
@@ -82,7 +83,7 @@ inline void Prefetch(const void* address) {  // starts to load the cache line at
 // The standard library never frees the buckets of a hash map, and clients can fill some maps. Call ShrinkSparse after
 // an erase. All iterators become invalid. Cost: O(1) amortised.
 template <class Map>
-void ShrinkSparse(Map& map) {  // frees unused buckets of a hash map that has few elements left
+void ShrinkSparse(Map& map) {  // frees buckets if a map has over 128, and under an eighth as many elements
   constexpr size_t kKeptBuckets = 128;
   constexpr size_t kSparse = 8;
   if (map.bucket_count() > kKeptBuckets && map.size() < map.bucket_count() / kSparse) map.rehash(0);

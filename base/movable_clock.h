@@ -4,7 +4,7 @@
 //   MovableClock clock(machine, real_clock);
 //   clock.Freeze();              // stands still now
 //   clock.AdvanceUs(60'000'000); // a minute has passed
-//   clock.FollowMachine();       // wall time is the machine's again; monotonic time continues
+//   clock.FollowMachine();       // wall time is the machine's again; monotonic time continues at normal speed
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
     return mode_ == Mode::kFrozen ? monotonic_us_ : MonotonicUsAtRealUs(real_clock_.NowUs());
   }
   int64_t MonotonicUsAtRealUs(int64_t real_us) const override;       // converts real time to monotonic clock time
-  int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const override;  // converts clock time to real time; kNever: frozen
+  int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const override;  // converts clock time to real time; or kNever
 
   Mode mode() const { return mode_; }
   // Returns how many seconds of this clock pass in one real second; 0 while the clock stands still.
@@ -44,10 +44,10 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
   void RunAt(double rate) {  // sets the clock's speed to `rate` clock seconds per real second
     Run(rate == 1 ? Mode::kReal : Mode::kScaled, rate);
   }
-  void FollowMachine();  // makes Unix time the machine's again; monotonic time continues
+  void FollowMachine();  // makes Unix time the machine's again; monotonic time continues at normal speed
   // Does not change the mode. Requires: elapsed_us >= 0, and the new times fit an int64_t.
   void AdvanceUs(int64_t elapsed_us);  // moves Unix time and monotonic time forward by `elapsed_us`
-  void SetWallUs(int64_t wall_us);     // sets the Unix time, as an administrator does; monotonic time stays
+  void SetWallUs(int64_t wall_us);     // sets the Unix time, as an administrator does, not the monotonic time
 
  private:
   void Run(Mode mode, double rate);

@@ -93,7 +93,7 @@ std::string ExponentText(const Decimal& decimal) {
 }
 
 // Returns true if the number is printed without an exponent. As in Redis, an integer may have up to 7 zeros after its
-// digits, and a fraction up to 6 decimals. A fraction from 0.001 to 10000 may have more decimals.
+// digits, and a fraction up to 6 decimals. A fraction from 0.001 to below 10000 may have more.
 bool PrintsPlainly(const Decimal& decimal) {
   const int exponent = std::abs(ExponentOf(decimal));
   if (decimal.scale >= 0) return exponent < static_cast<int>(decimal.size) + 7;

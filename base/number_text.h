@@ -50,7 +50,7 @@ std::optional<double> ParseDouble(Bytes text);  // reads a client's float, such 
 std::optional<long double> ParseLongDouble(Bytes text);  // reads a more exact float, for INCRBYFLOAT; nullopt: invalid
 
 // The digits read back as the double that was printed (see grisu.h). Integers up to 2^62 are printed plainly, others as
-// 0.000012, 12000000000000000000, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.
+// 0.000012, 1234567890.5, 1.5e-7, 1e+20, and special values as inf, -inf, nan, -0.
 std::string DoubleText(double value);  // prints a score or a RESP3 double
 
 // As in Redis, DEBUG DIGEST computes its digests from scores in this form.

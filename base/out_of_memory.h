@@ -19,7 +19,7 @@ namespace respite {
 [[noreturn]] void EndProcessOutOfMemory(size_t bytes) noexcept;  // ends the process, which lacks `bytes` bytes
 
 // AllocateOrEnd and ReallocateOrEnd act like std::malloc and std::realloc, but never return null. Free the memory with
-// std::free.
+// std::free. ReallocateOrEnd requires: `bytes` is not 0.
 inline void* AllocateOrEnd(size_t bytes) {  // malloc; ends the process instead of returning null
   void* memory = std::malloc(bytes);
   if (memory == nullptr) [[unlikely]]

@@ -1,15 +1,15 @@
 // RealClock: measures how long things really take: time limits within one round of the event loop, slow scripts, rates,
-// sockets and disks. A RealClock never stops and never goes back. The time that data and clients see is Clock, which
-// tests and operators may move.
+// sockets and disks. A RealClock never goes back, and only the ManualClock of unit tests stops. The time that data and
+// clients see is Clock, which the command TEST CLOCK may move.
 #pragma once
 
 #include <cstdint>
 
 namespace respite {
 
-class RealClock {  // the clock of real elapsed time; tests cannot move it (Clock: the time that clients see)
+class RealClock {  // real elapsed time, which TEST CLOCK cannot move (Clock: the time that clients see)
  public:
-  virtual ~RealClock() = default;  // measures real time, which TEST CLOCK cannot move (Clock: what clients see)
+  virtual ~RealClock() = default;
 
   virtual int64_t NowUs() const = 0;  // the real time in µs, from an arbitrary origin
 

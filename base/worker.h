@@ -19,7 +19,7 @@ class Worker {  // a thread that handles queued items one after the other
   explicit Worker(Handler handle) : item_handler_(std::move(handle)) {}
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
-  // Handles all queued items, then ends the thread.
+  // Lets the thread handle all queued items, and waits until the thread has ended.
   ~Worker();
 
   // Must be called before the first EnsureThread.
@@ -34,11 +34,11 @@ class Worker {  // a thread that handles queued items one after the other
   void Work();
 
   const Handler item_handler_;      // the function that the thread calls for each item
-  std::function<void()> prologue_;  // the function that the thread calls before its first item
+  std::function<void()> prologue_;  // called first in the thread, once; may be empty
   std::mutex mutex_;                // protects queue_ and stop_
   std::condition_variable wake_;
   std::deque<Item> queue_;  // items that the thread has not taken yet
-  bool stop_ = false;       // true: the thread must end
+  bool stop_ = false;       // true: the thread ends when the queue is empty
   std::thread thread_;      // the thread that handles items; not joinable before EnsureThread
 };
 
