@@ -78,7 +78,7 @@ inline uint64_t LoadLittle(const char* from, size_t bytes) {  // reads `bytes` (
   return byte(0) | byte(bytes / 2) | byte(bytes - 1);
 }
 
-inline void StoreLittle(char* to, uint64_t number, size_t bytes) {  // writes the lowest `bytes` (0 to 8), low first
+inline void StoreLittle(char* to, uint64_t number, size_t bytes) {  // writes the low `bytes` bytes (0 to 8), low first
   if (bytes >= 4) {
     StoreLittle<uint32_t>(to, static_cast<uint32_t>(number));
     StoreLittle<uint32_t>(to + bytes - 4, static_cast<uint32_t>(number >> (bytes - 4) * 8));

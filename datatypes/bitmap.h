@@ -64,11 +64,12 @@ int64_t ReadField(Bytes bitmap, const BitField& field);  // the integer in the f
 void WriteField(char* bitmap, const BitField& field, int64_t value);  // stores the lowest bits of `value` in the field
 
 // The option OVERFLOW of BITFIELD says what is stored when a value does not fit its field. kWrap stores the lowest bits
-// of the value. kSaturate stores the nearest value that fits. kFail stores nothing.
+// of the value. kSaturate stores the field's maximum if the value is too high, or its minimum if the value is too low.
+// kFail stores nothing.
 enum class FieldOverflow : uint8_t { kWrap, kSaturate, kFail };
 
 // Returns the value to store in the field, which is `value` itself if `value` fits. Returns nullopt if `value` does not
-// fit and `overflow` is kFail.
+// fit and `overflow` is kFail. As in Redis, a negative value for an unsigned field counts as too high.
 std::optional<int64_t> ApplyOverflow(const BitField& field,  // fits `value` to the field; nullopt: overflow and kFail
                                      int64_t value, FieldOverflow overflow);
 // Returns the value to store for `old_value` + `delta`, or nullopt if the sum does not fit and `overflow` is kFail.

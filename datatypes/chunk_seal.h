@@ -39,7 +39,7 @@ struct ChunkBlock {  // the header of a list chunk's memory block; the elements 
   uint8_t prefix;               // form kTexts: bytes of the prefix that all texts share
   bool has_lengths;             // form kTexts: false: all texts have one length, so there are no length bytes
   bool may_have_long_elements;  // form kOpen: an element of more than 253 bytes was added; perhaps removed since
-  bool is_shortest;             // form kOpen: Seal() found no shorter form; since then, only pops changed the chunk
+  bool is_shortest;             // form kOpen: Seal() found no shorter form; since then, removals at the ends only
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }
@@ -53,13 +53,14 @@ struct ChunkBlock {  // the header of a list chunk's memory block; the elements 
 ChunkBlock* AllocateChunkBlock(size_t size);  // allocates a block of `size` bytes; free it with std::free
 
 // Packs the elements as integers, if all are integers and this form is not larger than the form for texts. Otherwise
-// packs the elements as texts. Returns null if an element is longer than 255 bytes, or if the form for texts is not
-// smaller than an open block of `open_size` bytes. Requires: at least one element.
+// packs the elements as texts, if this form is smaller than an open block of `open_size` bytes. Returns null if neither
+// is so, or if an element is longer than 255 bytes. Requires: at least one element.
 ChunkBlock* CreateSealedBlock(std::span<const Bytes> elements,  // packed elements; null: no gain, or over 255 bytes
                               size_t open_size);
 
-// UnpackText and UnpackInteger decode one sealed element into `scratch`, which must have room for 255 + 7 bytes. Before
-// UnpackText, call UnpackPrefix once for this `scratch`.
+// UnpackText and UnpackInteger decode one sealed element into `scratch`, which must have room for 255 + 7 bytes, and
+// return a view of `scratch`. (A text that is stored as it is needs no decoding, and is returned as a view of the
+// block.) Before UnpackText, call UnpackPrefix once for this `scratch`.
 //   place    index of the first symbol of the element, or index of the integer
 //   symbols  number of symbols of the element, after the common prefix
 void UnpackPrefix(const ChunkBlock& block, char* scratch);  // writes the common prefix of the texts to `scratch`

@@ -12,8 +12,9 @@ namespace {
 // As in Redis, an element counts as its length plus kEntryEstimate bytes when the list checks whether a chunk has room
 // for the element.
 constexpr size_t kEntryEstimate = 8;
-// kSettledBytes is the size that an end chunk must reach before its neighbour is sealed. So alternating pushes and pops
-// at a chunk boundary do not pack and unpack repeatedly.
+// kSettledBytes is the size of an end chunk's block from which on its neighbour is sealed. (If the end chunk is
+// smaller, the neighbour is sealed when another chunk is added.) So alternating pushes and pops at a chunk boundary do
+// not pack and unpack repeatedly.
 constexpr size_t kSettledBytes = 1024;
 // The maximum size of the content of a block in bytes. Offsets in a block have 32 bits.
 constexpr size_t kMaxBlockContent = size_t{1} << 31;

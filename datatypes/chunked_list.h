@@ -5,8 +5,8 @@
 //                  └► block with hundreds of elements
 //
 // To find the i-th element, the list adds up the counts in the row from the nearer end, which reads memory
-// sequentially. The chunks at both ends are open, with room for pushes. When the list has grown beyond a chunk, the
-// chunk is sealed: its elements are rewritten in their shortest form.
+// sequentially. A push opens the chunk at its end of the list, and leaves room for more pushes. When the list has grown
+// beyond a chunk, the chunk is sealed: its elements are rewritten in their shortest form.
 //
 // Chunks have as many elements, and split and merge at the same moments, as the nodes of Redis' quicklist. In both
 // servers, OBJECT ENCODING says "listpack" again when a single small node is left. So this server must divide a list as
@@ -34,8 +34,8 @@ class ChunkLimit {  // how full a chunk may become: list-max-listpack-size
  public:
   explicit constexpr ChunkLimit(int64_t fill) : fill_(fill) {}
 
-  size_t MaxBytes() const;  // maximum size in bytes of the listpack of one chunk
-  size_t MaxCount() const;  // maximum number of elements of one chunk
+  size_t MaxBytes() const;  // maximum bytes of a chunk's listpack; SIZE_MAX: the directive limits the elements
+  size_t MaxCount() const;  // maximum number of elements of one chunk; SIZE_MAX: the directive limits the bytes
   // As in Redis, a limit on the number of elements also implies a limit of 8 KB.
   bool Admits(size_t listpack_bytes, size_t count) const;  // true: a chunk may have this size and this many elements
 
@@ -136,27 +136,27 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   // Returns the place of the first element equal to `element`, or nullopt if there is none. Cost: O(n).
   std::optional<Place> Find(Bytes element) const;
 
-  // InsertBefore and InsertAfter insert an element beside the one at `place`. Replace stores `element` in its stead.
+  // InsertBefore and InsertAfter insert an element beside the element at `place`. Replace stores `element` at `place`.
   // Cost: O(number of chunks + size of a chunk).
   void InsertBefore(Place place, Bytes element);  // inserts an element before the one at `place`; chunks may split
   void InsertAfter(Place place, Bytes element);   // inserts an element after the one at `place`
   void Replace(Place place, Bytes element);       // replaces the element at `place`
   // Requires: index + count <= Size(). Cost: that of InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
-  // Starts at the end `from`. Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases up to max_count; returns how many
+  // Starts at the end `from`. Returns how many elements were erased. Cost: O(n).
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases up to max_count equal ones; returns count
 
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
   bool HasCapacityFor(size_t chunk, Bytes element) const;  // true: chunk `chunk` exists and has room for `element`
   size_t Edge(ListEnd end) const { return end == ListEnd::kHead ? 0 : row_.Size() - 1; }
-  ListChunk& AddChunkAt(ListEnd end);   // adds an empty chunk at this end, and returns it
-  void SealSecondChunk(ListEnd end);    // seals (compresses) the chunk next to the end chunk, as it gets no more pushes
+  ListChunk& AddChunkAt(ListEnd end);  // adds an empty chunk at this end, and returns it; seals the one that was second
+  void SealSecondChunk(ListEnd end);   // seals (compresses) the chunk next to the end chunk, as it gets no more pushes
   ListChunk& SplitBefore(Place place);  // splits a chunk; returns the new chunk, which has the part from `place` on
   void MergeAround(size_t centre);      // after a split: merges small chunks next to chunk `centre`, as Redis does
-  bool MergeIfSmall(size_t left);       // merges chunks `left` and `left` + 1; false: they are too large together
-  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases up to `max_count`; returns how many
+  bool MergeIfSmall(size_t left);  // merges chunks `left` and `left` + 1; false: too large together, or no such chunk
+  size_t EraseEqualInChunk(ListChunk& chunk, Bytes element,  // erases up to max_count equal ones; returns how many
                            size_t max_count, ListEnd from);
 
   ChunkRow row_;

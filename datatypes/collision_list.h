@@ -40,7 +40,8 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   Slot* Find(Bytes key, uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return SlotKey(slot).compare(key); });
   }
-  // `key` must be the key of `wanted`, because the item that `wanted` points to may be freed already.
+  // `key` must be the key of `wanted`. The item that `wanted` points to may be freed already, so FindSame does not read
+  // the item. Requires: no other slot with this key is in the list.
   Slot* FindSame(const Slot& wanted, Bytes key,  // where the list stores the slot `wanted`; null: not stored
                  uint64_t hash) {
     return FindBy(hash, [&](const Slot& slot) { return slot == wanted ? 0 : SlotKey(slot).compare(key); });
@@ -89,7 +90,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     return true;
   }
 
-  // Each slot is equally likely. Cost: a few random numbers.
+  // Each slot is equally likely. Cost: a few random numbers, or up to some hundreds if the list has only a few slots.
   const Slot& PickRandom(Random& random) const {  // returns a random slot; requires: the list is not empty
     for (;;) {
       const Chunk& chunk = *chunks_[random.Below(chunks_.size())];
@@ -99,7 +100,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
  private:
-  static constexpr size_t kChunk = 511;  // maximum number of items of a chunk, which then takes 8 KB with its `count`
+  static constexpr size_t kChunk = 511;  // number of items for which each chunk has room; a chunk takes 8 KB
   struct Chunk {                         // up to kChunk items, sorted by hash, then by key
     size_t count = 0;                    // number of items in use
     Item items[kChunk];                  // the first `count` are in use, sorted by hash, then by key

@@ -2,8 +2,8 @@
 // indexes contain the entries with a deadline (an expiration time), and the hashes that have fields with a deadline.
 //
 // A Database has no clock: callers compare deadlines with the time of the Unit, the object that represents the
-// execution of one command, transaction or script. An entry may move in memory whenever its value or deadline slot
-// grows. Each function that can move an entry returns the new address.
+// execution of one command, transaction or script. An entry may move in memory when its value changes, or when it gets
+// a deadline. Each function that can move an entry returns the new address.
 #pragma once
 
 #include <cstdint>
@@ -47,14 +47,14 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches the bucket where this hash is searched
     entries_.PrefetchBucket(hash);
   }
-  void PrefetchForInsert(uint64_t hash) const {  // before Add: prefetches what a key of this hash will change
+  void PrefetchForInsert(uint64_t hash) const {  // before Add: prefetches what a key of this hash changes
     entries_.PrefetchForInsert(hash);
   }
   void PrefetchEntry(uint64_t hash) const {  // after PrefetchBucket: prefetches the key's entry
     entries_.PrefetchItem(hash);
   }
 
-  // Adds a key. Requires: the key does not exist. Cost: O(1), one allocation.
+  // Adds a key with a string. Requires: the key does not exist. Cost: O(1), one allocation.
   Entry* Add(Bytes key, StringContent content, int64_t deadline_ms, uint32_t access) {
     return Add(key, Hash(key), std::move(content), deadline_ms, access);
   }
@@ -68,7 +68,8 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
     entries_.Reserve(keys);
     entries_with_deadline_.Reserve(timed);
   }
-  Entry* Assign(Entry* entry, StringContent content);  // stores a string in the entry, which may move; deadline stays
+  // The old value is freed. Deadline and access data stay.
+  Entry* Assign(Entry* entry, StringContent content);  // replaces the value by a string; the entry may move
   // Extends the text of a string to `size` bytes with zero bytes, and returns the entry, which may move. Then the text
   // is no longer an integer or embedded, and can be modified in place (Entry::MutableText). A text that grows
   // repeatedly gets spare room. Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
@@ -83,7 +84,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // Says whether any field of a hash has a deadline. kSome: IndexFieldDeadlines adds the hash to the index of such
   // hashes. kNone: IndexFieldDeadlines removes the hash.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
-  void IndexFieldDeadlines(Entry* entry,               // updates the index of hashes with deadlines on fields
+  void IndexFieldDeadlines(Entry* entry,               // marks the hash, and updates the index of such hashes
                            FieldDeadlines deadlines);  // kSome: adds the hash, kNone: removes the hash
 
   // Removes the entry from the database and returns it. Dropping the returned pointer frees the entry. (The caller may

@@ -16,7 +16,7 @@
 //   dataset  = from zero, for each database with keys: Mix(number as 4 bytes, big endian), Add(key) for each,
 //              where Add takes the SHA-1 of the key's digest
 //
-// Includes keys that are expired but not removed yet. Cost: a few SHA-1 per element, O(n).
+// Includes keys and fields that are expired but not removed yet. Cost: a few SHA-1 per element, O(n).
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ class Digest {  // a SHA-1 value, computed step by step as DEBUG DIGEST does
   std::array<uint8_t, 20> bytes_{};  // the SHA-1 value so far; at first all zero
 };
 
-void MixValue(Digest& digest, const Entry& entry);  // mixes in type and content, and whether the key can expire
+void MixValue(Digest& digest, const Entry& entry);  // mixes in the value's type, content, and whether it has a deadline
 
 Digest DigestOf(const Keyspace& keyspace);  // the digest of all databases, which DEBUG DIGEST prints
 

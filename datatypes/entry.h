@@ -29,7 +29,7 @@ enum class ValueType : uint8_t { kString, kList, kSet, kSortedSet, kHash, kStrea
 
 // How a value is stored.
 //   strings       kInt, kEmbedded, kRaw, kBlob. kEmbedded and kRaw are both inline, but OBJECT ENCODING says embstr or
-//                 raw. As in Redis, a string is never called embstr again after an append.
+//                 raw. As in Redis, a string that was appended to is called raw, however short, until the next SET.
 //   collections   inline: kListpack, kTimedListpack (a hash whose fields have deadlines), kIntset; larger: kObject
 enum class ValueForm : uint8_t { kInt, kEmbedded, kRaw, kBlob, kListpack, kTimedListpack, kIntset, kObject };
 
@@ -105,7 +105,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   //   AddDeadlineSlot: adds room for a deadline (none is set yet).
   //   Resize: truncates the inline value, or extends it with uninitialised bytes.
   //   StoreCollection: stores another collection of the type. The old collection must be inline or released already.
-  static Entry* Rename(Entry* entry, Bytes key);  // changes the key; may move the entry
+  static Entry* Rename(Entry* entry, Bytes key);  // changes the key; returns the new address
   static Entry* AddDeadlineSlot(Entry* entry);    // makes room for a deadline, which is not set yet; may move the entry
   static Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of the inline value; may move the entry
   static Entry* StoreCollection(Entry* entry, ValueForm form, Bytes packed);
@@ -164,15 +164,16 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   // new entry. Never changes key, deadline or access data.
   bool TryAssign(const StringContent& content);  // stores a string in place; false: entry too small or much too large
 
-  // The form is no longer embedded afterwards. Returns false if the string is an integer, if there is no room, or if
-  // the Blob is shared. Requires: `size` is not below the current size. Cost: O(new bytes).
+  // The form is no longer embedded afterwards. Returns false if the string is an integer, if there is no room, if the
+  // Blob is shared, or if an inline text would exceed kInlineMax bytes. Requires: `size` is not below the current size.
+  // Cost: O(new bytes).
   bool TryGrow(size_t size);  // appends zero bytes up to `size`; false: no room, an integer, or the Blob is shared
-  char* MutableText();        // the text, for changes in place; only directly after TryGrow
+  char* MutableText();        // the text, for changes in place; only directly after TryGrow or Database::Grow
 
   // Counts all bytes that the allocator uses for this entry and for everything that the entry owns. For a collection,
   // the number is estimated from `samples` elements.
   size_t UsedBytes(size_t samples = 5) const;  // bytes of key and value, estimated from `samples` elements; 0: exact
-  size_t FreeEffort() const {                  // cost of freeing the value: number of elements if kObject, otherwise 1
+  size_t FreeEffort() const {                  // cost of freeing the value: Object::Size() if kObject, otherwise 1
     return Form() == ValueForm::kObject ? ObjectValue()->Size() : 1;
   }
 

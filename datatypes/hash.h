@@ -4,9 +4,9 @@
 //   kTimedListpack   field, value, deadline, field, …              listpackex; sorted by deadline, 0 (none) last
 //   kObject          HashTable (hash_table.h)                      hashtable
 //
-// A listpack becomes a kTimedListpack with its first deadline, and stays one. A hash becomes a table if it has more
-// fields than hash-max-listpack-entries, or a text longer than hash-max-listpack-value. A table never becomes a
-// listpack.
+// A kListpack becomes a kTimedListpack with its first deadline, and never becomes a kListpack again. A packed hash
+// becomes a table if it gets more fields than hash-max-listpack-entries, or a text longer than hash-max-listpack-value.
+// A table never becomes a listpack.
 //
 // Readers see an expired field as absent. Edits require that RemoveExpired was called first. The hash keeps the
 // database's index of hashes with deadlines on fields up to date.
@@ -75,7 +75,8 @@ class Hash : public Collection {
   void PrepareToAdd(std::span<const Bytes> fields_and_values);  // makes a table if these texts are too long or too many
   enum class Outcome : uint8_t { kAdded, kReplaced };
   enum class OldDeadline : uint8_t { kDrop, kKeep };
-  // Sets the value of a field. Requires: the texts are not views of this hash. Cost: O(1), O(n) when packed.
+  // Sets the value of a field. The field loses its deadline unless `old_deadline` is kKeep. Requires: the texts are not
+  // views of this hash. Cost: O(1), O(n) when packed.
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
   bool Remove(Bytes field);  // removes a field; false: there is no such field
   // Cost: O(log n), O(n) when packed.
@@ -118,7 +119,7 @@ class Hash : public Collection {
   size_t CountExpiredInListpack() const;               // number of expired fields of a packed hash
   void InsertPackedField(const EncodedElement& field,  // inserts a field into a packed hash, sorted by deadline
                          const EncodedElement& value, int64_t deadline_ms);
-  void SetPackedDeadline(size_t at, int64_t deadline_ms);  // sets the deadline of the field at `at`; keeps the order
+  void SetPackedDeadline(size_t at, int64_t deadline_ms);  // sets a deadline, and moves the field to its new place
   Outcome SetInListpack(Bytes field, Bytes value, OldDeadline old_deadline);  // sets a field of a packed hash
   Outcome SetInTable(Bytes field, Bytes value, OldDeadline old_deadline);     // sets a field of a hash that is a table
   void ConvertToTable();                                                      // makes a packed hash a HashTable

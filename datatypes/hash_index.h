@@ -1,5 +1,6 @@
-// HashIndex: the hash table of the keyspace and of every large collection. A HashIndex holds slots of 8 bytes: pointers
-// to items that contain their key, or handles that hold a short key themselves. A HashIndex does not own the items.
+// HashIndex: the hash table of the keyspace and of large hashes, sets and sorted sets. A HashIndex holds slots of 8
+// bytes: pointers to items that contain their key, or handles that hold a short key themselves. A HashIndex does not
+// own the items.
 //
 // Structure (extendible hashing):
 //
@@ -24,7 +25,7 @@
 // Collisions: with a good hash and a secret key, pages fill evenly, and the directory has at most a few entries per
 // page. Items with hashes that agree in too many bits for a split to separate them are stored in a CollisionList. So
 // with any hashes, an item of a large table costs at most 64 bytes of table. A lookup searches at most one page and, in
-// O(log n), the CollisionList. One step of a scan returns all items of one hash.
+// O(log n), the CollisionList. One step of a scan visits all items of one home bucket, and so all items of one hash.
 //
 // datatypes/slot.h defines a Slot. `Hasher` computes the hash of a key. The default, KeyedHasher, uses a secret key;
 // others are for tests.
@@ -60,7 +61,7 @@ struct KeyedHasher {  // hashes with a secret key, so that no client can choose 
 };
 
 template <class Slot, class Hasher = KeyedHasher>
-class HashIndex {  // a hash table that grows page by page and never rehashes
+class HashIndex {  // a hash table that grows page by page, and never rehashes all items at once
  public:
   explicit HashIndex(const Hasher& hasher) : hasher_(hasher), directory_(1) {}
   explicit HashIndex(const HashKey& key) requires std::is_same_v<Hasher, KeyedHasher> : HashIndex(KeyedHasher{key}) {}
@@ -121,7 +122,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     Prefetch(page.Get());
     Prefetch(&page->buckets[page.HomeBucketOf(hash)]);
   }
-  void PrefetchItem(uint64_t hash) const {  // after PrefetchBucket: prefetches items that may have this hash
+  void PrefetchItem(uint64_t hash) const {  // after PrefetchBucket: prefetches the items in this bucket that may match
     const PageRef page = PageOf(hash);
     if (!page) return;
     const Bucket& bucket = page->buckets[page.HomeBucketOf(hash)];
@@ -150,7 +151,8 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     for (PageRef& page : directory_) page = NewPage(BucketsFor(count >> depth_), depth_);
   }
 
-  // Call this when an item has moved in memory. Changes nothing if `old` is not stored with this hash.
+  // Call this when an item has moved in memory. Changes nothing if `old` is not stored with this hash. Requires: no
+  // other item with the key of `slot` is in the table.
   bool Replace(Slot old, Slot slot, uint64_t hash) {  // stores `slot` where `old` was; false: `old` is not stored
     Cell* const cell = SearchPage(hash, [&](const Slot& found) { return found == old; });
     if (cell != nullptr) {
@@ -170,7 +172,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return MayCollide(hash) && collisions_->Has(slot, hash);
   }
 
-  // Cost: O(1); sometimes merges two pages.
+  // Cost: O(1); sometimes replaces a page by a smaller page, or merges two pages.
   Slot Remove(Bytes key, uint64_t hash) {  // removes and returns the slot with this key; Slot{}: there is none
     const Cell* const cell = FindInPage(key, hash);
     if (cell == nullptr) return RemoveCollision(key, hash);
@@ -185,8 +187,9 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     return slot;
   }
 
-  // Scan calls `visit(slot)` for each slot of one bucket, which `cursor` names. Cursor 0 names the first bucket.
-  // Returns the next cursor, 0 at the end. `visit` must not change the table. Cost: O(items of one bucket).
+  // Scan calls `visit(slot)` for each slot whose home is the bucket that `cursor` names. Cursor 0 names the first
+  // bucket. Returns the next cursor, 0 at the end. `visit` must not change the table. Cost: O(items of one home
+  // bucket).
   template <class Visit>
   uint64_t Scan(uint64_t cursor, Visit&& visit) const;
 
@@ -236,10 +239,10 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static constexpr int kMaxProbe = 12;  // buckets that an insertion tries after the home, before the page grows
   static constexpr uint32_t kMinItemsPerBucket = 3;  // a page with fewer items per bucket is replaced by a smaller one
   static constexpr size_t kItemsPerNewBucket = 5;    // items per bucket of a new page for a known number of items
-  static constexpr size_t kMaxMergedItems = 192;     // two pages merge if they hold at most this many items together
-  static constexpr int kMaxDepth = 28;               // maximum depth of pages and directory, in bits of the hash
-  static constexpr size_t kReservedPerPage = 400;    // slots that Reserve plans for each page
-  static constexpr size_t kDirectoryPerPage = 16;    // maximum average of directory entries per page; usually 1 or 2
+  static constexpr size_t kMaxMergedItems = 192;   // sibling pages merge if they hold at most this many items together
+  static constexpr int kMaxDepth = 28;             // maximum depth of pages and directory, in bits of the hash
+  static constexpr size_t kReservedPerPage = 400;  // slots that Reserve plans for each page
+  static constexpr size_t kDirectoryPerPage = 16;  // the directory doubles only below this number of entries per page
   using Cell = SlotCell<Slot>;
   using Bucket = HashBucket<Slot>;
   using Page = HashPage<Slot>;
@@ -497,13 +500,13 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
     }
   }
   // VisitCollisions calls visit(slot) for the slots in collisions_ whose home is bucket `home` of the page
-  // directory_[at].
+  // directory_[page_at].
   template <class Visit>
-  void VisitCollisions(size_t at, int home,  // visits slots in collisions_ with this home bucket
+  void VisitCollisions(size_t page_at, int home,  // visits slots in collisions_ whose home bucket is this one
                        Visit&& visit) const {
-    const PageRef page = directory_[at];
+    const PageRef page = directory_[page_at];
     if (collisions_ == nullptr || page->buckets[home].spill != kManySpilled) return;
-    const auto [first, last] = HashRangeOf(at);
+    const auto [first, last] = HashRangeOf(page_at);
     collisions_->ForEachBetween(first, last, [&](const auto& item) {
       if (page.HomeBucketOf(item.hash) == home) visit(item.slot);
     });
@@ -520,7 +523,7 @@ class HashIndex {  // a hash table that grows page by page and never rehashes
   static constexpr int kDepthBits = 5;    // number of bits of a cursor that hold the depth
   static constexpr int kPositionBits = HashTrace::kPositionBits;  // number of bits of a cursor that hold the position
   struct Place {        // a decoded scan cursor: a place in the order of hashes
-    uint64_t prefix;    // the first hash of the page: its top kPrefixBits bits
+    uint64_t prefix;    // the top kPrefixBits bits of a hash of the page, usually of its first
     int depth;          // depth of the page when the cursor was issued
     uint32_t position;  // the position (nine hash bits) in the page where the scan continues
   };

@@ -34,10 +34,10 @@ struct HashTrace {                                                  // the bits 
   static uint32_t PositionOf(uint64_t hash) {  // nine bits of the hash, which choose the home bucket
     return static_cast<uint32_t>(hash) >> (32 - kPositionBits);
   }
-  // Returns 0, 1 or 2: which ten of the top hash bits are in a hint.
+  // Returns 0 for the ten top bits of the hash, 1 for the next ten bits, 2 for the ten bits after these.
   static int HintWindowOf(int depth) { return depth / kSplitBits; }  // which ten of the top hash bits are in a hint
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits, which choose the home bucket
-  // Requires: `depth` has the same era as the depth for which this HashTrace was made.
+  // Requires: HintWindowOf(depth) is that of the depth for which this HashTrace was made.
   bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
   }
@@ -51,9 +51,9 @@ struct alignas(64) HashBucket {                       // seven slots and their t
   static constexpr int kSlots = 7;                    // number of slots of a bucket
   static constexpr uint8_t kManySpilled = UINT8_MAX;  // as `spill`: too many to count, or some are in the CollisionList
 
-  uint8_t tags[kSlots];          // 0: free
+  uint8_t tags[kSlots];          // tags[i]: tag of the slot in cells[i], never 0; 0: the cell is free
   uint8_t spill;                 // how many items passed this full bucket and are in a later one; or kManySpilled
-  SlotCell<Slot> cells[kSlots];  // cells[i]: a slot and its hint; free if tags[i] is 0
+  SlotCell<Slot> cells[kSlots];  // cells[i]: a slot, and for a pointer 19 bits of its key's hash; free if tags[i] is 0
 
   uint32_t Match(uint8_t tag) const {  // a bit mask of the tags that equal `tag`: bit i for tags[i]
     constexpr uint64_t kLow = 0x0101010101010101ull;
@@ -84,8 +84,8 @@ struct alignas(64) HashPage {             // part of a HashIndex: a header of on
     return offsetof(HashPage, buckets) + static_cast<size_t>(buckets) * sizeof(HashBucket<Slot>);
   }
 
-  int32_t depth;  // number of top hash bits in which all items of this page agree
-  uint32_t used;
+  int32_t depth;                          // number of top hash bits in which all items of this page agree
+  uint32_t used;                          // number of cells in use
   HashBucket<Slot> buckets[kMaxBuckets];  // only as many exist as HashPageRef::BucketCount() says
 };
 
@@ -131,10 +131,10 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
   }
   int Next(int bucket) const { return bucket + 1 == BucketCount() ? 0 : bucket + 1; }  // the bucket after this one
 
-  // Search returns the first cell for which is_wanted(slot) is true, in the home bucket of this hash or in a later
-  // bucket. Requires: there is a page.
+  // Search examines the cells with the tag of this hash, in the home bucket of this hash and then in later buckets.
+  // Returns the first cell for which is_wanted(slot) is true. Requires: there is a page.
   template <class IsWanted>
-  Cell* Search(uint64_t hash, IsWanted&& is_wanted) const {  // the first cell for which is_wanted(slot); null: none
+  Cell* Search(uint64_t hash, IsWanted&& is_wanted) const {  // the first wanted cell with this hash's tag; null: none
     const uint8_t tag = HashTrace::TagOf(hash);
     int at = HomeBucketOf(hash);
     for (int probe = 0; probe < BucketCount(); ++probe, at = Next(at)) {

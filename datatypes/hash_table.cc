@@ -12,7 +12,7 @@ namespace respite {
 
 namespace {
 
-// Returns the size in bytes of the block that the allocator uses for `size` bytes. The size classes are 8, the
+// Returns the size in bytes of the block that jemalloc uses for `size` bytes. The size classes are 8, the
 // multiples of 16 up to 128, and then four sizes for each power of two.
 size_t ClassOf(size_t size) {
   if (size <= 8) return 8;

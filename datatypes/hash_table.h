@@ -5,7 +5,7 @@
 //   sizes   groups of 7 bits, least significant first; the high bit of a byte means that another group follows
 //
 // A name of 14 bytes with a value of 12 takes 28 bytes, for which the allocator uses its size class of 32. Blocks are
-// always as large as a size class, so a new value of the same class is stored in place.
+// always as large as a size class, so a new value of nearly equal size is usually stored in place.
 //
 // Deadlines of fields are kept in a min-heap; a field stores its index in the heap, and the heap points to the field.
 // So the next deadline is known immediately, and a search for expired fields reads hardly any other fields. A field
@@ -27,7 +27,7 @@
 namespace respite {
 
 // Each field has a memory block of its own. Only HashTable creates and frees fields.
-class HashField {  // a field of a large hash: name, value, and index in the heap of deadlines
+class HashField {  // a field of a large hash: name and value; with a deadline, also a heap index
  public:
   HashField(const HashField&) = delete;
   HashField& operator=(const HashField&) = delete;
@@ -74,7 +74,7 @@ class HashField {  // a field of a large hash: name, value, and index in the hea
 
   static HashField* Create(Bytes name, Bytes value, Kind kind);  // allocates a field; kTimed: has room for a heap index
   static size_t BlockSize(size_t name_size, size_t value_size, Kind kind);  // bytes that a new field takes
-  bool TryReplace(Bytes value);  // stores a new value in place; false: needs a block of another size
+  bool TryReplace(Bytes value);  // stores a new value in place; false: needs another block
   size_t BlockSize() const;      // bytes of memory that this field takes
   // Requires: IsTimed().
   uint32_t HeapIndex() const;         // the field's index in the heap of deadlines; requires: IsTimed()
@@ -157,8 +157,9 @@ class HashTable final : public Object {  // the value of a large hash: fields by
   template <class Visit>
   void VisitExpired(size_t place, int64_t now_ms, Visit&& visit) const;  // visits expired fields at and below `place`
 
-  HashIndex<HashField*> index_;                   // the fields by name
-  std::unique_ptr<std::deque<TimedField>> heap_;  // a deque grows without a copy; null until a field has a deadline
+  HashIndex<HashField*> index_;  // the fields by name
+  // A deque grows without a copy.
+  std::unique_ptr<std::deque<TimedField>> heap_;  // fields with deadlines, earliest first (min-heap); null: none
 };
 
 }  // namespace respite

@@ -18,8 +18,9 @@
 // text would grow beyond hll-sparse-max-bytes. Two servers that saw the same elements in the same order hold the same
 // bytes.
 //
-// Clients can write any bytes to a string. Every function here accepts any text, and never reads or writes beyond its
-// end. Functions that need all registers report an error if the runs do not add up to 16384.
+// Clients can write any bytes to a string. Hll::Of checks header and size. The functions of Hll accept any text that
+// passes this check, and never read beyond its end. Functions that need all registers report an error if the runs do
+// not add up to 16384.
 #pragma once
 
 #include <algorithm>
@@ -68,7 +69,7 @@ struct HllChange {  // how the stored text must change so that it includes one m
     kRegister,  // dense: call HllSetRegister
     kSplice,    // sparse: replace `removed` bytes at `offset` by `InsertedBytes()`
     kPromote,   // make the value dense, then set the register
-    kCorrupt,   // the runs end before this register
+    kCorrupt,   // the runs end before this register, or its run is cut
   };
 
   Kind kind = Kind::kNone;
@@ -95,8 +96,8 @@ class Hll {
   std::optional<uint64_t> CachedCount() const;                                 // the stored count; nullopt: outdated
   // Computes the count from the registers. Cost: O(registers) for a dense value, O(runs) for a sparse value.
   std::optional<uint64_t> Count() const;  // the estimated number of distinct elements; nullopt: the value is corrupt
-  // True for a dense value, and for a sparse value whose runs cover exactly 16384 registers. If the result is false,
-  // Add may return kCorrupt.
+  // Returns true for a dense value, and for a sparse value whose runs are complete and cover exactly 16384 registers.
+  // If the result is false, Add may return kCorrupt.
   bool HasAllRegisters() const;  // false: corrupt, as the sparse runs do not add up to 16384 registers
 
   // Add computes the edit of the text that includes an element, but does not apply the edit. Cost: O(1) for a dense
@@ -120,7 +121,7 @@ class Hll {
 };
 
 // All functions below change the text of a HyperLogLog. Requires: Hll::Of accepts the text.
-void HllSetRegister(std::span<char> text,  // stores the rank of one observation; requires: dense
+void HllSetRegister(std::span<char> text,  // overwrites a rank, even a larger one; requires: dense
                     HllObservation observation);
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // stores all registers; requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);  // stores the count, and marks it as up to date

@@ -43,7 +43,7 @@ class List : public Collection {
   void Push(ListEnd end, std::span<const Bytes> elements);
   // Removes the first or last element, as `end` says. Requires: the list is not empty.
   void Pop(ListEnd end);
-  // `from` and `to` may be the same end. Requires: the list is not empty.
+  // If `from` and `to` are one end, the order stays. Requires: the list is not empty.
   void Rotate(ListEnd from, ListEnd to);  // pops an element at end `from`, and pushes it at end `to`
 
   // Cost: O(n).
@@ -51,8 +51,8 @@ class List : public Collection {
   bool Replace(size_t index, Bytes element);               // replaces the element at `index`; false: out of range
   // Requires: index + count <= Size().
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
-  // Starts at the end `from`. Cost: O(n).
-  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases up to max_count; returns how many
+  // Starts at the end `from`. Returns how many elements were erased. Cost: O(n).
+  size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases up to max_count equal ones; returns count
 
   // VisitRange calls visit(Bytes) for `count` elements from `index` on. Each view is valid during its call. Requires:
   // index + count <= Size(); the list need not exist if `count` is 0. Cost: that of a new ListCursor at `index`, plus
@@ -74,7 +74,7 @@ class List : public Collection {
   void ConvertToListpackIfSmall();                     // a single chunk, at most half full, becomes a listpack
   void PushToListpack(ListEnd end, std::span<const Bytes> elements);  // pushes elements at one end of a listpack
   void PopWithoutConversion(ListEnd end);                             // pops an element; the list keeps its encoding
-  size_t EraseEqualInListpack(const EncodedElement& element,          // erases up to `max_count`; returns how many
+  size_t EraseEqualInListpack(const EncodedElement& element,  // erases up to `max_count` equal ones; returns how many
                               size_t max_count, ListEnd from);
 };
 

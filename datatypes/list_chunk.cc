@@ -46,7 +46,7 @@ void WriteElement(char* to, Bytes element) {
 }
 
 // Returns how many spare bytes a block gets that has `used` bytes in use. A block of more than 64 KB gets only a few
-// spare bytes, because its chunk holds one large element and will get no other.
+// spare bytes, because its chunk usually holds one large element and gets no other.
 uint32_t GrowthOf(uint32_t used) {
   constexpr uint32_t kMin = 64;
   constexpr uint32_t kOrdinary = 65536;
@@ -142,8 +142,8 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   block_ = block;
 }
 
-// Moves the elements of an open chunk to a smaller block if the block has at least 512 bytes, and three quarters of
-// them are spare.
+// An open chunk is a chunk that is not sealed. Moves its elements to a smaller block if the block has at least 512
+// bytes, and three quarters of these are spare. Does nothing for a sealed chunk, which has no spare room.
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || SpareBytes() < block_->size / 4 * 3) return;

@@ -21,7 +21,8 @@
 //   integers  when every element is the canonical text of a 64-bit integer: differences from the smallest, of 0 to 8
 //             bytes each
 //
-// Elements can be popped off a sealed chunk in place; any other change opens it first (O(size of the chunk)).
+// Elements at both ends of a sealed chunk can be removed in place. Any other change opens the chunk first, which costs
+// O(size of the chunk).
 //
 // A chunk tracks how many bytes Redis' listpack would need for its elements, because Redis' rules for full nodes use
 // this number.
@@ -64,7 +65,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
 
   uint32_t Count() const { return count_; }     // number of elements
   bool IsEmpty() const { return count_ == 0; }  // true: there are no elements
-  bool IsSealed() const {                       // true: compressed (Seal), so without room for more elements
+  bool IsSealed() const {                       // true: compressed by Seal; a push would first open (unpack) the chunk
     return block_ != nullptr && block_->form != ChunkForm::kOpen;
   }
   size_t ListpackBytes() const { return kListpackFrame + packed_bytes_; }  // bytes of a Redis listpack of the elements
@@ -73,7 +74,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   // Cost of PushFront and PushBack: O(length of the element), amortised.
   void PushFront(Bytes element);  // adds an element before the first
   void PushBack(Bytes element);   // adds an element after the last
-  // PopFront and PopBack require: the chunk is not empty. Cost: O(1).
+  // PopFront and PopBack require: the chunk is not empty. Cost: O(1) amortised.
   void PopFront();  // removes the first element
   void PopBack();   // removes the last element
 
@@ -89,8 +90,9 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk
   void Append(const ListChunk& other);  // adds copies of the elements of `other` at the back
 
-  // Seals (compresses) the chunk: writes the elements in their shortest form, without spare room. Cost: O(size of the
-  // chunk), about 10 ns per element.
+  // Seals (compresses) the chunk: writes the elements in their shortest form, without spare room. If no form is shorter
+  // than the open form, the chunk stays open, and only its spare room is freed. Cost: O(size of the chunk), about 10 ns
+  // per element.
   void Seal();
 
   // PrefetchBlock, PrefetchFront and PrefetchBack are hints to the processor. PrefetchFront and PrefetchBack read
@@ -121,7 +123,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open
   uint32_t SpareBytes() const;  // number of unused bytes of the block; requires: open
   uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;  // bytes of these elements in a Redis listpack
-  void Release();                                                  // frees the memory block, but keeps count_
+  void Release();                                                  // frees the memory block, but changes no count
 
   ChunkBlock* block_ = nullptr;  // null: no memory, and no elements
   uint32_t count_ = 0;           // number of elements
@@ -178,7 +180,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
     if (block_->form == ChunkForm::kIntegers) return 1;
     return block_->has_lengths ? block_->Length(index) : block_->width;
   }
-  uint32_t LongStep(uint32_t place, uint8_t length) const;      // size of a long element (length byte 254 or 255)
+  uint32_t LongStep(uint32_t place, uint8_t length) const;      // bytes of an element of over 253 bytes, with its marks
   uint32_t StepEndingAt(uint32_t index, uint32_t place) const;  // size of element `index`, which ends at `place`
   uint32_t PlaceOf(uint32_t index) const;           // where element `index` begins; adds up the elements before
   uint32_t PlaceFromEnd(uint32_t index) const;      // where element `index` begins; subtracts the elements after

@@ -22,7 +22,7 @@ class PackedStore {  // an interface: the bytes of a listpack or intset, for edi
 
   // The `inserted` new bytes are uninitialised. All bytes may move. Cost: O(bytes after `offset`), sometimes a
   // reallocation.
-  virtual char* Splice(size_t offset, size_t removed,  // replaces bytes at `offset`; returns the new ones
+  virtual char* Splice(size_t offset, size_t removed,  // replaces `removed` bytes by new ones, and returns these
                        size_t inserted) = 0;
 
  protected:

@@ -9,7 +9,8 @@
 
 namespace respite {
 
-// Each bound is inclusive or exclusive. The range is empty if its minimum is above its maximum.
+// Each bound is inclusive or exclusive. The range is empty if its minimum is above its maximum, or if both are equal
+// and one is excluded.
 struct ScoreRange {  // a range of scores, as in ZRANGEBYSCORE
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();

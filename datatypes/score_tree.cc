@@ -164,9 +164,9 @@ ScoreTree::Path ScoreTree::PathTo(const Bound& bound) const {
   return path;
 }
 
-// PathToItem searches for the place after the item, then steps back by one. A search for the place before the item
-// could end on the previous leaf. This happens if the item is the first of its leaf, because the separator of the leaf
-// is then the item itself, which is not before that place.
+// If the item is the first of its leaf, the separator of the leaf equals the item. A search for the place before the
+// item would then descend to the previous leaf. So PathToItem searches for the place after the item, and steps back by
+// one.
 ScoreTree::Path ScoreTree::PathToItem(const ScoredMember* member) const {
   Path path = PathTo(ItemBound{member->Score(), member->Member(), Side::kAfter});
   --path.index;

@@ -198,9 +198,9 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; finds m
     Leaf* leaf;
     uint32_t index;  // on the leaf: index of the item, or number of items before the bound
   };
-  struct Place {  // a gap between two items of the tree: before item `index` of `leaf`
+  struct Place {  // a place between two items: before item `index` of `leaf`, or at its end
     const Leaf* leaf;
-    uint32_t index;  // index on the leaf of the item after the gap
+    uint32_t index;  // index on the leaf of the item after the gap; may equal the leaf's count
   };
   // Says where in the tree a new item was inserted: inside, or at the left or right edge. A full node at an edge splits
   // differently.
@@ -238,7 +238,7 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; finds m
                    uint64_t items, Where where);
   void GrowRoot(void* right, Item first, uint64_t items);  // makes a new root above the old root and `right`
   void AddToItemCounts(Path& path, int64_t difference);    // adds `difference` to the item counts along the path
-  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // stores a node's first item in its parents
+  static void UpdateSeparators(Path& path, uint32_t level, Item first);  // stores a new first item in its parents
 
   void EraseFromLeaf(Path& path, uint32_t first, uint32_t count);  // erases items of a leaf; mends the nodes above
   void RemoveChild(Path& path, uint32_t level);                    // removes the freed node at `level` from its parent
