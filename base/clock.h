@@ -12,7 +12,7 @@
 
 namespace respite {
 
-class Clock {  // the time that data and clients see; tests can stop or move a clock
+class Clock {  // the time that data and clients see; TEST CLOCK can move some clocks (MovableClock)
  public:
   virtual ~Clock() = default;
 

@@ -1,4 +1,4 @@
-// LapTimer: gives frequent readings of a RealClock at less than half the cost.
+// LapTimer: gives frequent readings of a RealClock at about half the cost.
 //
 // The server reads the time at the end of every command, and reading the machine's clock takes as long as looking up a
 // key. So only the first reading of a lap uses the RealClock. Later readings add the ticks that the processor has
@@ -80,7 +80,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   void MeasureRate();  // compares the tick counter with real time to find how many ticks a µs has
   void RestartRateMeasurement(const Mark& mark);  // discards the rate and measures a new one from `mark` on
 
-  const RealClock& real_clock_;
+  const RealClock& real_clock_;     // read once per lap; and by every NowUs while the tick rate is unknown
   uint64_t began_ticks_ = 0;        // what the tick counter showed when the lap began
   int64_t began_us_ = 0;            // when the lap began (real time)
   int64_t last_us_ = INT64_MIN;     // the last result of BeginLap or NowUs

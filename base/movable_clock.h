@@ -53,8 +53,8 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
   void Run(Mode mode, double rate);
   void AnchorAtNow();  // makes now the anchor, the moment from which the clock counts elapsed time
 
-  const Clock& machine_clock_;  // the machine's clock, which TEST CLOCK does not move
-  const RealClock& real_clock_;
+  const Clock& machine_clock_;   // the machine's clock, which TEST CLOCK does not move
+  const RealClock& real_clock_;  // the clock from whose readings this clock computes its time
   Mode mode_ = Mode::kReal;
   double rate_ = 1;
   // The anchor is the moment from which the clock counts elapsed time. In mode kReal, Unix time is the machine's plus

@@ -139,7 +139,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   // InsertBefore and InsertAfter insert an element beside the element at `place`. Replace stores `element` at `place`.
   // Cost: O(number of chunks + size of a chunk).
   void InsertBefore(Place place, Bytes element);  // inserts an element before the one at `place`; chunks may split
-  void InsertAfter(Place place, Bytes element);   // inserts an element after the one at `place`
+  void InsertAfter(Place place, Bytes element);   // inserts an element after the one at `place`; chunks may split
   void Replace(Place place, Bytes element);       // replaces the element at `place`
   // Requires: index + count <= Size(). Cost: that of InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on

@@ -32,7 +32,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   };
 
   size_t Size() const { return size_; }
-  size_t UsedBytes() const {  // bytes of memory that the list occupies, without the items of its slots
+  size_t UsedBytes() const {  // bytes of the chunks and of the pointers to them, without the items
     return chunks_.capacity() * sizeof(chunks_[0]) + chunks_.size() * sizeof(Chunk);
   }
 

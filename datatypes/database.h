@@ -47,7 +47,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   void PrefetchBucket(uint64_t hash) const {  // before a lookup: prefetches the bucket where this hash is searched
     entries_.PrefetchBucket(hash);
   }
-  void PrefetchForInsert(uint64_t hash) const {  // before Add: prefetches what a key of this hash changes
+  void PrefetchForInsert(uint64_t hash) const {  // before Add: prefetches what adding a key of this hash will change
     entries_.PrefetchForInsert(hash);
   }
   void PrefetchEntry(uint64_t hash) const {  // after PrefetchBucket: prefetches the key's entry
@@ -69,7 +69,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
     entries_with_deadline_.Reserve(timed);
   }
   // The old value is freed. Deadline and access data stay.
-  Entry* Assign(Entry* entry, StringContent content);  // replaces the value by a string; the entry may move
+  Entry* Assign(Entry* entry, StringContent content);  // replaces the value; returns the entry, which may move
   // Extends the text of a string to `size` bytes with zero bytes, and returns the entry, which may move. Then the text
   // is no longer an integer or embedded, and can be modified in place (Entry::MutableText). A text that grows
   // repeatedly gets spare room. Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
@@ -84,7 +84,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // Says whether any field of a hash has a deadline. kSome: IndexFieldDeadlines adds the hash to the index of such
   // hashes. kNone: IndexFieldDeadlines removes the hash.
   enum class FieldDeadlines : uint8_t { kNone, kSome };
-  void IndexFieldDeadlines(Entry* entry,               // marks the hash, and updates the index of such hashes
+  void IndexFieldDeadlines(Entry* entry,               // records whether any field of this hash has a deadline
                            FieldDeadlines deadlines);  // kSome: adds the hash, kNone: removes the hash
 
   // Removes the entry from the database and returns it. Dropping the returned pointer frees the entry. (The caller may

@@ -108,8 +108,8 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   static Entry* Rename(Entry* entry, Bytes key);  // changes the key; returns the new address
   static Entry* AddDeadlineSlot(Entry* entry);    // makes room for a deadline, which is not set yet; may move the entry
   static Entry* Resize(Entry* entry, size_t inline_size);  // changes the size of the inline value; may move the entry
-  static Entry* StoreCollection(Entry* entry, ValueForm form, Bytes packed);
-  static Entry* StoreCollection(Entry* entry, std::unique_ptr<Object> object);
+  static Entry* StoreCollection(Entry* entry, ValueForm form, Bytes packed);    // the value is now `packed`; may move
+  static Entry* StoreCollection(Entry* entry, std::unique_ptr<Object> object);  // the value is now `object`; may move
 
   Bytes Key() const { return {Payload() + DeadlineBytes(), KeySize()}; }
   ValueType Type() const { return static_cast<ValueType>((bits_ >> kTypeShift) & 7); }
@@ -123,7 +123,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
     return HasDeadlineSlot() && IsDeadlineOver(Load<int64_t>(Payload()), now_ms);
   }
   // Requires: HasDeadlineSlot().
-  void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }  // Unix ms; requires: HasDeadlineSlot()
+  void SetDeadline(int64_t deadline_ms) { Store(Payload(), deadline_ms); }  // Unix ms or kNoDeadline; needs a slot
 
   uint32_t Access() const { return bits_ & kAccessMask; }  // for eviction: LRU time in s, or LFU minutes and counter
   void SetAccess(uint32_t access) {  // sets the 24 bits for eviction: LRU time, or LFU minutes and counter

@@ -435,7 +435,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
 
   // Requires: there is a page. Cost: a few random numbers; O(√directory) if a client has emptied a large table except
   // for a few keys with neighbouring hashes.
-  const Bucket& RandomBucket(Random& random) const {  // any bucket with the same probability
+  const Bucket& RandomBucket(Random& random) const {  // a random bucket; all buckets are equally likely
     if (page_count_ == 1) {
       const PageRef page = directory_[0];
       return page->buckets[random.Below(static_cast<uint64_t>(page.BucketCount()))];
@@ -447,7 +447,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       if (at < page.BucketCount()) return page->buckets[at];
     }
   }
-  PageRef RandomPage(Random& random) const {  // any page with the same probability
+  PageRef RandomPage(Random& random) const {  // a random page; all pages are equally likely
     if (directory_.size() / page_count_ > page_count_)
       return directory_[DirectoryIndexOfPage(random.Below(page_count_))];
     for (;;) {

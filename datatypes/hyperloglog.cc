@@ -165,7 +165,7 @@ std::optional<Histogram> SparseHistogram(Bytes runs) {
 struct Place {
   size_t at = 0;
   size_t before = 0;   // where the previous run begins; equal to `at` for the first
-  uint32_t first = 0;  // its first register
+  uint32_t first = 0;  // the first register of the run
 };
 
 // A stretch is the runs that are decoded from one load of eight bytes: the one-byte runs before the first XZERO, and

@@ -14,7 +14,8 @@
 namespace respite {
 
 // This node is importing the slots from another node of the cluster. Their keys are in the databases, but are invisible
-// until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip them, and they are not expired or evicted.
+// until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip the keys of these slots, and the server neither
+// expires nor evicts these keys.
 class HiddenSlots {  // hash slots that this node is importing; clients do not see their keys yet
  public:
   // Sets of hidden slots by name. The name is that of the migration that imports the slots. No slot is in two sets.
@@ -67,7 +68,7 @@ class Keyspace {  // all keys of a server, in numbered databases
     return std::all_of(databases_.begin(), databases_.end(), [](const Database& one) { return one.Size() == 0; });
   }
   // Cost: O(databases).
-  size_t CountKeysInSlot(int slot) const {  // number of keys of a slot in all databases; requires: kBySlot
+  size_t CountKeysInSlot(int slot) const {  // number of keys of a slot in all databases; requires: Index::kBySlot
     size_t count = 0;
     for (const Database& one : databases_) count += one.by_slot()->Count(slot);
     return count;

@@ -87,7 +87,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   // count > 0, index + count <= Count(). Cost: that of a new ChunkCursor, then O(count).
   template <class Visit>
   void VisitRange(uint32_t index, uint32_t count, Visit visit) const;  // visits `count` elements from `index` on
-  ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk
+  ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk, and returns it
   void Append(const ListChunk& other);  // adds copies of the elements of `other` at the back
 
   // Seals (compresses) the chunk: writes the elements in their shortest form, without spare room. If no form is shorter

@@ -71,7 +71,7 @@ class EncodedElement {  // an element encoded for a listpack: head, text and tai
   }
 
  private:
-  void EncodeInteger(int64_t integer);  // encodes an integer into head_
+  void EncodeInteger(int64_t integer);  // encodes an integer: sets head_ and tail_
   void EncodeTail();                    // encodes the element's size into tail_, for backward iteration
 
   std::array<char, 9> head_{};
@@ -104,7 +104,7 @@ class Listpack {  // reads Redis' encoding of a small collection; the bytes are 
   size_t Previous(size_t at) const;  // the offset of the element before the one at `at`
   size_t Last() const { return Previous(End()); }
   PackedElement At(size_t at) const;
-  PackedElement Take(size_t& at) const {  // returns the element at offset `at`, and sets `at` to the next
+  PackedElement Take(size_t& at) const {  // returns the element at offset `at`, and moves `at` to the next element
     const char* const element = bytes_.data() + at;
     const auto head = static_cast<uint8_t>(*element);
     if (head < 0x80) {
@@ -158,7 +158,7 @@ inline void InsertElement(PackedStore& store, size_t at, const EncodedElement& e
 inline void AppendElement(PackedStore& store, const EncodedElement& element) {  // adds an element at the end
   InsertElement(store, store.Size() - 1, element);
 }
-void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);  // replaces the element at `at`
+void ReplaceElement(PackedStore& store, size_t at, const EncodedElement& element);  // replaces the one at offset `at`
 // After the removal, `at` is the offset of the element that followed the removed ones.
 void RemoveElements(PackedStore& store, size_t at, size_t count);  // removes `count` elements from offset `at` on
 

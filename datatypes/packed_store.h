@@ -22,7 +22,7 @@ class PackedStore {  // an interface: the bytes of a listpack or intset, for edi
 
   // The `inserted` new bytes are uninitialised. All bytes may move. Cost: O(bytes after `offset`), sometimes a
   // reallocation.
-  virtual char* Splice(size_t offset, size_t removed,  // replaces `removed` bytes by new ones, and returns these
+  virtual char* Splice(size_t offset, size_t removed,  // replaces bytes from `offset` on; returns the new, unset bytes
                        size_t inserted) = 0;
 
  protected:
@@ -37,7 +37,7 @@ class StringStore final : public PackedStore {  // keeps the bytes in a string, 
   StringStore(const StringStore&) = delete;
   StringStore& operator=(const StringStore&) = delete;
 
-  char* Splice(size_t offset, size_t removed,  // replaces bytes at `offset`; returns the new ones
+  char* Splice(size_t offset, size_t removed,  // replaces bytes from `offset` on; returns the new bytes, all 0
                size_t inserted) override {
     text_.replace(offset, removed, inserted, '\0');
     UpdateView();

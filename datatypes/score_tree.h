@@ -178,9 +178,9 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; finds m
   };
   static_assert(sizeof(Leaf) == 1024 && sizeof(Inner) == 2048);
 
-  struct ItemBound {  // where a search ends: before or after one score and member
-    double score;     // the score of the item at the bound
-    Bytes member;     // the member of the item at the bound
+  struct ItemBound {  // where a search ends: before or after the place of one item (score and member)
+    double score;     // the score of this item, which need not exist
+    Bytes member;     // the member of this item
     Side side;
   };
   struct BuiltNode {  // a new node and what its parent must know, before SetChild

@@ -29,17 +29,17 @@ class ScoredResult {  // collects scored members for a reply, or for a new sorte
   // Combines `score` with the score that the member already has, as `aggregate` says.
   void Combine(Bytes member, double score, Aggregate aggregate);  // adds a member; if it exists, combines both scores
   // Requires: members were added with Combine.
-  bool Remove(Bytes member);  // removes a member, finally in SortedItems(); false: there is no such member
+  bool Remove(Bytes member);  // removes a member (SortedItems frees it); false: there is no such member
 
   // As in Redis, the sum of an infinity and the opposite infinity is 0.
   static double AggregateScores(double one, double other,  // the sum, minimum or maximum, as ZUNIONSTORE says
                                 Aggregate aggregate);
 
-  // The view is valid until the next call of another method. Cost: O(n log n).
+  // First frees the removed members. The view is valid until the next call of another method. Cost: O(n log n).
   std::span<const ScoreTree::Item> SortedItems();  // sorts the members by score, then by text, and returns them
   // The sorted set has the encoding that `limits` require. `access` are the LRU or LFU bits of the new key. The
   // ScoredResult must not be used afterwards. Cost: O(n log n).
-  EntryPtr MakeSortedSetEntry(Bytes key,  // a new key with the members as sorted set; call only once
+  EntryPtr MakeSortedSetEntry(Bytes key,  // makes an entry: `key` with the members as a sorted set; call only once
                               const EncodingLimits& limits, uint32_t access);
 
  private:
