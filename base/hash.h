@@ -1,4 +1,4 @@
-// Keyed hash of a byte string, for every table that clients can fill: SipHash-1-3.
+// Keyed hash of a byte string, for the keyspace, large collections and other tables that clients fill: SipHash-1-3.
 //
 // SipHash is a pseudo-random function. Without the key, nobody can distinguish its values from random numbers. This
 // holds even for a client that sees the hashes of texts of its choice (SCAN shows their order). So no client can

@@ -1,4 +1,4 @@
-// Geohash: maps places on earth to numbers such that neighbours get close numbers, and finds the places around a point.
+// Geohash: maps places on earth to numbers, usually close numbers for neighbours, and finds the places around a point.
 //
 // Longitude and latitude are each divided into 2^step equal parts; a Cell is one rectangle of that grid. The number of
 // a cell interleaves the bits of both indexes, with latitude at the even positions. At step 26 the number has 52 bits,
@@ -67,7 +67,8 @@ struct ScoreSpan {  // a range of geohash scores: first <= score < end
   uint64_t end;
 };
 
-// The spans are in the order in which Redis searches them: first the cell of the centre, then up to eight neighbours.
-std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // ranges of scores that together cover the shape
+// The spans are those that Redis searches, in the order of Redis: first the cell of the centre, then up to eight
+// neighbours. Together, the spans should cover the shape.
+std::vector<ScoreSpan> CoveringSpans(const GeoShape& shape);  // ranges of scores that a search of the shape visits
 
 }  // namespace respite

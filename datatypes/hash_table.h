@@ -61,7 +61,7 @@ class HashField {  // a field of a large hash: name and value; with a deadline, 
       const size_t place_size = (first & 1) != 0 ? sizeof(uint32_t) : 0;
       name_at = static_cast<size_t>(at - RawBytes(field)) + place_size;
     }
-    static size_t TakeSize(const uint8_t*& at) {  // reads a size of 7 bits per byte; moves `at` to the byte after it
+    static size_t TakeSize(const uint8_t*& at) {  // reads a size of 7 bits per byte; moves `at` past the size
       size_t size = *at & 127u;
       for (int shift = 7; *at++ >= 128; shift += 7) size |= size_t{*at & 127u} << shift;
       return size;

@@ -42,7 +42,7 @@ struct HllObservation {  // an element's effect: register `index` becomes at lea
   uint32_t index = 0;    // which of the 16384 registers the element may raise
   uint8_t rank = 0;
 };
-HllObservation HllObserve(Bytes element);  // computes from an element's hash which register rises, and to which rank
+HllObservation HllObserve(Bytes element);  // hashes an element: which register it may raise, and to which rank
 
 class Hll;
 

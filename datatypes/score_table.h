@@ -47,7 +47,7 @@ class ScoreTable final : public Object {  // the value of a large sorted set: me
   ScoredMember* Find(Bytes member) const { return Find(member, Hash(member)); }
   // Adds a member. Requires: the table does not have the member. Cost: O(log n), one allocation.
   void Add(Bytes member, uint64_t hash, double score);
-  // Cost: O(log n), less if the order does not change.
+  // Cost: O(log n); cheaper if the order does not change.
   void ChangeScore(ScoredMember* member, double score) {  // changes the score of a member of this table
     tree_.ChangeScore(member, score);
   }
