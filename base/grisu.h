@@ -1,10 +1,10 @@
 // Computes the decimal digits of a double by the Grisu2 method (Florian Loitsch, "Printing Floating-Point Numbers
 // Quickly and Accurately with Integers", PLDI 2010).
 //
-// The digits always read back as the double that was printed. For 99.6 % of doubles they are also the fewest and
-// closest digits. For the others Grisu2 gives a longer approximation (5e22 has 17 digits). std::to_chars always finds
-// the shortest digits. But Redis prints the digits of Grisu2, and clients that compare replies byte for byte see the
-// difference.
+// The digits always read back as the double that was printed. For more than 99.8 % of random doubles, these are also
+// the fewest and closest digits. For the others, Grisu2 gives more digits (5e22 has 17), or digits that are not the
+// closest. std::to_chars always finds the best digits. But Redis prints the digits of Grisu2, and clients that compare
+// replies byte for byte see the difference.
 #pragma once
 
 #include <array>

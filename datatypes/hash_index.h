@@ -14,9 +14,9 @@
 // to one of the next kMaxProbe buckets, and each bucket before that one counts the item in `spill`. So a search stops
 // at the first bucket whose `spill` is 0. If none of these buckets has room, a page that is not half full uses any
 // other bucket. A fuller page is replaced by a page of the next size. A page of 63 buckets splits in two smaller pages
-// by one more bit of the hash. So pages are 75 to 95 % full, and a table of millions of items grows in steps of a few
-// hundred items and is never rehashed as a whole. Only the directory is sometimes copied to double its size. Pages
-// shrink, too, and two sibling pages that are nearly empty merge.
+// by one more bit of the hash. So the pages of a large table are 70 to 85 % full on average. A table of millions of
+// items grows in steps of a few hundred items and is never rehashed as a whole. Only the directory is sometimes copied
+// to double its size. Pages shrink, too, and two sibling pages that are nearly empty merge.
 //
 // Next to a pointer, the table stores 19 bits of the item's hash (slot.h): its position, and ten bits that decide about
 // splits. So scans and resizing, and nine in ten splits and merges, read only the table. To read an item would be a
