@@ -40,15 +40,15 @@ std::string Quoted(Bytes text);                   // returns the text in double 
 void AppendQuoted(std::string& out, Bytes text);  // appends the text in double quotes, with escapes
 
 // Splits a line into words, as Redis splits an inline request or a line of redis.conf. The line ends at its first NUL.
-//   word   = plain characters, then perhaps one part in quotes, "double" or 'single'
+//   word   = plain characters, or one part in quotes, "double" or 'single', or both in this order
 //   double = any bytes; escapes \xhh \n \r \t \b \a, and \c for any other c means c
 //   single = any bytes; the only escape is \'
 // A closing quote must be followed by white space or the end of the line. An empty line has no words. Returns nullopt
 // if a quote is not closed, or if other text follows a closing quote.
 std::optional<std::vector<std::string>> SplitQuoted(Bytes line);  // the words of a line; nullopt: misplaced quotes
 
-// Quotes a word that is empty, begins with #, or contains a space, a quote, a backslash or unprintable bytes. (An
-// unquoted # at the beginning of a line of redis.conf would make the whole line a comment.)
+// Quotes a word that is empty, begins with #, or contains a space, a quote, a backslash or bytes outside printable
+// ASCII. (An unquoted # at the beginning of a line of redis.conf would make the whole line a comment.)
 std::string QuotedIfNeeded(Bytes word);  // the word; in quotes unless it is plain text that SplitQuoted keeps
 // JoinQuoted returns a line that SplitQuoted splits into these words again.
 template <typename Words>

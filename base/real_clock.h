@@ -1,6 +1,6 @@
 // RealClock: measures how long things really take: time limits within one round of the event loop, slow scripts, rates,
-// sockets and disks. A RealClock never goes back, and only the ManualClock of unit tests stops. The time that data and
-// clients see is Clock, which the command TEST CLOCK may move.
+// sockets and disks. A RealClock never goes back, and stops only while the machine sleeps (or in unit tests:
+// ManualClock). The time that data and clients see is Clock, which the command TEST CLOCK may move.
 #pragma once
 
 #include <cstdint>

@@ -142,7 +142,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
 
   // So inserting `count` slots splits almost no page. Does nothing if the table has items or `count` is at most
-  // kReservedPerPage. Cost: O(count), 10 to 14 bytes of memory for each slot.
+  // kReservedPerPage. Cost: O(count), 10 to 15 bytes of memory for each slot.
   void Reserve(size_t count) {  // creates the pages for about `count` slots in an empty table
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
     FreePages();

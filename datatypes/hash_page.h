@@ -51,7 +51,7 @@ struct alignas(64) HashBucket {                       // seven slots and their t
   static constexpr int kSlots = 7;                    // number of slots of a bucket
   static constexpr uint8_t kManySpilled = UINT8_MAX;  // as `spill`: too many to count, or some are in the CollisionList
 
-  uint8_t tags[kSlots];          // tags[i]: tag of the slot in cells[i], never 0; 0: the cell is free
+  uint8_t tags[kSlots];          // tags[i]: seven hash bits of the slot in cells[i], and a high 1; 0: cells[i] is free
   uint8_t spill;                 // how many items passed this full bucket and are in a later one; or kManySpilled
   SlotCell<Slot> cells[kSlots];  // cells[i]: a slot, and for a pointer 19 bits of its key's hash; free if tags[i] is 0
 
