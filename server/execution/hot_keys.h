@@ -11,9 +11,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,13 +37,8 @@ class HotKeySums {  // sums of times or of bytes by key, for the keys with the l
  private:
   static constexpr size_t kMaxKeys = 1000;  // maximum number of remembered keys
 
-  struct BytesHash {  // hashes a key without a copy
-    using is_transparent = void;
-    size_t operator()(Bytes key) const { return std::hash<std::string_view>()(key); }
-  };
-
-  std::unordered_map<std::string, uint64_t, BytesHash, std::equal_to<>> sums_;  // sum by key
-  uint64_t total_ = 0;                                                          // sum of all added amounts
+  std::map<std::string, uint64_t, std::less<>> sums_;  // sum by key; ordered, so clients cannot prepare collisions
+  uint64_t total_ = 0;                                 // sum of all added amounts
 };
 
 class HotKeys final : public CallObserver {  // the current or latest session of HOTKEYS
