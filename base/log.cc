@@ -145,24 +145,6 @@ std::string Unquoted(std::string text) {
   return text;
 }
 
-// Escapes what must not occur between the quotes of a JSON string.
-std::string EscapedForJson(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out.append({'\\', c});
-    } else if (c == '\n' || c == '\r' || c == '\t') {
-      out.append({'\\', c == '\n' ? 'n' : c == '\r' ? 'r' : 't'});
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out.append("\\u00").append({kHexDigits[byte >> 4], kHexDigits[byte & 15]});
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 bool IsControl(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f; }
 
 // Returns true if a control character from U+0080 to U+009F, which UTF-8 encodes in two bytes, begins at `at`.
@@ -170,6 +152,27 @@ bool IsControl(char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\
 bool IsWideControl(std::string_view text, size_t at) {
   return text[at] == '\xc2' && at + 1 < text.size() && static_cast<unsigned char>(text[at + 1]) >= 0x80 &&
          static_cast<unsigned char>(text[at + 1]) < 0xa0;
+}
+
+// Escapes what must not occur between the quotes of a JSON string.
+std::string EscapedForJson(std::string_view text) {
+  std::string out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const bool is_wide = IsWideControl(text, at);
+    if (is_wide) ++at;  // the second byte is the number of the character
+    const char c = text[at];
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out.append({'\\', c});
+    } else if (c == '\n' || c == '\r' || c == '\t') {
+      out.append({'\\', c == '\n' ? 'n' : c == '\r' ? 'r' : 't'});
+    } else if (is_wide || byte < 0x20 || byte == 0x7f) {
+      out.append("\\u00").append({kHexDigits[byte >> 4], kHexDigits[byte & 15]});
+    } else {
+      out += c;
+    }
+  }
+  return out;
 }
 
 void AppendVisible(std::string& out, char c) {

@@ -128,6 +128,9 @@ TEST_F(LogTest, WritesEachTextOnOneLine) {
       "a\x1b"
       "b");
   EXPECT_THAT(Drained(), EndsWith("message=\"a\\x1bb\"\n"));
+  log.SetFormat(LogFormat::kJson, LogTimeFormat::kIso8601);
+  log.Notice("a\n\x1b \xc2\x9b \xc2\xa0 \"");
+  EXPECT_THAT(Drained(), EndsWith("\"message\":\"a\\n\\u001b \\u009b \xc2\xa0 \\\"\"}\n"));
 }
 
 TEST_F(LogTest, PadsTheTime) {
