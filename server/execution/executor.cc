@@ -160,9 +160,10 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   return Outcome::kDone;
 }
 
-// Returns how commands of this session treat expired keys. The primary, a node that sends slots, and an import source
-// decide themselves which keys have expired. So their commands see expired keys (kIgnoreDeadlines). On a replica and in
-// import-mode, the commands of other clients neither see nor delete expired keys (kHide).
+// Returns how commands of this session treat expired keys. The primary, a node that sends slots, and (in import-mode)
+// an import source decide themselves which keys have expired. So their commands see expired keys (kIgnoreDeadlines). On
+// a replica and in import-mode, the commands of other clients neither see nor delete expired keys (kHide). Otherwise
+// the commands delete them, except while commands are paused.
 inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   if (SendsPropagatedCommands(session)) return ExpiryRule::kIgnoreDeadlines;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
@@ -309,8 +310,8 @@ void Executor::SendDeferredPushes(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// Returns the error for a blocked client whose server has become a replica. If the error is no redirection, also closes
-// the session after the reply, because requests that the client has already sent are not meant for a replica.
+// Returns the error for a blocked client of a server that has become a replica. If the error is no redirection, the
+// session also closes after this error, because requests that the client has already sent are not meant for a replica.
 std::string Executor::EndWaitByRoleChange(Session& session) const {
   if (const auto redirection = parts_.gates.RedirectionToPrimary(session)) return redirection->text;
   session.close_after_reply = true;

@@ -2,8 +2,9 @@
 // show the steps of a request in order. No code here depends on a command's name. The special properties of a command
 // are declared in its CommandSpec.
 //
-// A command inside a transaction is queued, and later runs through ExecuteNested, as do the commands of a script.
-// CallObservers are notified of every call.
+// A command inside a transaction is queued, and later runs through ExecuteNested, as do the commands of a script. The
+// observers (CallObservers) are told of each command that a client, the primary, EXEC or a script runs, and of refused
+// commands. They are not told of commands from files (Replay).
 #pragma once
 
 #include <algorithm>
@@ -81,24 +82,26 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.real_clock) {}
 
-  void ReadClocks() override;  // updates the cached times; called before a series of requests
+  void ReadClocks() override;  // reads the clocks and updates the cached times; called before requests run
   const Command* Resolve(std::span<const Bytes> arguments) const;  // finds the command or subcommand; null: none
-  Outcome Execute(Request& request);                          // runs the request and writes the reply to session.out
+  Outcome Execute(Request& request);  // checks a request, then runs, queues or delays it; replies in session.out
   Outcome RunAgain(Session& session, const Command& command,  // runs the request of a blocked client again
                    std::span<const Bytes> arguments, Progress::Stage stage) override {
     Request request{.session = session, .command = &command, .words = arguments, .progress = {.stage = stage}};
     return Execute(request);
   }
 
-  // Runs one command of a transaction or a script, in the Unit (atomic execution) of the enclosing EXEC or EVAL.
-  // Appends the command's reply to session.out. If the handler refuses the command, the reply is an error.
+  // Runs one command of a transaction, a script or TEST LOAD, as part of the Unit (atomic execution) of the EXEC, EVAL
+  // or TEST LOAD. Makes no checks; the caller makes them. Appends the reply to session.out. If the handler refuses the
+  // command, the reply is an error.
   void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC or a script
                      std::span<const Bytes> arguments);
-  // Called after each command of EXEC. Marks the output so far as kept: the output is sent even if a later command
-  // turns replies off. If replies are off already, removes the output since `reply_start` instead.
+  // Called after the header of EXEC's reply and after each command of EXEC. Marks the output so far as kept: the output
+  // is sent even if a later command turns replies off. If replies are off already, first removes the output since
+  // `reply_start`.
   void KeepOutputSoFar(Session& session, size_t reply_start);  // for EXEC: applies CLIENT REPLY to one command's reply
   // Marks the output so far as kept, so that CLIENT REPLY OFF does not drop it. SUBSCRIBE and similar commands call
-  // this, because they reply with messages, which Redis sends even if replies are off.
+  // this, because they reply with messages, which Redis sends even if replies are off. Does nothing in a script.
   void KeepMessages(const Session& session) {  // for SUBSCRIBE: CLIENT REPLY OFF does not drop the messages so far
     if (!session.IsScript()) kept_output_bytes_ = session.out.Size();
   }
@@ -112,17 +115,18 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers of a nested refusal
                            std::span<const Bytes> arguments, Bytes error);
   // Applies a fault of TEST FAULT to a command that EXEC is about to run. Returns true if the fault has written the
-  // command's reply, so that the command must not run. A fault of the connection applies to the whole reply of EXEC.
+  // command's reply, so that the command must not run. A fault that delays, cuts or suppresses a reply applies to the
+  // whole reply of EXEC.
   bool ApplyFaultInTransaction(Session& session, const Command& command,  // applies TEST FAULT; true: do not run it
                                std::span<const Bytes> arguments);
   // Applies a fault of TEST FAULT to a command that the script of the client `caller` calls in database `db`. Throws a
-  // fault of kind kError as a Refusal.
+  // fault of kind kError as a Refusal. Other faults apply to the reply of the whole script, when the script ends.
   void ApplyFaultInScript(Session& caller, int db, const Command& command,  // applies TEST FAULT; may throw a Refusal
                           std::span<const Bytes> arguments);
   // Replies to a blocked client after a timeout, CLIENT UNBLOCK or a change of role. Does not run the request again.
   void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) override;  // replies to a blocked client
-  // The running command, saved while a slow script lets other clients be served, or while a command of a file runs.
-  // Meanwhile the Executor behaves as if the saved command were not running.
+  // The running command, saved while other clients are served (during a slow script, or while the command loads data),
+  // or while a command of a file runs. Meanwhile the Executor behaves as if the saved command were not running.
   struct SavedExecution {          // the running command, while other clients are served or a file is replayed
     const Command* command;        // null: no command was running
     const Session* session;        // session of the saved command
@@ -141,47 +145,47 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void AdvanceUnitWallTime();  // sets the time of TIME (UnitWallUs) to the current time
 
  private:
-  Outcome ExecuteForClient(Request& request);  // makes all checks, then runs a client's request
+  Outcome ExecuteForClient(Request& request);  // applies TEST FAULT, makes all checks, then runs, queues or delays it
   // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. CLIENT PAUSE
   // also delays such a request.
   Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
   Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that was not refused
   Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked
 
-  void EnforceLimits(Session& session);                     // enforces maxmemory, maxmemory-clients and the like
-  void PassGates(Request& request);                         // sets request.flags, and throws if a gate (check) refuses
-  bool IsPaused(const Request& request) const;              // whether CLIENT PAUSE delays the request
-  static bool MustQueue(const Request& request);            // after MULTI: whether the request is queued until EXEC
-  bool MustWaitForMigration(const Request& request) const;  // whether to wait until MIGRATE has sent the keys involved
+  void EnforceLimits(Session& session);           // enforces maxmemory, maxmemory-clients …; may close the session
+  void PassGates(Request& request);               // sets request.flags, and throws if a gate (check) refuses
+  bool IsPaused(const Request& request) const;    // whether CLIENT PAUSE delays the request
+  static bool MustQueue(const Request& request);  // after MULTI: whether the request is queued until EXEC
+  bool MustWaitForMigration(const Request& request) const;  // true: the request must wait for MIGRATE to send its keys
   Outcome PauseForClientPause(const Request& request);      // stores the request until CLIENT PAUSE ends
   Outcome Queue(const Request& request);                    // queues the command until EXEC
-  Outcome PauseForMigration(const Request& request);        // stores the request until MIGRATE has sent its keys
+  Outcome PauseForMigration(const Request& request);        // stores the request until MIGRATE has sent the keys
   void Run(Request& request);                               // sets current_execution_, and runs the handler
-  Outcome Block(const Request& request);          // after a handler has blocked its client: tells the observers
+  Outcome Block(const Request& request);          // after a handler has blocked its client: tells the observers once
   Outcome ContinueLater(const Request& request);  // stores a request whose handler continues in the next loop iteration
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
 
   void ReadTime();                                            // updates the cached clock time
   void SetCurrentTime(int64_t real_us);                       // sets the cached clock time from this real time in µs
-  std::optional<Outcome> ApplyFault(const Request& request);  // injects a fault, if any; nullopt: the request must run
-  void AnswerInstead(const Request& request, Bytes reply);    // sends `reply` (RESP) instead of running the request
+  std::optional<Outcome> ApplyFault(const Request& request);  // applies TEST FAULT; nullopt: run it; may throw Refusal
+  void AnswerInstead(const Request& request, Bytes reply);    // replies with `reply` (RESP); the request does not run
   // Completes the reply: removes the reply if CLIENT REPLY has turned replies off, and applies a fault of TEST FAULT to
   // the reply. Never removes the first `kept_bytes` bytes of the session's output.
   void FinishReply(Session& session, size_t reply_start, size_t kept_bytes = 0);  // applies CLIENT REPLY and faults
-  void LimitReply(Session& session);              // limits the size of the reply by client-output-buffer-limit
+  void LimitReply(Session& session);              // before a command: limits its reply by client-output-buffer-limit
   void CloseIfReplyOverflowed(Session& session);  // closes a client whose reply exceeded client-output-buffer-limit
   void EndFaultyReply(Session& session, size_t reply_start);    // applies a fault of TEST FAULT to a complete reply
   void PauseFaultyReply(Session& session, size_t reply_start);  // holds back the start of a reply that a fault will hit
   // Stores the request in the session, so that it runs (again) in a later Turn.
   void PauseRequest(Session& session,  // stores the request, so that it runs (again) in a later loop iteration
                     std::span<const Bytes> arguments, Progress progress);
-  void Reject(const Request& request, const Refusal& refusal);                   // replies with the refusal
-  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // the propagated command; null: none
+  void Reject(const Request& request, const Refusal& refusal);  // replies with an error; a refused EXEC also ends MULTI
+  const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // propagated command; null: none valid
   Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error "unknown command …"
   void RunHandler(Request& request);  // runs the handler in a new execution (Unit)
-  // Returns the error for a blocked session whose wait ends because this server has become a replica. The session
-  // closes after the error, unless the error redirects the client.
-  std::string EndWaitByRoleChange(Session& session) const;  // ends a wait after a role change; returns the error
+  // Chooses the error for a session whose blocked request ends because this server has become a replica. The session
+  // closes after the error, unless the error redirects the client to the primary.
+  std::string EndWaitByRoleChange(Session& session) const;  // the error for a wait that a role change ended
   ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether expired keys are purged, hidden or visible
   void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of this execution (Unit)
   void Record(Call& call, const Request& request);          // records the command for replicas and the append-only file
@@ -193,8 +197,9 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   static size_t ReplyBytesSince(const Session& session, size_t reply_start) {  // output bytes after `reply_start`
     return session.out.Size() - std::min(session.out.Size(), reply_start);
   }
-  // If a command wrote a reply to a replica, drops the reply and closes the replica's session, as Redis does. Otherwise
-  // the reply would corrupt the replication stream. `error` is the text of an error reply, or empty.
+  // If a command has replied to a replica, drops the reply and closes the replica's session, as Redis does. Otherwise
+  // the reply would corrupt the replication stream. Does nothing if this output is the stream itself (PSYNC). `error`
+  // is the text of an error reply, or empty.
   void CloseReplicaThatGotReply(Session& session, const Command* command, Bytes error,  // closes a replica with a reply
                                 size_t reply_start);
   void Tell(const FinishedCall& call);  // tells the observers of a finished command
@@ -208,11 +213,11 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   int64_t unit_wall_us_ = 0;                          // Unix time in µs that TIME shows
   size_t kept_output_bytes_ = 0;                      // how many bytes of output CLIENT REPLY OFF must not drop
   static constexpr size_t kMaxKeptErrorBytes = 1024;  // a longer last_error_ is freed after the call
-  std::string last_error_;                            // the error of the last command that a handler refused
+  std::string last_error_;  // error of the latest refusal by a handler; empty: the error is inside a reply
 };
 
-// Tells the StatsRecorder and the observers of a finished command. The StatsRecorder gets every call, so it is called
-// directly and not as an observer.
+// Tells the StatsRecorder and the observers of a finished command, and forgets which of its arguments were secret. The
+// StatsRecorder gets every call, so it is called directly and not as an observer.
 inline void Executor::Tell(const FinishedCall& call) {
   parts_.stats_recorder.OnCall(call);
   parts_.observers.OnCall(call);

@@ -13,8 +13,9 @@ namespace {
 using Kind = RequestFault::Kind;
 using Place = RequestFaults::Place;
 
-// Converts a fault of TEST FAULT into a fault of the running request's reply. For a command of a transaction or script,
-// kDelay delays the reply, and kClose closes the connection before the reply.
+// Converts a fault of TEST FAULT into a fault of the running request's reply. A command of a transaction or script
+// cannot be delayed itself, nor can a request while a slow script runs: kDelay then delays the reply. kClose closes the
+// connection before the reply.
 ReplyFault ReplyFaultOf(const RequestFault& fault) {
   const auto make = [&](ReplyFault::Kind kind, int64_t amount) {
     return ReplyFault{.kind = kind, .amount = amount, .text = fault.text, .rule_id = fault.rule_id};

@@ -10,7 +10,7 @@
 
 namespace respite {
 
-// The checks that may refuse a command before it runs, in the order in which they are made.
+// The checks that may refuse a command before it runs, in the order in which Gates::Pass makes them.
 enum class Gate : uint8_t {
   kArity,            // the number of arguments
   kProtected,        // enable-debug-command, enable-module-command, test-commands
@@ -33,8 +33,8 @@ enum class Gate : uint8_t {
 };
 inline constexpr size_t kGates = 18;  // number of gates (checks before a command runs)
 
-// The way on which a command reaches its handler. kClient also covers clients without a connection: Sentinels, replayed
-// recordings and tests in the same process. The queued commands of EXEC and the commands of a script have their own
+// The way on which a command reaches its handler. kClient covers all connections except those of kImport and kPrimary,
+// also connections of replicas and Sentinels. The queued commands of EXEC and the commands of a script have their own
 // paths.
 enum class RequestPath : uint8_t {
   kClient,          // a request from a connection
@@ -46,7 +46,7 @@ enum class RequestPath : uint8_t {
   kScript,          // a command called by a client's script or function
   kReplayedScript,  // a command of a script from the primary, an import or a file
 };
-inline constexpr size_t kRequestPaths = 8;  // number of paths
+inline constexpr size_t kRequestPaths = 8;  // number of RequestPath values
 
 struct GateRule {  // whether one check (gate) is made for requests of one path (clients, files …)
   enum class Answer : uint8_t {
@@ -114,7 +114,7 @@ inline constexpr std::array<Row, kGates> kTable = {{
 constexpr bool IsDecided(const GateRule& rule) {  // true: kTable says whether the check is made; if skipped, why
   return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
 }
-constexpr bool IsComplete() {  // whether each gate in kTable has a rule for each path
+constexpr bool IsComplete() {  // true: each check (gate) has a rule for each kind of request (path)
   for (size_t gate = 0; gate < kGates; ++gate) {
     if (kTable[gate].gate != static_cast<Gate>(gate)) return false;
     for (const GateRule& rule : kTable[gate].rules)
@@ -128,11 +128,11 @@ static_assert(static_cast<size_t>(RequestPath::kReplayedScript) + 1 == kRequestP
 
 }  // namespace gate_rules
 
-constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // whether this gate is checked on this path
+constexpr const GateRule& RuleOf(Gate gate, RequestPath path) {  // whether and why this gate is checked on this path
   return gate_rules::kTable[static_cast<size_t>(gate)].rules[static_cast<size_t>(path)];
 }
-// Returns whether the gate is checked on this path, by Gates::Pass or by the path itself.
-constexpr bool Applies(Gate gate, RequestPath path) {  // whether this check (gate) is made for requests of this path
+// Returns true if the check (gate) is made for requests of this path, by Gates::Pass or by other code of the path.
+constexpr bool Applies(Gate gate, RequestPath path) {  // true: this check (gate) is made for requests of this path
   return RuleOf(gate, path).answer != GateRule::Answer::kSkips;
 }
 

@@ -156,8 +156,8 @@ bool IsAllowedInStreams(const Command& command) {
   if (parts_.router) parts_.router->Check(request);
 }
 
-// Redirects a client of a replica to the primary, if the client follows redirections. As in Valkey, reads after
-// READONLY are not redirected.
+// Redirects a client of a replica to the primary, if the client follows redirections and the command accesses keys. As
+// in Valkey, reads after READONLY are not redirected.
 [[gnu::always_inline]] inline void Gates::CheckOtherServer(const Request& request) const {
   if (!parts_.role.is_replica || !request.session.identity.follows_redirects) return;
   const uint32_t sent_on = request.session.cluster_options.reads_from_replica ? kWrite : kWrite | kReadOnly;
@@ -165,8 +165,8 @@ bool IsAllowedInStreams(const Command& command) {
   if (auto redirection = RedirectionToPrimary(request.session)) throw Refusal{std::move(*redirection)};
 }
 
-// Refuses commands that may need memory (kDenyOom) while maxmemory is exceeded. After MULTI, refuses every command
-// except EXEC, DISCARD, QUIT and RESET, as Redis does, because queueing a command needs memory.
+// Refuses requests with the flag kDenyOom (they may need memory) while maxmemory is exceeded. After MULTI, also refuses
+// all other commands except EXEC, DISCARD, QUIT and RESET, as Redis does, because queueing a command needs memory.
 [[gnu::always_inline]] inline void Gates::CheckMemory(const Request& request) const {
   if (parts_.env.settings.maxmemory == 0 || !parts_.eviction.LacksMemory()) return;
   const TransactionRole role = request.command->Spec().transaction;
@@ -222,8 +222,8 @@ bool IsAllowedInStreams(const Command& command) {
   throw refusals::Busy(parts_.env.phase.busy_script(), TraitsForErrors());
 }
 
-// Refuses commands that access keys on the connection of a replica or of a client in MONITOR mode. As in Redis, the
-// error text speaks of a replica in both cases.
+// Refuses commands that access keys, or that are propagated (PUBLISH), on the connection of a replica or of a client in
+// MONITOR mode. As in Redis, the error text speaks of a replica in both cases.
 [[gnu::always_inline]] inline void Gates::CheckFollowerKeyAccess(const Request& request) const {
   const bool follows = request.session.monitor || request.session.kind == SessionKind::kReplica;
   if (!follows || (request.flags & (kWrite | kReadOnly | kMayReplicate)) == 0) return;

@@ -1,5 +1,6 @@
-// Gates: all checks that may refuse a command before it runs, in Redis' order. gate_rules.h says which of them apply to
-// requests from clients, from the primary, from files and from scripts.
+// Gates: the checks that may refuse a command before it runs, in Redis' order. gate_rules.h says which of them apply to
+// requests from clients, from the primary, from files and from scripts. EXEC and ScriptRunner make some checks
+// themselves.
 #pragma once
 
 #include <optional>
@@ -48,10 +49,11 @@ inline uint32_t EffectiveFlags(const Services& services, const Session& session,
   return hook == nullptr ? command.flags : hook(services, session, arguments, command.flags);
 }
 
-// Returns whether a replication stream, an append-only file or a fixture may contain the command. This holds for
-// commands that change data or scripts, send messages, begin or execute a transaction, or may be called by scripts.
-// Protected commands and other commands with kAdmin are not allowed. CommandSpec::in_streams may decide otherwise.
-bool IsAllowedInStreams(const Command& command);  // whether the AOF and replication may contain the command
+// Returns whether a replication stream, an append-only file or a fixture may contain the command. Protected commands
+// (DEBUG, TEST …) are not allowed. Commands that change data or scripts, send messages, or begin or execute a
+// transaction are. Other commands are allowed if scripts may call them and they lack the flag kAdmin.
+// CommandSpec::in_streams may decide otherwise.
+bool IsAllowedInStreams(const Command& command);  // whether the AOF, replication or a fixture may contain the command
 
 class Gates {  // the checks that may refuse a command before it runs
  public:
@@ -72,10 +74,10 @@ class Gates {  // the checks that may refuse a command before it runs
   void Pass(RequestPath path, const Request& request) const;  // throws the first refusal
 
   enum class DiskUser : uint8_t { kCommand, kScript };
-  // Returns the error MISCONF for a write or a script if changes cannot be persisted at present, or nullopt if they
-  // can. Cost: one or two comparisons.
+  // Returns the error MISCONF for a write command or a writing script if changes cannot be persisted at present, or
+  // nullopt if they can. Cost: one or two comparisons.
   std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error MISCONF for writes; nullopt: writes are safe
-  bool LacksReplicas() const;                                   // true: fewer good replicas than min-replicas-to-write
+  bool LacksReplicas() const;  // true: a primary with too few good replicas (min-replicas-to-write)
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // true: replica that refuses writes
   // Returns the error REDIRECT, which sends a client of this replica to the primary. Returns nullopt if the client does
   // not follow redirections, if this server is no replica, or in a cluster, where nodes redirect by slot.
@@ -96,16 +98,16 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckAuthentication(const Request& request) const;    // throws NOAUTH if the client must log in first
   void CheckTransactions(const Request& request) const;      // throws if the command is not allowed after MULTI
   void CheckUserPermissions(const Request& request) const;   // throws if ACL rules forbid the command
-  void CheckOtherNode(const Request& request) const;         // in a cluster: throws if another node has the slot
-  void CheckOtherServer(const Request& request) const;       // throws REDIRECT if a replica's client has CAPA redirect
-  void CheckMemory(const Request& request) const;           // for commands that need memory: throws OOM above maxmemory
-  void CheckDiskError(const Request& request) const;        // throws for writes while writes cannot be persisted
-  void CheckReplicas(const Request& request) const;         // throws for writes if min-replicas-to-write is not met
-  void CheckReadOnlyReplica(const Request& request) const;  // throws for writes to a read-only replica
-  void CheckStaleReplica(const Request& request) const;     // throws for most commands if a replica's data is stale
-  void CheckSubscribedMode(const Request& request) const;   // throws for most commands of a RESP2 subscriber
-  void CheckLoading(const Request& request) const;          // throws for most commands while data is loaded
-  void CheckBusyScript(const Request& request) const;       // throws for most commands while a slow script runs
+  void CheckOtherNode(const Request& request) const;         // in a cluster: throws unless this node serves the keys
+  void CheckOtherServer(const Request& request) const;  // throws REDIRECT for a replica's client with CAPA redirect
+  void CheckMemory(const Request& request) const;       // above maxmemory: throws OOM for kDenyOom, and for queueing
+  void CheckDiskError(const Request& request) const;    // for writes and PING: throws while writes cannot be persisted
+  void CheckReplicas(const Request& request) const;     // for writes: throws if a primary lacks min-replicas-to-write
+  void CheckReadOnlyReplica(const Request& request) const;    // throws for writes to a read-only replica
+  void CheckStaleReplica(const Request& request) const;       // throws for most commands if a replica's data is stale
+  void CheckSubscribedMode(const Request& request) const;     // throws for most commands of a RESP2 subscriber
+  void CheckLoading(const Request& request) const;            // throws for most commands while data is loaded
+  void CheckBusyScript(const Request& request) const;         // throws for most commands while a slow script runs
   void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or MONITOR client accesses keys
 
   const DialectTraits& Traits() const;    // properties of the emulated version

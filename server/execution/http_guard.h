@@ -28,7 +28,7 @@ class HttpGuard {  // closes connections on which a browser sends HTTP
   void Abort(Session& session);  // closes the session, and logs a possible attack
 
  private:
-  static constexpr int64_t kMinLogIntervalMs = 60'000;  // at least this time passes between two log lines
+  static constexpr int64_t kMinLogIntervalMs = 60'000;  // more than this time passes between two log lines
   static constexpr int64_t kNever = -1;                 // value of logged_ms_ before the first log line
 
   const Parts parts_;           // the objects that the constructor got

@@ -1,5 +1,5 @@
-// Monitors: the sessions in MONITOR mode, which receive the commands of all clients. This observer is attached while
-// there is at least one such session.
+// Monitors: the sessions in MONITOR mode, which receive the commands of all clients, except administrative commands.
+// This observer is attached while there is at least one such session.
 #pragma once
 
 #include <span>
@@ -41,14 +41,14 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
     if (!IsEmpty()) Show(session, arguments);
   }
 
-  void OnCall(const FinishedCall& call) override;    // shows the command to monitors, unless shown before
+  void OnCall(const FinishedCall& call) override;    // shows the command to monitors, unless it has waited before
   void OnRefusal(const RefusedCall& call) override;  // shows a refused EXEC, but no other refused command
   void OnWait(const WaitingCall& call) override;     // shows a command that blocks its client
 
  private:
-  void ShowUnlessHidden(const Session& session, const Command& command,  // like Show, but not for admin commands
+  void ShowUnlessHidden(const Session& session, const Command& command,  // like Show, except for kAdmin or kSkipMonitor
                         std::span<const Bytes> arguments);
-  void Show(const Session& session, std::span<const Bytes> arguments);  // sends the command to all monitors
+  void Show(const Session& session, std::span<const Bytes> arguments);  // sends it to monitors whose replies are on
   std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text that MONITOR shows
   std::string PeerOf(const Session& session) const;  // a client's address, as MONITOR shows it
 

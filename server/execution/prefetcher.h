@@ -29,8 +29,8 @@ class Prefetcher {  // fetches the data of several requests into the CPU cache b
     const Command* command;  // null if there is no such command
     HashedText key;          // the first key, if its hash was computed
   };
-  // Finds the commands of all requests and prefetches their keys in the database `db`. The result is valid until the
-  // next call.
+  // Finds the commands of all requests, and prefetches the data of their first keys in the database `db`. A single
+  // request is not prefetched. The result is valid until the next call.
   const std::vector<ResolvedRequest>& Resolve(const RequestBatch& batch, int db);  // finds commands and prefetches keys
 
  private:

@@ -25,9 +25,9 @@ class Users;
 class Pump {  // runs the requests that a session has sent
  public:
   enum class Outcome : uint8_t {
-    kIdle,     // all input has been processed
+    kIdle,     // no complete request is left in the input
     kMore,     // the session used its share of this Turn; call again in the next
-    kPaused,   // paused by CLIENT PAUSE, or blocked
+    kPaused,   // a request is blocked or delayed (CLIENT PAUSE, MIGRATE, TEST FAULT)
     kClosing,  // the session is closed, or closes when its output has been sent
   };
 
@@ -51,9 +51,9 @@ class Pump {  // runs the requests that a session has sent
 
   static constexpr size_t kMaxRequestsPerTurn = 1024;  // about how many requests a session may run per loop iteration
   // Time limit in µs for the pipelines of all sessions in one Turn (iteration of the event loop). When this time is
-  // used up, each session runs one more request, and its other requests wait for the next Turn. So pipelines of slow
-  // commands do not delay other clients for longer. The time of each session's first request does not count, because
-  // this request always runs.
+  // used up, the running pipeline waits for the next Turn, and each later session runs only its first request. So
+  // pipelines of slow commands do not delay other clients for longer. The time of each session's first request does not
+  // count, because this request always runs.
   static constexpr int64_t kMaxPipelinesUsPerTurn = 4000;  // how long all pipelines may run per loop iteration
 
   Outcome RunAll(Session& session);  // runs requests until the input, or this session's share of the time, is used up
@@ -70,7 +70,7 @@ class Pump {  // runs the requests that a session has sent
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
   void BeginPipelineTime();                                      // begins to measure the time of a session's pipeline
   void EndPipelineTime() { pipelines_us_ += ThisPipelineUs(); }  // adds the time of this pipeline to pipelines_us_
-  int64_t ThisPipelineUs() const {                               // how many µs ago the pipeline's first request ended
+  int64_t ThisPipelineUs() const {  // µs since the pipeline's first request ended; 0: not yet
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.real_us - pipeline_began_us_;
   }
   bool IsTurnUsedUp() const {  // whether pipelines have used up their time in this loop iteration

@@ -28,7 +28,7 @@ struct RequestFault {  // what TEST FAULT or TEST LINT does to one request
   Kind kind;
   std::string text = {};
   int64_t amount = 0;    // milliseconds, bytes, or bytes per second, depending on `kind`
-  uint64_t rule_id = 0;  // id of the fault rule, for ClientFaults::Release; 0: not set yet
+  uint64_t rule_id = 0;  // id of the fault rule, for ClientFaults::Release; 0: TEST LINT, or not set yet
 };
 
 class RequestFaults {  // interface: a source of faults for requests (TEST FAULT, TEST LINT)

@@ -2,7 +2,7 @@
 // same Unit (atomic execution) as the EVAL or FCALL, and with the permissions of its client.
 //
 // No other client is served until busy-reply-threshold has passed. After that, other clients may send commands with the
-// flag kAllowBusy: SCRIPT KILL, SHUTDOWN NOSAVE, and commands that a client needs to log in.
+// flag kAllowBusy, such as SCRIPT KILL, SHUTDOWN NOSAVE, and commands that a client needs to log in.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,9 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   explicit ScriptRunner(const Parts& parts);
   ~ScriptRunner() override;
 
-  // Runs a script, and writes its reply. Scripts do not nest: a script that a script calls is refused.
-  void Run(Call& call, const Request& request);  // runs a script and writes its reply
+  // Runs a script, and writes its reply. Throws a Refusal if the script may not run now or fails. Scripts do not nest:
+  // a script that a script calls is refused.
+  void Run(Call& call, const Request& request);  // runs a script and writes its reply, or throws
   // Calls compile(), which compiles a script, and returns its result. Like a running script, the compiler lets other
   // clients be served after busy-reply-threshold, and can be killed.
   template <class Compile>
@@ -68,16 +69,16 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   bool IsRunning() const { return current_.has_value(); }  // a script is running, or being compiled
   // Throws a Refusal while a script runs. Called by commands that would free the running code, or data that the script
   // needs.
-  void ThrowIfScriptRuns() const;                                          // throws if a script runs now
-  Kind RunningKind() const { return current_->kind; }                      // kind of the running script
-  std::string RunningName() const { return std::string(current_->name); }  // name of the running script
-  std::span<const Bytes> RunningArguments() const;                         // arguments of the running EVAL or FCALL
+  void ThrowIfScriptRuns() const;                      // throws if a script runs now
+  Kind RunningKind() const { return current_->kind; }  // kind of the running script. Requires: IsRunning
+  std::string RunningName() const { return std::string(current_->name); }  // name of that script
+  std::span<const Bytes> RunningArguments() const;                         // arguments of the EVAL, FCALL … that runs
   int64_t RunningMs() const;                                               // how long the script has run (real time)
 
   bool Busy() const { return parts_.env.phase.HasBusyScript(); }  // the script is slow, so others are served
   Refusal BusyRefusal() const;  // the error BUSY for other clients while the script is slow
-  // Asks the running script to end, which it does soon. Throws a Refusal if no script runs, or if the script cannot be
-  // killed.
+  // Asks the running script to end, which it does soon. Throws a Refusal if no script runs, if the script is not of
+  // this kind, or if it cannot be killed.
   void Kill(Kind kind);  // SCRIPT KILL, FUNCTION KILL: asks the script to end
 
   Bytes RunCommand(std::span<const Bytes> arguments) noexcept override;  // does redis.call; returns the reply
@@ -87,10 +88,10 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   std::optional<bool> MayRun(std::span<const Bytes> arguments) noexcept override;  // redis.acl_check_cmd; null: unknown
   void Log(LogLevel level, Bytes text) noexcept override;                          // does redis.log
   bool PollStopRequest() noexcept override;         // if slow, serves other clients; true: the script must stop
-  bool IsReplyUnwanted() noexcept override;         // true: the client has gone, or its output exceeds the limit
+  bool IsReplyUnwanted() noexcept override;         // true: the client has gone, or was closed for too much output
   int64_t MonotonicMs() const noexcept override;    // real time, for time limits
   ScriptDialect Dialect() const noexcept override;  // what scripts see of the emulated version
-  void CountError(Bytes text) noexcept override;    // counts an error reply to a command of the script, for INFO
+  void CountError(Bytes text) noexcept override;    // counts an error in the script's own reply; the call has failed
 
  private:
   struct Current {  // the script that runs, or is compiled, now
@@ -104,7 +105,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     bool has_written = false;             // the script has written, so it cannot be killed
     bool is_killed = false;               // SCRIPT KILL, FUNCTION KILL or a shutdown has asked the script to end
     uint8_t replication = kReplicateAll;  // who gets later commands (redis.set_repl): kReplicate… bits
-    std::optional<int> slot{};            // slot of the keys used so far, in a cluster
+    std::optional<int> slot{};            // in a cluster: slot that all keys must have; nullopt: no key so far
   };
 
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins
@@ -118,7 +119,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   void CheckWrite(const Command& command) const;                              // throws if the script may not write now
   void CheckNode(const Command& command, std::span<const Bytes> arguments);   // throws if other nodes have the keys
   void TrackReads(const Command& command, std::span<const Bytes> arguments);  // CLIENT TRACKING: notes read keys
-  void ServeOthers();  // serves other clients while a script is slow
+  void ServeOthers();  // serves other clients while a script is slow; a shutdown ends the script
   Bytes ReplyBytes();  // reply of the last command, from the output of session_
 
   const Parts parts_;                 // the objects that the constructor got
