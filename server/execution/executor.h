@@ -94,7 +94,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // Runs one command of a transaction, a script or TEST LOAD, as part of the Unit (atomic execution) of the EXEC, EVAL
   // or TEST LOAD. Makes no checks; the caller makes them. Appends the reply to session.out. If the handler refuses the
   // command, the reply is an error.
-  void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC or a script
+  void ExecuteNested(Unit& unit, Session& session, const Command& command,  // runs a command of EXEC, script, TEST LOAD
                      std::span<const Bytes> arguments);
   // Called after the header of EXEC's reply and after each command of EXEC. Marks the output so far as kept: the output
   // is sent even if a later command turns replies off. If replies are off already, first removes the output since
@@ -123,7 +123,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // fault of kind kError as a Refusal. Other faults apply to the reply of the whole script, when the script ends.
   void ApplyFaultInScript(Session& caller, int db, const Command& command,  // applies TEST FAULT; may throw a Refusal
                           std::span<const Bytes> arguments);
-  // Replies to a blocked client after a timeout, CLIENT UNBLOCK or a change of role. Does not run the request again.
+  // Replies to a blocked client after a timeout, CLIENT UNBLOCK or a change of role, and tells the observers. Does not
+  // run the request again.
   void ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reason) override;  // replies to a blocked client
   // The running command, saved while other clients are served (during a slow script, or while the command loads data),
   // or while a command of a file runs. Meanwhile the Executor behaves as if the saved command were not running.
@@ -146,18 +147,18 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
  private:
   Outcome ExecuteForClient(Request& request);  // applies TEST FAULT, makes all checks, then runs, queues or delays it
-  // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. CLIENT PAUSE
-  // also delays such a request.
+  // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. Pauses
+  // (CLIENT PAUSE, failover …) also delay such a request.
   Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
   Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that was not refused
   Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked
 
   void EnforceLimits(Session& session);           // enforces maxmemory, maxmemory-clients …; may close the session
   void PassGates(Request& request);               // sets request.flags, and throws if a gate (check) refuses
-  bool IsPaused(const Request& request) const;    // whether CLIENT PAUSE delays the request
+  bool IsPaused(const Request& request) const;    // true: a pause (CLIENT PAUSE, failover …) delays the request
   static bool MustQueue(const Request& request);  // after MULTI: whether the request is queued until EXEC
   bool MustWaitForMigration(const Request& request) const;  // true: the request must wait for MIGRATE to send its keys
-  Outcome PauseForClientPause(const Request& request);      // stores the request until CLIENT PAUSE ends
+  Outcome PauseForClientPause(const Request& request);      // stores the request until such a pause ends
   Outcome Queue(const Request& request);                    // queues the command until EXEC
   Outcome PauseForMigration(const Request& request);        // stores the request until MIGRATE has sent the keys
   void Run(Request& request);                               // sets current_execution_, and runs the handler
@@ -189,8 +190,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether expired keys are purged, hidden or visible
   void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of this execution (Unit)
   void Record(Call& call, const Request& request);          // records the command for replicas and the append-only file
-  void TrackReads(const Request& request);       // client-side caching: notes the keys that the client has read
-  void SendDeferredPushes(Session& session);     // sends the push messages that waited for the end of the reply
+  void TrackReads(const Request& request);    // CLIENT TRACKING: notes the keys read; ends the choice of CLIENT CACHING
+  void SendDeferredPushes(Session& session);  // sends the push messages that waited for the end of the reply
   Bytes ErrorOf(const Request& request) const {  // the error of a refusal; empty: success, or an error inside the reply
     return request.ending == FinishedCall::Ending::kFailed ? Bytes(last_error_) : Bytes();
   }

@@ -47,9 +47,9 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   // The latest Unix time in ms that the clock may show. Up to this time, stream IDs, dates in INFO and sums of
   // deadlines stay far from their limits.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // latest Unix time of the clock: the end of the year 9999
-  // The most time in ms that may pass in total, over all jumps. kMaxWallMs does not limit this, because wall time may
-  // be set back and advanced again.
-  static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // how much time may pass in all jumps together
+  // The latest monotonic time in ms to which a jump may move the clock. kMaxWallMs does not limit this time, because
+  // wall time may be set back and advanced again.
+  static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // latest monotonic time of the clock
 
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
@@ -103,7 +103,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void PostJumpTo(uint64_t client, int64_t wall_ms);  // jumps (or goes back) to a Unix time, in the next loop iteration
   void PostJumpToNextEvent(uint64_t client);          // jumps to the next due event, if any, in the next loop iteration
   struct JumpResult {                                 // how a jump of the clock has ended
-    bool is_too_far = false;                          // the jump was refused, because it exceeds the limits
+    bool is_too_far = false;                          // the clock did not jump, because its limits would be exceeded
     std::optional<Due> met = {};                      // the event that PostJumpToNextEvent jumped to
   };
   bool MayJump(int64_t elapsed_ms) const;  // whether a jump keeps within kMaxWallMs and kMaxMonotonicMs
@@ -111,7 +111,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   // the event loop of this server.
   JumpResult JumpNow(int64_t elapsed_ms);     // advances the clock by this duration, serving all events on the way
   JumpResult JumpNowTo(int64_t wall_ms);      // advances the clock to this Unix time, or sets it back
-  bool IsJumpPosted(uint64_t client) const {  // true from PostJump… until TakeJumpResult
+  bool IsJumpPosted(uint64_t client) const {  // true: from PostJump… until TakeJumpResult of this client
     return posted_jumps_.contains(client);
   }
   // Returns the result of the client's jump, once. Returns nullopt while the jump has not ended. Requires:

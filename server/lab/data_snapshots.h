@@ -39,12 +39,12 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   void Restore(Snapshot& snapshot, Unit& unit);  // gives the data its former state; reports each change
 
   // Copies the keys of the snapshot to `target`. Skips databases that `target` does not have. Cost: O(keys of the
-  // snapshot).
-  void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies all keys of the snapshot to an empty Dataset
+  // snapshot). Requires: !IsLost.
+  void CopyTo(const Snapshot& snapshot, Dataset& target) const;  // copies the keys of the snapshot to an empty Dataset
 
-  static bool IsLost(const Snapshot& snapshot);              // true: a full sync or a loaded file has replaced all data
-  static size_t StoredValueCount(const Snapshot& snapshot);  // number of old values that the snapshot stores
-  size_t KeyCount(const Snapshot& snapshot) const;           // number of keys at the time of the snapshot
+  static bool IsLost(const Snapshot& snapshot);  // true: a full sync or a loaded file replaced data; no Restore
+  static size_t StoredValueCount(const Snapshot& snapshot);  // number of keys whose old state the snapshot stores
+  size_t KeyCount(const Snapshot& snapshot) const;  // number of keys at the time of the snapshot. Requires: !IsLost
 
   struct Difference {  // a key that differs between two snapshots
     enum class Kind : uint8_t { kAdded, kRemoved, kChanged };
@@ -54,14 +54,14 @@ class DataSnapshots final : public OldValueKeeper {  // earlier states of the da
   };
   // Returns the differences from `before` to `after`, ordered by database and key. Cost: O(changes since the older
   // snapshot), and O(keys) for each database that was flushed or swapped since.
-  std::vector<Difference> Compare(const Snapshot& before,  // the keys that differ; `after` null: from the present data
+  std::vector<Difference> Compare(const Snapshot& before,  // the keys that differ; `after` null: the present data
                                   const Snapshot* after) const;
 
   // The interface OldValueKeeper.
   void BeforeChange(int db, Bytes key, const Entry* entry) override;  // keeps the old value for the snapshots
   void OnFlushed(int db, Database& content) override;                 // moves the flushed database into the snapshots
   void OnSwap(int one, int other) override;  // notes in the snapshots that SWAPDB swapped databases
-  void OnReplaced() override;                // marks the snapshots as lost: all data was replaced
+  void OnReplaced() override;                // marks the snapshots as lost: data was replaced without commands
 
  private:
   struct Part;  // the data that a snapshot stores of one database

@@ -6,8 +6,8 @@
 //   .rdb     an RDB file
 //   .aof     an append-only file, which may begin with an RDB preamble
 //
-// The text of a fixture in one of the first three formats is parsed completely before any of its requests runs. An
-// error message begins with the position in the text.
+// The text of a fixture in one of the first three formats is parsed completely before any of its requests runs. If the
+// text is malformed, the error message usually begins with the position in the text.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,8 @@ enum class FixtureFormat : uint8_t { kRdb, kAof, kResp, kRedis, kJson };
 // Returns the format for a file name extension without its dot, such as "json", in upper or lower case.
 std::optional<FixtureFormat> FixtureFormatOf(Bytes name);  // format of the extension "json", "rdb" …; nullopt: unknown
 
-// Parses a fixture. Fails with the position and the reason if the text is malformed. Requires: the format is kResp,
-// kRedis or kJson.
+// Parses a fixture. Fails with the reason, and usually the position, if the text is malformed. Requires: the format is
+// kResp, kRedis or kJson.
 Result<Fixture> ReadFixtureText(Bytes text, FixtureFormat format);  // parses a fixture in .resp, .redis or .json
 Result<Fixture> ReadRedisFixture(Bytes text);  // parses a fixture: one request per line, as typed into redis-cli
 Result<Fixture> ReadRespFixture(Bytes text);   // parses a fixture: RESP arrays of bulk strings

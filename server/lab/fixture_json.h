@@ -12,9 +12,9 @@
 //     "log":       {"stream": [{"kind": "login"}]}              IDs from the current time
 //   }
 //
-// A value in the fixture replaces any previous value of the key. "ttl" is a duration. "db" is a database number; the
-// default is 0. Elements, fields and members are texts or numbers. Unknown names, and names that occur twice in an
-// object, are refused.
+// A value in the fixture replaces any previous value of the key. "ttl" is a duration, not 0. "db" is a database number;
+// the default is 0. Elements, scores and the values of fields are texts or numbers. Unknown names, and names that occur
+// twice in an object, are refused.
 #pragma once
 
 #include "base/bytes.h"

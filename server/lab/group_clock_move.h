@@ -15,7 +15,7 @@ class GroupClockMove {  // one move of the clocks of several servers (TEST CLUST
   // Computes the move, but moves no clock yet. Requires: the move is not kAuto, and `clocks` is not empty.
   GroupClockMove(const ClockMove& move, std::span<ClockControl* const> clocks);
 
-  bool IsPossible() const { return is_possible_; }  // false: the move would exceed a clock's limits
+  bool IsPossible() const { return is_possible_; }  // false: a clock would exceed its limits; kNext is always possible
   // For a move of kind kNext, returns the first event that becomes due on any of the servers. Returns nullopt for other
   // moves, and if the clocks cannot reach this event or there is none.
   const std::optional<ClockControl::Due>& met() const { return met_; }

@@ -6,9 +6,9 @@
 //   SET key token NX ...        SETNX key token         as a request, or in a transaction or a script
 //   HINCRBY or HSET of a field, and PEXPIRE or EXPIRE   in one script, as the Java library Redisson does
 //
-// The client holds the lock until the key is removed or overwritten. Locks that were acquired before the journal began
-// are not known. The memory is bounded: records that ended before the oldest entry of the journal are dropped, and the
-// oldest records are dropped when all records need more than kMaxHistoryBytes.
+// The client holds the lock until the key is removed or overwritten, or until the server is killed. Locks that were
+// acquired before the journal began are not known. The memory is bounded: records that ended before the oldest entry of
+// the journal are dropped, and the oldest records are dropped when all records need more than kMaxHistoryBytes.
 #pragma once
 
 #include <cstdint>
@@ -44,14 +44,14 @@ struct LockRecord {  // a lock, held or ended: a key that a client created by SE
 
   int db = 0;
   std::string key;
-  std::string token;                           // value of the lock's key, or the field of the hash
+  std::string token;                           // value of the lock's key, or the field of the hash; shortened
   std::shared_ptr<const RequestOwner> holder;  // client that created the key
   uint64_t created_by_entry = 0;               // sequence number of the journal entry of the call that created the key
   int64_t acquired_us = 0;                     // when the client acquired the lock (Unix time in µs)
   uint32_t prolong_count = 0;                  // how often the key got a new deadline while the lock was held
   End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
   JournalMoment ended = {};                    // when the lock ended
-  std::shared_ptr<const RequestOwner> ended_by = {};  // sender of the journal entry that ended the lock; null: unknown
+  std::shared_ptr<const RequestOwner> ended_by = {};  // client whose call ended the lock; null: none, or unknown
   uint64_t expired_key = 0;                           // ExpiredKey::number of the lock's key; 0: the key did not expire
 };
 
@@ -59,7 +59,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
  public:
   static constexpr size_t kMaxHistoryBytes = size_t{8} << 20;  // maximum memory of all records
 
-  enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call on a lock; kMissed: was held already
+  enum class Step : uint8_t { kNone, kTook, kMissed };  // effect of a call; kMissed: SET NX found the key existing
 
   // Records a call of `client` that has ended: the lock that the call has acquired, and who ended the locks that the
   // call released. `at.next_seq` is the number of the call's journal entry.
@@ -74,7 +74,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
   void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled: the restart may have lost their keys
 
-  void DropBefore(uint64_t first_seq);  // drops the records of keys and locks that ended before this journal entry
+  void DropBefore(uint64_t first_seq);  // drops the oldest records that ended before this entry, up to a held lock
   void DropEnded();                     // drops all records except the locks that are held
   void Clear();                         // drops all records of keys and locks
 
@@ -99,7 +99,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
     return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100;
   }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // size in bytes
-  bool HasCreated(int db, std::span<const Bytes> words) const;  // whether the running call created the key words[1]
+  bool HasCreated(int db, std::span<const Bytes> words) const;  // true: words[1] is the newest key of the running call
   Step DetectAcquiredLock(const FinishedCall& call,             // records a lock if the call has acquired one
                           const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void Open(const LockRecord& lock);  // records a lock that was acquired
@@ -108,7 +108,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   void EndAll(LockRecord::End how, JournalMoment at, Condition&& condition);  // ends the locks that meet the condition
   LockRecord& At(uint64_t number) { return locks_[number - first_lock_]; }    // the lock with this number
   void DropOldestLock();  // removes the record of the lock that was acquired first, whether it is held or ended
-  void MakeRoom();        // drops the oldest records while they need more than kMaxHistoryBytes
+  void MakeRoom();        // while all records exceed kMaxHistoryBytes, drops the oldest, but not the last lock
 
   std::deque<ExpiredKey> expired_keys_;  // records of the keys that expired, oldest first
   std::deque<LockRecord> locks_;         // held and ended locks, oldest first
@@ -123,7 +123,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
     bool operator()(KeyView one, const Key& other) const { return IsBefore(one, other.View()); }
   };
   std::map<Key, uint64_t, KeyOrder> held_locks_;  // numbers of the locks that are held, by key
-  std::vector<uint64_t> just_ended_;              // numbers of the locks that ended during the running call
+  std::vector<uint64_t> just_ended_;              // numbers of the locks that ended since the last recorded call
   Key created_key_;                               // last key that the running call has created
   bool has_created_key_ = false;                  // the running call has created a key
   LockRecord possible_lock_;                      // a hash that the running script has created, which may be a lock

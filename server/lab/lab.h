@@ -1,5 +1,5 @@
-// Lab: the objects that implement the command TEST, with which a test controls its server. The objects are off and cost
-// nothing unless the directive test-commands allows TEST.
+// Lab: the objects that implement the command TEST, with which a test controls its server. If the directive
+// test-commands forbids TEST, the objects stay off and cost nothing.
 #pragma once
 
 #include "server/execution/services.h"

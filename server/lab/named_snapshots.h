@@ -44,9 +44,9 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     std::string name;
     int64_t saved_wall_ms;  // Unix time when the snapshot was saved
     size_t keys;            // number of keys
-    size_t kept;            // number of old values that the snapshot stores, because the keys have changed since
+    size_t kept;            // number of keys whose old state is stored, because they have changed since
   };
-  // Returns all snapshots, ordered by name. Cost: O(values that the snapshots store).
+  // Returns all snapshots except lost ones, ordered by name. Cost: O(values that the snapshots store).
   std::vector<Summary> List() const;
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMaxSnapshots; }  // no further snapshot can be saved
@@ -64,9 +64,9 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   // lost, because all data was replaced since. Requires: the snapshots exist.
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present data
 
-  // Copies the data and the functions of a snapshot to an empty server. Returns an error if that server cannot load the
-  // functions. Requires: there is such a snapshot.
-  std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies a snapshot to an empty server; or an error
+  // Copies the data and the functions of a snapshot to an empty server. Returns nullopt, or why that server cannot load
+  // the functions. Throws a Refusal if the snapshot is lost. Requires: there is such a snapshot.
+  std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies data and functions; returns an error, or null
                                     FunctionLibraries& functions) const;
 
   // Returns the store of snapshots for callers that need a snapshot of the data only, without a name.

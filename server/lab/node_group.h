@@ -27,10 +27,10 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
     bool is_alive;  // the node runs; false: the node was killed
     Role role;
   };
-  // An operation that takes some time. It has succeeded when all live nodes know its result.
+  // An operation that takes some time. The operation has succeeded when all live nodes know the result.
   struct Task {  // an operation of TEST CLUSTER that takes some time
     enum class Kind : uint8_t { kKill, kRevive, kMove, kFailOver, kClock } kind;
-    size_t member = 0;                                   // index of the node, for all kinds except kClock
+    size_t member = 0;                                   // index of the node in List(), for all kinds except kClock
     int slot = 0;                                        // the slot to move, for kMove
     ClockMove clock = {.kind = ClockMove::Kind::kReal};  // for kClock: the change for the clocks of all live nodes
   };
@@ -56,9 +56,9 @@ class NodeGroup {  // interface to the nodes of a process that runs a whole clus
   // node that belongs to no side reaches all others. Replaces the previous partition. If `sides` is empty, ends the
   // previous partition and delivers the traffic that was held back.
   virtual void Partition(Sides sides) = 0;  // cuts the network between nodes of different sides
-  // Delays all output of the node to clients and to other nodes by `delay_ms`. 0 ends the delay. Requires: the node is
-  // alive.
-  virtual void Lag(size_t member, int64_t delay_ms) = 0;         // delays all output of a node
+  // Delays the replies of the node to clients, and its output to other nodes, by `delay_ms`. 0 ends the delay.
+  // Requires: the node is alive.
+  virtual void Lag(size_t member, int64_t delay_ms) = 0;         // delays replies and output to other nodes
   virtual const ClockControl* ClockOf(size_t member) const = 0;  // a node's clock; null: killed, or not movable
 };
 

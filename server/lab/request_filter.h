@@ -22,7 +22,8 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
   Bytes Beginning() const { return beginning_; }  // text with which each matching text begins; may be empty
 
  private:
-  bool EqualsPrefix(Bytes text) const { return text.size() == beginning_.size(); }  // nothing follows the prefix
+  // Returns whether the text equals beginning_. Requires: the text starts with beginning_.
+  bool EqualsPrefix(Bytes text) const { return text.size() == beginning_.size(); }  // true: nothing follows beginning_
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
   std::string beginning_;  // the pattern up to its first special character; empty if case is ignored
@@ -67,15 +68,17 @@ struct ClientFilter {  // conditions for clients (TEST FAULT, TEST JOURNAL …);
 };
 
 struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …); all given ones must hold
-  std::optional<TextPattern> command;     // pattern for full names of commands; a container matches its subcommands
-  uint32_t category = 0;                  // the command must be in this AclCategory (one bit); 0: any category
-  std::optional<TextPattern> key;         // pattern that one of the request's keys must match
-  ClientFilter client;                    // conditions for the client
-  std::optional<bool> is_in_script;       // SCRIPT: whether a script must run the request; nullopt: either
-  std::optional<bool> is_in_transaction;  // whether EXEC must run the request; nullopt: matches when sent or queued
+  std::optional<TextPattern> command;  // pattern for full names of commands; a container matches its subcommands
+  uint32_t category = 0;               // the command must be in this AclCategory (one bit); 0: any category
+  std::optional<TextPattern> key;      // pattern that one of the request's keys must match
+  ClientFilter client;                 // conditions for the client
+  std::optional<bool> is_in_script;    // SCRIPT: whether a script must run the request; nullopt: either
+  // The condition TRANSACTION. Without this condition, a fault rule matches a request after MULTI when the request is
+  // queued, and not again when EXEC runs it. With this condition, no request matches when it is queued.
+  std::optional<bool> is_in_transaction;  // whether EXEC must run the request; nullopt: not required
 
   bool MayMatch(const Command& tried) const;  // false: no request of this command can match
-  bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // like MayMatch, for an unknown command
+  bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // false: no unknown command can match
   // What Matches needs to know about a request. Requires: MayMatch was true for its command, or MayMatchUnknown for an
   // unknown command.
   struct Facts {                       // what Matches needs to know of one request
@@ -84,7 +87,7 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
     const Command* command;            // null if the command is unknown
     std::span<const Bytes> words;      // arguments, including the command name
     RequestFaults::Place place;        // whether the request was sent, queued, or runs in EXEC or a script
-    bool is_in_transaction;            // true: EXEC runs the request
+    bool is_in_transaction;            // true: MULTI queues the request, or EXEC runs it or its script
     std::optional<KeyList> keys = {};  // set by FindKeys
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // first bytes of each key, or one empty text
 

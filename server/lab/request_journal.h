@@ -41,7 +41,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   const Command* command = nullptr;            // null if the command is unknown
   int db = 0;
   uint32_t trips = 0;              // the client's round trips since its previous entry, including this request's
-  Outcome outcome = Outcome::kOk;  // how the request ended; kBlocked: it is still blocked
+  Outcome outcome = Outcome::kOk;  // how the request ended; kBlocked: has not ended
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether the request acquired or missed a lock
   bool is_in_transaction = false;                            // true: EXEC has run the request
@@ -99,7 +99,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   const KeyHistory& keys() const { return keys_; }
   uint64_t FirstSeq() const { return first_; }              // sequence number of the oldest entry
   uint64_t NextSeq() const { return next_; }                // sequence number of the next entry
-  uint64_t DroppedCount() const { return dropped_count_; }  // number of entries dropped for lack of room, since Clear
+  uint64_t DroppedCount() const { return dropped_count_; }  // entries dropped to make room, since Start or Clear
   // Returns an entry by its sequence number. Requires: FirstSeq() <= seq < NextSeq().
   const RequestEntry& At(uint64_t seq) const { return entries_[seq - first_]; }
   template <class Visit>

@@ -26,7 +26,7 @@ struct RequestOwner {  // the client that sent a request, with its properties at
 };
 
 // Returns whether a request is the command TEST, or belongs to the traffic between servers (replication, slot
-// migration, Sentinels). `command` is null if it is unknown.
+// migration, Sentinels), or comes from a file that is being loaded. `command` is null if it is unknown.
 bool IsTestOrServerTraffic(const Session& client, const Command* command);  // a TEST command, or from another server
 
 }  // namespace respite

@@ -19,8 +19,8 @@ class CommandTable;
 size_t NonSecretArgumentCount(const CommandTable& commands, const Command* command,  // how many arguments are harmless
                               std::span<const Bytes> words);
 
-// Returns the conditions of a TEST EXPECT or TEST AWAIT as one line. Shortens long arguments.
-std::string ConditionText(std::span<const Bytes> words);  // the conditions on one line, long ones shortened
+// Returns on one line the conditions of TEST EXPECT, TEST AWAIT and commands for the journal. Shortens long arguments.
+std::string ConditionText(std::span<const Bytes> words);  // the conditions on one line; long arguments are shortened
 
 // Returns the request on one line. Shortens long arguments and long requests. Shows "(redacted)" instead of each
 // argument from index `hidden_from` on, because it may be a secret.

@@ -19,7 +19,8 @@
 
 namespace respite {
 
-// Why there is no connection: the host name has no address, no connection was accepted in time, or TLS failed.
+// Why there is no connection. kNoAddress: the host name has no address. kNoAnswer: the server refused the connection or
+// did not accept it in time, or the name look-up took too long. kNoTls: TLS failed.
 enum class ConnectError : uint8_t { kNoAddress, kNoAnswer, kNoTls };
 
 class Tls;

@@ -1,4 +1,5 @@
-// DiskFaults: faults for writes and syncs of a server's append-only file and RDB files (TEST FAULT … DO DISK).
+// DiskFaults: faults for writes and syncs of files of a server, such as its append-only file and RDB files (TEST FAULT
+// … DO DISK).
 //
 // Background threads sync these files, and child processes write some of them. So the rules are in memory that child
 // processes share. Therefore the server sees how often a rule acted in a child process, and a rule that the server

@@ -64,7 +64,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // Adds a rule. Throws a Refusal if this server cannot have such a rule: no sockets, or too many disk rules. Requires:
   // no rule has this name, and Count() < kMaxRules.
   void Add(FaultDefinition definition);  // adds a rule, or throws a Refusal
-  // Removes a rule. Requests that the rule delays continue.
+  // Removes a rule. Requests and replies that the rule delays continue.
   bool Delete(Bytes name);  // deletes the rule `name`; false: no rule has this name
   void Clear();             // removes all rules, and releases the clients that rules delay
   // Sets the seed for the random choices of PERCENT. An equal seed gives equal choices.
@@ -83,8 +83,8 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   // there is no such rule.
   std::optional<uint64_t> Hits(Bytes name) const;  // how often the rule has acted; nullopt: no such rule
 
-  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the sockets that rules may close
-  bool RefusesConnection(Bytes address);  // true: a rule refuses a connection from this address, and counts a hit
+  void Attach(ListeningSockets* sockets) { sockets_ = sockets; }  // sets the sockets that rules may stop
+  bool RefusesConnection(Bytes address);  // true: a rule refuses a new connection from this address; counts a hit
 
   const RequestFault* FindFault(const Attempt& request) override;  // fault of the rule that acts on a request, or null
 
@@ -125,7 +125,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   std::vector<Candidates> candidates_;                          // rules that may act on a command, by Command::id
   std::vector<Rule*> connection_rules_;                         // active rules that refuse new connections
   std::map<std::pair<int64_t, uint64_t>, Rule*> rules_by_end_;  // active rules with FOR, by end time and serial number
-  ListeningSockets* sockets_ = nullptr;  // sockets that rules may close; null: this server listens on none
+  ListeningSockets* sockets_ = nullptr;  // sockets that rules may stop from listening; null: this server has none
 };
 
 }  // namespace respite

@@ -15,13 +15,13 @@ class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, n
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
   void NoteFailedRequest(const Session& client) override;  // forgets the client's WATCH if the failed request ended it
-  void ReportGoneClients(LintRemarks& remarks) override;   // adds remarks about clients that have disconnected
+  void ReportGoneClients(LintRemarks& remarks) override;   // remarks about clients that left while they watched keys
 
  private:
   struct WatchingClient {  // a client that watches keys (WATCH)
     LintClient client;     // the client, with its name and address
     std::string key;       // the first key that the client watches
-    uint64_t number;       // number of the WATCH among the client's requests
+    uint64_t number;       // number of the first WATCH among the client's requests
   };
 
   void CheckNoTtl(const LintRequest& request, LintRemarks& remarks);  // checks the rule no-ttl: keys without deadline
@@ -29,10 +29,10 @@ class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, n
   void CheckVersionMarks(const std::string& what, const VersionMark& since,    // rules newer and deprecated for `what`
                          const VersionMark& deprecated_since, Bytes replaced_by, LintRemarks& remarks) const;
   void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // checks the rule watch-without-exec
-  void NoteWatch(const LintRequest& request);  // remembers the first WATCH of a client, until the WATCH ends
+  void NoteWatch(const LintRequest& request);  // remembers a client's first WATCH, or forgets it if it has ended
 
   const Parts parts_;  // other parts of the server that the checks use
-  KeySet written_;     // keys that the running transaction or script may have written
+  KeySet written_;     // keys of the rule no-ttl that the running transaction or script may have written
   std::unordered_map<uint64_t, WatchingClient> watching_clients_;  // clients that watch keys, by client ID
 };
 

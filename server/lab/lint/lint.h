@@ -34,7 +34,7 @@ struct LintFinding {  // a violation that TEST LINT found; equal ones only incre
   LintRule rule;
   LintClient client;    // the first violating client; others have its name, library and user
   std::string command;  // the command, such as "set"; empty for a remark about a client that has left
-  std::string request;  // the first request that violated the rule, as a user would type it
+  std::string request;  // first request that violated the rule, without secrets; empty for a client that has left
   std::string key;      // key of the first violation; empty: no key
   std::string why;
   uint64_t count = 0;    // how often the violation was found
@@ -70,12 +70,12 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   void Clear();                                 // removes the findings; the rules stay on
   void Forget();                                // turns all rules off, removes the findings and resets the limits
   bool HasBegun() const { return has_begun_; }  // SetMode was called since Forget
-  void TakeOverFrom(Lint& before);              // takes over rules and findings of a server that this one replaces
+  void TakeOverFrom(Lint& before);  // takes over rules, limits and findings of a server that this one replaces
 
   std::vector<const LintFinding*> Report();  // all findings, including those about disconnected clients
 
-  const RequestFault* FindFault(const Attempt& request) override;  // runs the checks; returns an error, or null
-  void OnCall(const FinishedCall& call) override;    // runs the checks after a request, or reports its failure
+  const RequestFault* FindFault(const Attempt& request) override;  // runs the checks; error of a strict rule, or null
+  void OnCall(const FinishedCall& call) override;    // runs the checks after a success, or tells them of a failure
   void OnRefusal(const RefusedCall& call) override;  // tells the checks that a request has failed
 
  private:
@@ -95,8 +95,8 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   LintRemarks RemarksOnGoneClients();       // collects the remarks about disconnected clients
   Sender& SenderOf(const Session& client);  // finds or creates the Sender of this client
   LintRequest RequestOf(const Attempt& request);  // converts a request to the form for checks
-  // Records a finding for each remark whose rule is on. Returns the first remark of a strict rule, or nullopt.
-  // `request` is null if the remarks are about disconnected clients.
+  // Records a finding for each remark whose rule is on. Returns the first remark of a strict rule that is about the
+  // request itself, or nullopt. `request` is null if the remarks are about disconnected clients.
   std::optional<LintRemark> Note(const LintRequest* request, LintRemarks remarks);
   void Add(const LintRequest* request, const LintRemark& remark);
 

@@ -1,9 +1,9 @@
 // LintCheck: an interface for checks of TEST LINT. Each check finds violations of a few related rules in the requests
 // of a server.
 //
-// A check receives each request before the request runs, when the request can still be refused, and again after the
-// request has succeeded. In between, the check receives the keyspace events that the request causes. The check adds
-// each violation as a remark to a list. The caller drops the remarks of rules that are off.
+// A check receives each request of a client before the request runs, when the request can still be refused, and again
+// after the request has succeeded. In between, the check receives the keyspace events that the request causes. The
+// check adds each violation as a remark to a list. The caller drops the remarks of rules that are off.
 #pragma once
 
 #include <cstdint>
@@ -105,7 +105,7 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
   virtual void NoteFailedRequest(const Session& /*client*/) {}  // a request of this client has failed or was refused
   // Called when the running request changes a key. Also called when a key expires or is evicted, perhaps between two
   // requests.
-  virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed or has expired
+  virtual void OnKeyEvent(const KeyView& /*key*/, const KeyEvent& /*event*/) {}  // a key was changed, or has expired
   virtual void Forget(const KeyView& /*key*/) {}  // called when TEST or another server has changed this key
   virtual void ForgetAll(int /*db*/) {}           // called when all keys of the database change: FLUSHALL, SWAPDB …
   virtual void ReportGoneClients(LintRemarks& /*remarks*/) {}  // adds the remarks about clients that have disconnected

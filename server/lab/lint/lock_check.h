@@ -22,7 +22,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;    // before the request runs
   void CheckAfterSuccess(const LintRequest& request, LintRemarks& remarks) override;  // after the request has succeeded
   void NoteFailedRequest(const Session& client) override { NoteEndOfWatch(client); }  // forgets a WATCH that has ended
-  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends a lock: key deleted, overwritten
+  void OnKeyEvent(const KeyView& key, const KeyEvent& event) override;  // ends a lock whose key is deleted, overwritten
   void Forget(const KeyView& key) override;                             // forgets the lock of this key
   void ForgetAll(int db) override;                                      // forgets all locks in this database
 
@@ -54,12 +54,12 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void NoteWork(const LintRequest& request, const KeyView& key,  // notes that a (former) lock holder uses a key
                 Work work, Lock& lock, LintRemarks& remarks);
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a key that the holder uses
-  bool HasCompared(const LintRequest& request,  // the script has read the key, or the client watches the key
+  bool HasCompared(const LintRequest& request,  // true: the script has read the key, or the client watches it
                    const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
-  void MakeRoom();                                         // removes finished locks, or all, if there are kMaxLocks
+  void MakeRoom();  // if there are kMaxLocks: removes finished locks, or all locks
   void DropFinishedLocks(KeySet& locks, uint64_t client);  // removes the finished locks of a client if it has many
-  bool IsFinished(const KeyName& key,  // the lock has expired, and no client has taken the lock since
+  bool IsFinished(const KeyName& key,                      // the lock's key is gone, and the lock has no former holder
                   const Lock& lock) const;
   // Ends a lock whose key was deleted or overwritten.
   void End(Locks::iterator lock);

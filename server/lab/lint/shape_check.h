@@ -29,7 +29,7 @@ class ShapeCheck final : public LintCheck {  // TEST LINT: slow-shape, big-value
   void CheckBigValue(const LintRequest& request, LintRemarks& remarks) const;   // rule big-value, for the arguments
   void CheckChatty(const LintRequest& request, LintRemarks& remarks);  // rule chatty: many round trips of one kind
   void CheckHotKey(const LintRequest& request, LintRemarks& remarks);  // rule hot-key: one key has very many accesses
-  size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;  // number of elements of the key's value
+  size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;  // number of elements of the value; 0: no key
 
   const Parts parts_;                                 // other parts of the server that this class uses
   std::unordered_map<uint64_t, Sequence> sequences_;  // the current sequence of each client, by client ID

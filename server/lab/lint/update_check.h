@@ -32,7 +32,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
     bool is_all = false;                // whether this is the whole value
     std::vector<uint64_t> fields = {};  // sorted hash codes of the fields; empty if is_all
 
-    bool Overlaps(const Extent& other) const;  // true: they have a common field, or one is the whole value
+    bool Overlaps(const Extent& other) const;  // true: a common field, or one is the whole value
     bool HasTooManyFields() const { return fields.size() > kMaxFields; }  // has too many fields to be remembered
     Extent SharedWith(const Extent& other) const;                         // the common part. Requires: Overlaps(other)
     void Add(const Extent& other);
@@ -57,7 +57,7 @@ class UpdateCheck final : public LintCheck {  // the rule lost-update of TEST LI
                           const Read& read) const;
   void NoteReads(const LintRequest& request);  // remembers what the client has read
   void NoteRead(const LintRequest& request, const KeyView& key, const Extent& extent);    // remembers a read of one key
-  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // makes earlier reads stale
+  void NoteWrite(const LintRequest& request, const KeyName& key, const Extent& written);  // makes others' reads stale
   static void NoteOverwritten(const LintRequest& request, const Extent& written, Read& read);  // marks `read` as stale
   void DropOldest(uint64_t client, std::deque<Read>& reads);  // forgets the client's oldest read
   void MakeRoom();  // forgets disconnected clients, or everything, if there are too many reads

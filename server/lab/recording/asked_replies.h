@@ -22,13 +22,13 @@ struct AskedRequest {                                 // a request that awaits a
 
 class AskedReplies {  // the requests of one connection that await a reply
  public:
-  void Feed(Bytes bytes);  // parses bytes that the client has sent, and adds the requests in them
-  std::optional<AskedRequest> Take(const ReplyTree& reply);  // the request to which this reply belongs; nullopt: none
+  void Feed(Bytes bytes);  // parses bytes that the client has sent, and adds the requests that get a reply
+  std::optional<AskedRequest> Take(const ReplyTree& reply);  // takes out the request of this reply; nullopt: none
   void Confirm(const ReplyTree& message);  // handles a Pub/Sub message, which may confirm the oldest SUBSCRIBE
   bool IsPubSubMessage(const ReplyTree& reply) const;  // a Pub/Sub message or a confirmation of SUBSCRIBE, not a reply
 
   uint64_t count() const { return count_; }                    // number of requests that Feed has parsed
-  bool IsIncomparable() const { return has_other_protocol_; }  // no replies follow: SYNC, PSYNC or MONITOR was sent
+  bool IsIncomparable() const { return has_other_protocol_; }  // no more replies: SYNC, PSYNC or MONITOR was sent
   bool MovesClock() const { return moves_clock_; }             // true: a request may have changed the server's clock
 
  private:

@@ -42,7 +42,7 @@ class Recorder {  // writes all bytes that connections receive and send to a fil
   void Add(uint64_t connection, RecordedEvent::Kind kind, Bytes bytes = {});
 
   const Parts parts_;           // other parts of the server that this class uses
-  std::unique_ptr<File> file_;  // null before Open or after an error
+  std::unique_ptr<File> file_;  // null before Open, after End, or after an error
   int64_t began_us_ = 0;        // when the recording began (real time, µs)
   std::string unwritten_;       // events that are not in the file yet
   uint64_t connections_ = 0;    // number of connections recorded so far

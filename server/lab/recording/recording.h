@@ -55,8 +55,8 @@ void AppendEventHeader(std::string& out, int64_t at_us, uint64_t connection,  //
 // This character follows the bytes of an event that has bytes.
 inline constexpr char kEventEnd = '\n';
 
-// Parses a recording. Ignores an incomplete last event, which a crash may leave. Returns an error message if a
-// connection has events before it is opened or after it is closed, or is opened twice.
+// Parses a recording. Ignores an incomplete last event, which a crash may leave. Fails if the text is malformed, or if
+// a connection has events before it is opened or after it is closed, or is opened twice.
 Result<Recording, std::string> ParseRecording(Bytes text);  // parses a recording file, or fails with an error text
 
 }  // namespace respite

@@ -14,11 +14,11 @@ namespace {
 // After waiting for a reply for so many milliseconds (real time), the replay moves the server's clock on with TEST
 // CLOCK, because the command may be waiting for a later time of that clock.
 constexpr int64_t kMayWaitForClockMs = 20;
-// How many milliseconds the replay waits for missing replies before it closes their connections (kPatienceMs), and for
-// TEST CLOCK before the replay fails (kClockPatienceMs). Without TEST CLOCK, the replay waits for replies longer by the
-// time that passed in the recording.
+// How long (ms of real time) the replay waits for missing replies before it closes their connections. If the replay
+// does not move the server's clock with TEST CLOCK, it waits longer by the recorded time since the last event that it
+// sent.
 constexpr int64_t kPatienceMs = 5000;
-constexpr int64_t kClockPatienceMs = 30'000;
+constexpr int64_t kClockPatienceMs = 30'000;  // how long the replay waits for the reply to TEST CLOCK before it fails
 constexpr int64_t kLookAgainMs = 5;
 constexpr int64_t kUsPerMs = 1000;
 constexpr size_t kShown = 300;

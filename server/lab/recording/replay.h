@@ -5,7 +5,8 @@
 //
 // Time passes in one of three ways. kServersClock: TEST CLOCK moves the server's clock to the recorded time. So keys
 // expire and clients time out between the same requests as in the recording, without waiting. kReal: requests are sent
-// at the recorded times, or `speed` times as fast. kNone: requests are sent as soon as replies arrive.
+// at the recorded times, or `speed` times as fast. kNone: requests are sent as soon as replies arrive. If a recorded
+// client moves the clock itself, kReal takes the place of kServersClock.
 //
 // The class itself does no I/O: a Network makes the connections, and a RealClock tells the time.
 #pragma once
@@ -40,7 +41,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
     const RealClock& real_clock;
     const CommandSet& commands;                   // commands that the comparison of replies knows
     std::function<void(const std::string&)> say;  // shows a line to the user
-    std::function<void()> on_event;               // called when Continue has something to do
+    std::function<void()> on_event;               // called when Continue may have something to do
   };
   Replay(Parts parts, Recording recording, Options options);
 
@@ -50,7 +51,7 @@ class Replay {  // sends the requests of a recording to another server, and comp
     uint64_t connections = 0;   // number of recorded connections that were opened again
     uint64_t requests = 0;      // number of recorded requests on these connections, whether sent or not
     uint64_t same = 0;          // number of equal replies
-    uint64_t different = 0;     // number of replies that differ or are missing, and of connections that ended early
+    uint64_t different = 0;     // replies that differ or are missing; connections that ended early or were given up
     uint64_t unjudged = 0;      // number of replies that differ but may: of ignored commands, or with varying contents
     uint64_t incomparable = 0;  // number of connections not compared completely: SYNC, PSYNC, MONITOR, or not RESP
     std::string failure;        // why the replay stopped early; empty if it is complete

@@ -40,7 +40,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool HasEnded() const { return has_ended_; }  // true: either side has closed the connection, or connecting failed
   bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // true: connecting failed
   bool IsOver() const { return expects_end_ && has_ended_; }  // true: this connection and the recorded one have ended
-  const std::string& end_reason() const { return end_reason_; }  // why the connection ended; empty: closed by this side
+  const std::string& end_reason() const { return end_reason_; }  // why the link ended; empty: open, or hung up
   bool HasPendingReplies() const;  // true: not open yet, or still awaits a recorded reply or end
   // Returns true if replies cannot be compared from now on: SYNC, PSYNC or MONITOR was sent, or the bytes are not RESP.
   bool IsIncomparable() const {  // true: replies cannot be compared from now on
@@ -96,7 +96,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   bool expects_end_ = false;                                   // true: in the recording, the connection was closed
   bool was_open_ = false;                                      // true: the connection was established
   bool has_ended_ = false;  // true: either side has closed the connection, or connecting failed
-  std::string end_reason_;  // why the connection ended; empty if this side closed it
+  std::string end_reason_;  // why the connection ended; empty if it is open or this side closed it
 };
 
 }  // namespace respite

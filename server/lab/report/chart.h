@@ -28,7 +28,7 @@ struct Chart {                                   // the journal as a sequence ch
   };
   struct Row {                    // a request or an expired key; time runs downwards
     int64_t at_us = 0;            // time in µs since `begin_us`
-    size_t column = kNoColumn;    // index of the client's column; for an expired key, of its holder; or kNoColumn
+    size_t column = kNoColumn;    // index of the client's column; for an expired lock, of its holder; or kNoColumn
     const RequestEntry* entry;    // the request that the row shows; null for an expired key
     const ExpiredKey* expired;    // the expired key that the row shows; null for a request
     int level = 0;                // depth of nesting: 1 in a transaction or a script, 2 in both
