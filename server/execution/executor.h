@@ -158,10 +158,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   bool IsPaused(const Request& request) const;    // true: a pause (CLIENT PAUSE, failover …) delays the request
   static bool MustQueue(const Request& request);  // after MULTI: whether the request is queued until EXEC
   bool MustWaitForMigration(const Request& request) const;  // true: the request must wait for MIGRATE to send its keys
-  Outcome PauseForClientPause(const Request& request);      // stores the request until such a pause ends
-  Outcome Queue(const Request& request);                    // queues the command until EXEC
-  Outcome PauseForMigration(const Request& request);        // stores the request until MIGRATE has sent the keys
-  void Run(Request& request);                               // sets current_execution_, and runs the handler
+  Outcome PauseForClientPause(const Request& request);  // stores the request until CLIENT PAUSE (or failover …) ends
+  Outcome Queue(const Request& request);                // queues the command until EXEC
+  Outcome PauseForMigration(const Request& request);    // stores the request until MIGRATE has sent the keys
+  void Run(Request& request);                           // sets current_execution_, and runs the handler
   Outcome Block(const Request& request);          // after a handler has blocked its client: tells the observers once
   Outcome ContinueLater(const Request& request);  // stores a request whose handler continues in the next loop iteration
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers

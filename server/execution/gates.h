@@ -78,12 +78,12 @@ class Gates {  // the checks that may refuse a command before it runs
   // nullopt if they can. Cost: one or two comparisons.
   std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error MISCONF for writes; nullopt: writes are safe
   bool LacksReplicas() const;  // true: a primary with too few good replicas (min-replicas-to-write)
-  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // true: replica that refuses writes
+  bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // replica that refuses client writes
   // Returns the error REDIRECT, which sends a client of this replica to the primary. Returns nullopt if the client does
   // not follow redirections, if this server is no replica, or in a cluster, where nodes redirect by slot.
   std::optional<Refusal> RedirectionToPrimary(const Session& session) const;  // error REDIRECT; nullopt: none is needed
   // Returns true on a replica that has no link to its primary, while replica-serve-stale-data is `no`.
-  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }  // true: must not serve its old data
+  bool IsStale() const { return parts_.role.IsStale(parts_.env.settings); }  // true: replica, may not serve old data
 
  private:
   using GateMember = void (Gates::*)(const Request& request) const;

@@ -32,13 +32,13 @@ class HotKeySums {  // sums of times or of bytes by key, for the keys with the l
 
   void Add(Bytes key, uint64_t amount);           // adds to the sum of a key. Cost: O(1), and O(kMaxKeys) without room
   std::vector<Item> Largest(size_t count) const;  // the keys with the largest sums, largest first
-  uint64_t Total() const { return total_; }       // sum of all amounts that were added
+  uint64_t Total() const { return total_; }       // sum of all added amounts, also of keys that were replaced
 
  private:
   static constexpr size_t kMaxKeys = 1000;  // maximum number of remembered keys
 
   std::map<std::string, uint64_t, std::less<>> sums_;  // sum by key; ordered, so clients cannot prepare collisions
-  uint64_t total_ = 0;                                 // sum of all added amounts
+  uint64_t total_ = 0;                                 // sum of all added amounts, also of keys that were replaced
 };
 
 class HotKeys final : public CallObserver {  // the current or latest session of HOTKEYS
@@ -47,7 +47,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
     bool by_cpu_time = false;     // CPU: sums the time of commands
     bool by_net_bytes = false;    // NET: sums the bytes of requests and replies
     size_t count = 10;            // number of keys that HOTKEYS GET shows
-    int64_t duration_ms = 0;      // the session ends after this time; 0: not before Stop
+    int64_t duration_ms = 0;      // the HOTKEYS session ends after this time; 0: only by Stop
     int64_t sample_ratio = 1;     // on average one of `sample_ratio` commands counts
     std::vector<int> slots = {};  // only keys of these slots count, in ascending order; empty: all keys
   };
@@ -59,7 +59,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
       net_bytes += amount.net_bytes;
     }
   };
-  struct Results {                // a session, as HOTKEYS GET shows it
+  struct Results {                // a HOTKEYS session, as HOTKEYS GET shows it
     Options options;              // what HOTKEYS START was told
     int64_t started_wall_ms = 0;  // Unix time of the start
     int64_t duration_ms = 0;      // time from the start until the end, or until now
@@ -78,11 +78,11 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   };
   explicit HotKeys(const Parts& parts) : parts_(parts) {}
 
-  void Start(Options options);                      // begins a session. Requires: none is active
-  void Stop();                                      // ends the active session
-  void Reset() { has_results_ = false; }            // forgets the results. Requires: no session is active
-  bool IsActive();                                  // a session is active; ends a session whose duration has passed
-  bool HasResults() const { return has_results_; }  // there was a session since the last Reset
+  void Start(Options options);            // begins a HOTKEYS session. Requires: none is active
+  void Stop();                            // ends the active HOTKEYS session
+  void Reset() { has_results_ = false; }  // forgets the results. Requires: no HOTKEYS session is active
+  bool IsActive();                        // true: a HOTKEYS session is active; first ends one whose duration has passed
+  bool HasResults() const { return has_results_; }  // true: a HOTKEYS session began since the last Reset
   const Results& results();                         // requires HasResults()
 
   void OnCall(const FinishedCall& call) override;  // adds the time and bytes of the command to the results
@@ -92,8 +92,8 @@ class HotKeys final : public CallObserver {  // the current or latest session of
   void NoteTimes();                  // updates duration and CPU times of results_
 
   const Parts parts_;           // the objects that the constructor got
-  bool has_results_ = false;    // there was a session since the last Reset, so results_ is valid
-  bool active_ = false;         // a session is active: commands are counted
+  bool has_results_ = false;    // a HOTKEYS session began since the last Reset, so results_ is valid
+  bool active_ = false;         // a HOTKEYS session is active: commands are counted
   int64_t started_ms_ = 0;      // clock time (monotonic) of the start
   rusage usage_at_start_ = {};  // CPU time of the process at the start
   Results results_;             // results of the current or latest session; valid if has_results_

@@ -15,12 +15,12 @@
 
 namespace respite {
 
-struct Request {                        // one request, from its arguments to its reply
-  Session& session;                     // the session that sent the request
-  const Command* command;               // null if there is no such command
-  std::span<const Bytes> words;         // arguments, with the command's name
-  uint32_t flags = 0;                   // CommandFlag bits, set before the gates (checks) are passed
-  Progress progress = {};               // how much was done before the request was paused or blocked
+struct Request {                 // one request, from its arguments to its reply
+  Session& session;              // session of the client that sent the request, or of the script that calls the command
+  const Command* command;        // null if there is no such command
+  std::span<const Bytes> words;  // arguments, with the command's name
+  uint32_t flags = 0;            // CommandFlag bits, set before the gates (checks) are passed
+  Progress progress = {};        // how much was done before the request was paused or blocked
   std::span<const BlobRef> blobs = {};  // the large arguments as shared buffers, which a key can store
   HashedText key = {};                  // the first key, if its hash is known
 

@@ -37,7 +37,7 @@ class RequestFaults {  // interface: a source of faults for requests (TEST FAULT
   // request. kInTransaction: EXEC is about to run the request. kInScript: a script calls the request's command.
   enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
   struct Attempt {                 // a request that is about to run, and may get a fault
-    const Session& client;         // the client that sent the request
+    const Session& client;         // the client that sent the request, or whose script calls the command
     int db;                        // the selected database
     const Command& command;        // the command of the request
     std::span<const Bytes> words;  // arguments, with the command's name

@@ -71,7 +71,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
   // needs.
   void ThrowIfScriptRuns() const;                      // throws if a script runs now
   Kind RunningKind() const { return current_->kind; }  // kind of the running script. Requires: IsRunning
-  std::string RunningName() const { return std::string(current_->name); }  // name of that script
+  std::string RunningName() const { return std::string(current_->name); }  // name of the running script
   std::span<const Bytes> RunningArguments() const;                         // arguments of the EVAL, FCALL … that runs
   int64_t RunningMs() const;                                               // how long the script has run (real time)
 
@@ -101,7 +101,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     Bytes name;
     RequestPath path;                     // the path of the commands that the script calls
     int64_t started_ms;                   // when the script began (real time)
-    bool is_over_memory;                  // maxmemory was exceeded when the script began
+    bool is_over_memory;                  // maxmemory was exceeded when the script began; false for a replayed script
     bool has_written = false;             // the script has written, so it cannot be killed
     bool is_killed = false;               // SCRIPT KILL, FUNCTION KILL or a shutdown has asked the script to end
     uint8_t replication = kReplicateAll;  // who gets later commands (redis.set_repl): kReplicate… bits

@@ -99,7 +99,7 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
     return sizeof lock + lock.key.size() * 2 + lock.token.size() + 100;
   }
   static size_t BytesOf(const ExpiredKey& expired) { return sizeof expired + expired.key.size(); }  // size in bytes
-  bool HasCreated(int db, std::span<const Bytes> words) const;  // true: words[1] is the newest key of the running call
+  bool HasCreated(int db, std::span<const Bytes> words) const;  // true: the running call has created words[1]
   Step DetectAcquiredLock(const FinishedCall& call,             // records a lock if the call has acquired one
                           const std::shared_ptr<const RequestOwner>& client, JournalMoment at);
   void Open(const LockRecord& lock);  // records a lock that was acquired

@@ -27,7 +27,7 @@ class TextPattern {  // a glob pattern, matched fast if it is plain text or a pl
   bool Fits(Bytes text) const { return glob_.Matches(text); }
 
   std::string beginning_;  // the pattern up to its first special character; empty if case is ignored
-  bool is_plain_;          // true: the pattern has no special characters
+  bool is_plain_;          // true: the pattern has no special characters, and case matters
   Glob glob_;
 };
 

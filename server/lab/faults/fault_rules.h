@@ -73,10 +73,10 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   struct Summary {  // one rule of TEST FAULT LIST
     enum class State : uint8_t { kActive, kSpent, kOver };
     const FaultDefinition& definition;  // the arguments of TEST FAULT ADD
-    uint64_t matches;                   // requests, connections or disk operations that the rule matched
-    uint64_t hits;                      // number of the matches on which the rule acted
-    State state;                        // kSpent: TIMES is used up; kOver: the duration FOR has passed
-    std::optional<int64_t> left_ms;     // how long the rule still lasts; nullopt: without FOR
+    uint64_t matches;                // requests, connections or disk operations that matched, until TIMES was used up
+    uint64_t hits;                   // number of the matches on which the rule acted
+    State state;                     // kSpent: TIMES is used up; kOver: the duration FOR has passed
+    std::optional<int64_t> left_ms;  // how long the rule still lasts; nullopt: without FOR
   };
   std::vector<Summary> List() const;
   // Returns the number of requests, connections or disk operations on which the rule has acted. Returns nullopt if

@@ -20,7 +20,7 @@ struct HitSchedule {  // on which matching requests a fault acts, called hits (T
 
 class HitCounts {  // how often a fault rule has matched, and how often it acted
  public:
-  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }  // number of matches, hits or not
+  uint64_t Matches() const { return matches_.load(std::memory_order_relaxed); }  // matches so far, hits or not
   uint64_t Hits() const { return hits_.load(std::memory_order_relaxed); }  // number of matches on which the rule acted
   bool IsSpent(const HitSchedule& schedule) const { return Hits() >= schedule.times; }  // TIMES is used up
   void Reset();                                                                         // sets both counters to 0
@@ -29,7 +29,7 @@ class HitCounts {  // how often a fault rule has matched, and how often it acted
   bool Take(const HitSchedule& schedule);  // counts a match, unless TIMES is used up; true: the fault acts
 
  private:
-  std::atomic<uint64_t> matches_ = 0;  // number of requests, connections or disk operations that the rule matched
+  std::atomic<uint64_t> matches_ = 0;  // number of matches, hits or not, until TIMES is used up
   std::atomic<uint64_t> hits_ = 0;     // number of matches on which the rule acted
 };
 

@@ -1,4 +1,4 @@
-// Recorder: records the bytes that connections receive and send, for class Replay (the directive `record`).
+// Recorder: records the bytes that accepted connections receive and send, for class Replay (the directive `record`).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace respite {
 
-class Recorder {  // writes all bytes that connections receive and send to a file (directive `record`)
+class Recorder {  // writes all bytes that accepted connections receive and send to a file (directive `record`)
  public:
   struct Parts {        // other objects that the recorder uses
     FileSystem& files;  // the file system in which the recording is written
