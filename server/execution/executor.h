@@ -2,9 +2,9 @@
 // show the steps of a request in order. No code here depends on a command's name. The special properties of a command
 // are declared in its CommandSpec.
 //
-// A command inside a transaction is queued, and later runs through ExecuteNested, as do the commands of a script. The
-// observers (CallObservers) are told of each command that a client, the primary, EXEC or a script runs, and of refused
-// commands. They are not told of commands from files (Replay).
+// A command inside a transaction is queued, and later runs through ExecuteNested, as do the commands of a script.
+// Attached observers (CallObservers) are told of the commands that a client, the primary, EXEC or a script runs, and of
+// refused commands, but not of commands from files (Replay).
 #pragma once
 
 #include <algorithm>
@@ -69,7 +69,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     Tracking& tracking;                             // CLIENT TRACKING: keys that clients may have cached
     BlockedClients& blocked_clients;                // clients in BLPOP, WAIT …
     WatchedKeys& watched_keys;                      // keys that clients watch (WATCH)
-    Pause& pause;                                   // state of CLIENT PAUSE
+    Pause& pause;                                   // state of CLIENT PAUSE and of other pauses of writes
     MigratingKeys& migrating_keys;                  // keys that MIGRATE is sending
     ClientFaults& client_faults;                    // faults of connections and replies (TEST FAULT)
     const RequestFaultSources& faults;              // sources of injected faults (TEST FAULT)
@@ -77,7 +77,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     const LateBound<const Durability>& durability;  // says whether writes can be persisted
     const Role& role;
     StatsRecorder& stats_recorder;  // counts commands for INFO
-    CallObservers& observers;       // attached observers, told of each command
+    CallObservers& observers;       // attached observers, told of commands
   };
   explicit Executor(const Parts& parts)
       : parts_(parts), current_execution_(parts.current_execution), lap_(parts.env.real_clock) {}
@@ -115,8 +115,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers of a nested refusal
                            std::span<const Bytes> arguments, Bytes error);
   // Applies a fault of TEST FAULT to a command that EXEC is about to run. Returns true if the fault has written the
-  // command's reply, so that the command must not run. A fault that delays, cuts or suppresses a reply applies to the
-  // whole reply of EXEC.
+  // command's reply, so that the command must not run. All other faults apply to the whole reply of EXEC.
   bool ApplyFaultInTransaction(Session& session, const Command& command,  // applies TEST FAULT; true: do not run it
                                std::span<const Bytes> arguments);
   // Applies a fault of TEST FAULT to a command that the script of the client `caller` calls in database `db`. Throws a

@@ -23,7 +23,7 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
     const CurrentExecution& current_execution;  // the command that runs now
     Clients& clients;                           // all sessions
     ClientLimits& limits;                       // closes clients that exceed client-output-buffer-limit
-    CallObservers& observers;                   // attached observers, told of each command
+    CallObservers& observers;                   // attached observers, told of commands
   };
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 

@@ -105,7 +105,7 @@ class ScriptRunner final : public ScriptHost {  // runs one script or function a
     bool has_written = false;             // the script has written, so it cannot be killed
     bool is_killed = false;               // SCRIPT KILL, FUNCTION KILL or a shutdown has asked the script to end
     uint8_t replication = kReplicateAll;  // who gets later commands (redis.set_repl): kReplicate… bits
-    std::optional<int> slot{};            // in a cluster: slot that all keys must have; nullopt: no key so far
+    std::optional<int> slot{};            // in a cluster: slot of the script's first key; nullopt: no key so far
   };
 
   void Begin(Call& call, const Request* request, Kind kind, Bytes name);  // a script or compilation begins

@@ -51,7 +51,7 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
     const Env& env;
     Clients& clients;                 // all sessions
     BlockedClients& blocked_clients;  // clients that wait in BLPOP, TEST AWAIT …
-    CallObservers& observers;         // attached observers, told of each command
+    CallObservers& observers;         // attached observers, told of commands
   };
   static constexpr int64_t kNever = std::numeric_limits<int64_t>::max();  // a point in time that never comes
 

@@ -35,7 +35,7 @@ class MissingFeatures final : public CallObserver {  // TEST MISSING: records wh
   struct Parts {  // other parts of the server that this class uses
     const Env& env;
     const CurrentExecution& current_execution;  // the command that runs now
-    CallObservers& observers;                   // attached observers, told of each command
+    CallObservers& observers;                   // attached observers, told of commands
   };
   explicit MissingFeatures(const Parts& parts) : parts_(parts) {}
   ~MissingFeatures() override { parts_.observers.Detach(*this); }

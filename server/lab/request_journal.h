@@ -78,7 +78,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
     const Env& env;
     const CurrentExecution& current_execution;  // the command that runs now
     const Clients& clients;                     // all sessions
-    CallObservers& observers;                   // attached observers, told of each command
+    CallObservers& observers;                   // attached observers, told of commands
     LateBound<KeyEventListener>& key_events;    // source of keyspace events, used while the journal is on
   };
   explicit RequestJournal(const Parts& parts) : parts_(parts) {}

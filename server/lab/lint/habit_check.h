@@ -29,7 +29,7 @@ class HabitCheck final : public LintCheck {  // TEST LINT: no-ttl, deprecated, n
   void CheckVersionMarks(const std::string& what, const VersionMark& since,    // rules newer and deprecated for `what`
                          const VersionMark& deprecated_since, Bytes replaced_by, LintRemarks& remarks) const;
   void CheckWatchWithoutExec(const LintRequest& request, LintRemarks& remarks);  // checks the rule watch-without-exec
-  void NoteWatch(const LintRequest& request);  // remembers a client's first WATCH, or forgets it if it has ended
+  void NoteWatch(const LintRequest& request);  // remembers a client's first WATCH, or forgets a WATCH that has ended
 
   const Parts parts_;  // other parts of the server that the checks use
   KeySet written_;     // keys of the rule no-ttl that the running transaction or script may have written

@@ -52,7 +52,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
     const Dataset& data;
     const Clients& clients;                   // all sessions
     const PubSub& pubsub;                     // subscriptions of clients
-    CallObservers& observers;                 // attached observers, told of each command
+    CallObservers& observers;                 // attached observers, told of commands
     LateBound<KeyEventListener>& key_events;  // source of keyspace events; used while a rule is on
     RequestFaultSources& fault_sources;       // shows each request to Lint before the request runs
   };

@@ -32,7 +32,7 @@ class Clients;
 class PubSub;
 struct Dataset;
 
-// The client that a remark is about.
+// The client that a request, a remark or a finding of TEST LINT is about, with its name and address at that time.
 using LintClient = std::shared_ptr<const RequestOwner>;
 
 struct KeyView {  // a key and its database, without a copy of the name, for look-ups

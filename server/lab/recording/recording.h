@@ -12,7 +12,7 @@
 //   260 1 out 7                            7 bytes to the client follow
 //   +PONG
 //
-//   900 1 end                              the client has closed its sending side
+//   900 1 end                              the client sends no more, or the connection failed
 //   910 1 close                            the connection was closed
 #pragma once
 
