@@ -141,7 +141,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // AdvanceUnitWallTime.
   int64_t UnitWallUs() const { return unit_wall_us_; }  // Unix time in µs that TIME shows
   // Advances the clock of TIME while a script is busy (busy-reply-threshold). As in Redis, the clock for expiry stands
-  // still during a script. So keys that had not expired at its start do not expire before its end.
+  // still during a script. So keys that had not expired when the script began do not expire before the script ends.
   void AdvanceUnitWallTime();  // sets the time of TIME (UnitWallUs) to the current time
 
  private:
@@ -176,8 +176,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void CloseIfReplyOverflowed(Session& session);  // closes a client whose reply exceeded client-output-buffer-limit
   void EndFaultyReply(Session& session, size_t reply_start);    // applies a fault of TEST FAULT to a complete reply
   void PauseFaultyReply(Session& session, size_t reply_start);  // holds back the start of a reply that a fault will hit
-  // Stores the request in the session, so that it runs (again) in a later Turn.
-  void PauseRequest(Session& session,  // stores the request, so that it runs (again) in a later loop iteration
+  // Stores the request in the session, to run (again) in a later Turn (iteration of the event loop).
+  void PauseRequest(Session& session,  // stores the request, to run (again) in a later loop iteration
                     std::span<const Bytes> arguments, Progress progress);
   void Reject(const Request& request, const Refusal& refusal);  // replies with an error; a refused EXEC also ends MULTI
   const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // propagated command; null: none valid

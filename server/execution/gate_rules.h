@@ -51,8 +51,8 @@ inline constexpr size_t kRequestPaths = 8;  // number of RequestPath values
 struct GateRule {  // whether one check (gate) is made for requests of one path (clients, files …)
   enum class Answer : uint8_t {
     kUndecided,   // does not compile
-    kAsks,        // Gates::Pass checks it
-    kAsksItself,  // the path checks it, with its own error text
+    kAsks,        // Gates::Pass makes the check
+    kAsksItself,  // other code of the path makes the check, with its own error text
     kSkips,
   };
   Answer answer = Answer::kUndecided;  // whether the check is made, and by which code

@@ -212,7 +212,7 @@ bool IsAllowedInStreams(const Command& command) {
                                                              (request.flags & kNoAsyncLoading) != 0;
   if (!is_refused) return;
   if (parts_.env.phase.HasBusyScript() && request.command->Is(kAllowBusy))
-    return;  // it may kill a slow script of the file
+    return;  // the command may kill a slow script of the file
   throw refusals::LoadingDataset(TraitsForErrors());
 }
 

@@ -48,7 +48,7 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
  private:
   void ShowUnlessHidden(const Session& session, const Command& command,  // like Show, except for kAdmin or kSkipMonitor
                         std::span<const Bytes> arguments);
-  void Show(const Session& session, std::span<const Bytes> arguments);  // sends it to monitors whose replies are on
+  void Show(const Session& session, std::span<const Bytes> arguments);  // tells monitors whose replies are on
   std::string Line(const Session& session, std::span<const Bytes> arguments) const;  // the text that MONITOR shows
   std::string PeerOf(const Session& session) const;  // a client's address, as MONITOR shows it
 

@@ -14,8 +14,8 @@ namespace respite {
 class ReplyEditor {  // interface: changes replies before clients get them (TEST SHUFFLE)
  public:
   virtual ~ReplyEditor() = default;
-  // Changes the reply to this request. The reply begins at `reply_start` in `session.out`, and has the RESP version of
-  // the session. The reply may be empty (if the client blocks) or an error.
+  // Changes the reply to this request. The reply begins at `reply_start` in `session.out`, and has the reply form (RESP
+  // or binary) and RESP version of the session. The reply may be empty (if the client blocks) or an error.
   virtual void Edit(const Command& command, std::span<const Bytes> arguments, Session& session, size_t reply_start) = 0;
 };
 

@@ -1,6 +1,6 @@
 // StatsRecorder: records statistics of every command: INFO stats, commandstats, errorstats and latencystats, LATENCY
-// HISTOGRAM, and the number of commands per client. It is the only observer that is always active, so the Executor
-// calls it directly.
+// HISTOGRAM, and the number of commands per client. This is the only observer that is always active, so the Executor
+// calls this observer directly.
 #pragma once
 
 #include "base/bytes.h"

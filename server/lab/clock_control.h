@@ -2,7 +2,7 @@
 //
 // A jump forward happens in a separate turn of the event loop. The deadlines, timeouts and pauses that become due on
 // the way are served one by one, each at its own time, as if the time had passed. PostJump requests a jump, and
-// TakeJumpResult tells whether it has ended.
+// TakeJumpResult tells whether the jump has ended.
 #pragma once
 
 #include <cstdint>

@@ -49,7 +49,7 @@ struct LockRecord {  // a lock, held or ended: a key that a client created by SE
   uint64_t created_by_entry = 0;               // sequence number of the journal entry of the call that created the key
   int64_t acquired_us = 0;                     // when the client acquired the lock (Unix time in µs)
   uint32_t prolong_count = 0;                  // how often the key got a new deadline while the lock was held
-  End end = End::kHeld;                        // how the lock ended; the fields below are unset while it is kHeld
+  End end = End::kHeld;                        // how the lock ended; while kHeld, the fields below are unset
   JournalMoment ended = {};                    // when the lock ended
   std::shared_ptr<const RequestOwner> ended_by = {};  // client whose call ended the lock; null: none, or unknown
   uint64_t expired_key = 0;                           // ExpiredKey::number of the lock's key; 0: the key did not expire

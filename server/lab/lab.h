@@ -19,7 +19,7 @@ namespace respite {
 
 struct Lab {              // the objects behind the TEST command
   struct Parts {          // objects that the Lab uses, and that the server creates before
-    MovableClock* clock;  // the clock that TEST CLOCK moves; null: it cannot be moved
+    MovableClock* clock;  // the clock that TEST CLOCK moves; null: no clock can be moved
     DiskFaults& disk;
     TimeKeeper& keeper;  // moves the clock for TEST CLOCK, and runs what becomes due
     uint64_t seed;       // seed for faults with a probability and for TEST SHUFFLE

@@ -161,7 +161,7 @@ void NamedSnapshots::RestoreScripts(const Texts& bodies) {
   parts_.scripts.Take();
   for (const std::string& body : bodies) {
     [[maybe_unused]] const auto added = parts_.scripts.Add(body, ScriptCache::Retention::kPermanent);
-    assert(added);  // it compiled before
+    assert(added);  // the text was compiled before
   }
 }
 

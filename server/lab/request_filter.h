@@ -79,8 +79,8 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
 
   bool MayMatch(const Command& tried) const;  // false: no request of this command can match
   bool MayMatchUnknown() const { return !command && category == 0 && !key; }  // false: no unknown command can match
-  // What Matches needs to know about a request. Requires: MayMatch was true for its command, or MayMatchUnknown for an
-  // unknown command.
+  // What Matches needs to know about a request. Requires: MayMatch was true for the request's command, or
+  // MayMatchUnknown for an unknown command.
   struct Facts {                       // what Matches needs to know of one request
     ClientView client;                 // the client that sent the request
     int db;                            // database of the request

@@ -45,7 +45,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether the request acquired or missed a lock
   bool is_in_transaction = false;                            // true: EXEC has run the request
-  uint64_t waited_until = 0;   // next entry when the request stopped being blocked; 0: it still is, or never was
+  uint64_t waited_until = 0;   // sequence number of the next entry when the wait ended; 0: blocked, or no wait
   std::string detail;          // kError: the error text; kFault: the name of the fault
   std::string words;           // all arguments in one text; long arguments are shortened
   std::vector<uint32_t> ends;  // where each argument ends in `words`
@@ -118,7 +118,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
  private:
   struct Sender {                                // a client that has sent requests
     std::shared_ptr<const RequestOwner> client;  // the client, with its latest properties
-    uint64_t turn = 0;                           // turn of the event loop with its last request
+    uint64_t turn = 0;                           // turn of the event loop with the client's last request
     uint32_t trips = 0;                          // number of round trips since the last entry of this client
     uint64_t waiting_entry = 0;                  // sequence number of the client's entry that is still blocked; 0: none
     std::string fault;  // name of the fault that acts on the client's running request; empty: none
@@ -149,7 +149,7 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   RequestEntry& Append(const Request& request, const Session& client, Sender& sender);  // adds an entry without outcome
   void Finish(RequestEntry& entry, Sender& sender, const End& end);  // sets the outcome and duration of an entry
   static void Keep(RequestEntry& entry, const Request& request);
-  // Describes a request that has not run or has failed, for a new entry. Its secrets are left out.
+  // Describes a request that has not run or has failed, for a new entry. Leaves out arguments that may be secret.
   Request FailedRequest(const Session& session, const Command* command,  // leaves out arguments that may be secret
                         std::span<const Bytes> words, int depth) const;
   RequestEntry TakeOldest();  // removes and returns the oldest entry, so that its memory is reused

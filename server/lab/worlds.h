@@ -1,5 +1,5 @@
 // Worlds: isolated servers behind one port. Each world has its own data, users, directives, scripts, clients and clock,
-// so parallel tests need only one server. A test enters the world NAME by its URL alone: it logs in as the user
+// so parallel tests need only one server. A test enters the world NAME by its URL alone: the client logs in as the user
 // `world.NAME`.
 //
 // This is an interface for commands. Code in server/process implements it.

@@ -20,7 +20,7 @@
 namespace respite {
 
 // Why there is no connection. kNoAddress: the host name has no address. kNoAnswer: the server refused the connection or
-// did not accept it in time, or the name look-up took too long. kNoTls: TLS failed.
+// did not accept the connection in time, or the name look-up took too long. kNoTls: TLS failed.
 enum class ConnectError : uint8_t { kNoAddress, kNoAnswer, kNoTls };
 
 class Tls;

@@ -75,7 +75,7 @@ class Lint final : public RequestFaults, public CallObserver, private KeyEventLi
   std::vector<const LintFinding*> Report();  // all findings, including those about disconnected clients
 
   const RequestFault* FindFault(const Attempt& request) override;  // runs the checks; error of a strict rule, or null
-  void OnCall(const FinishedCall& call) override;    // runs the checks after a success, or tells them of a failure
+  void OnCall(const FinishedCall& call) override;    // runs the checks after a success; tells the checks of a failure
   void OnRefusal(const RefusedCall& call) override;  // tells the checks that a request has failed
 
  private:

@@ -95,7 +95,7 @@ class LintCheck {  // interface of TEST LINT: detects violations of a few relate
   };
 
   static constexpr size_t kMaxClients = 10'000;  // maximum number of clients that a check remembers
-  // Some checks have a table with a row for each client. Before such a check adds a row, it removes the rows of
+  // Some checks have a table with a row for each client. Before such a check adds a row, the check removes the rows of
   // disconnected clients if the table has at least kMaxGoneClients + 2 * (number of connected clients) rows.
   static constexpr size_t kMaxGoneClients = 1000;  // about how many disconnected clients a check may keep
 

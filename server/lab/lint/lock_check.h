@@ -54,7 +54,7 @@ class LockCheck final : public LintCheck {  // TEST LINT: lock-without-ttl, fore
   void NoteWork(const LintRequest& request, const KeyView& key,  // notes that a (former) lock holder uses a key
                 Work work, Lock& lock, LintRemarks& remarks);
   void NoteUse(const KeyView& key, Work work, Lock& lock, LintRemarks& remarks);  // notes a key that the holder uses
-  bool HasCompared(const LintRequest& request,  // true: the script has read the key, or the client watches it
+  bool HasCompared(const LintRequest& request,  // true: the script has read the key, or the client watches this key
                    const KeyView& key) const;
   void Take(const LintRequest& request, const KeyName& key);
   void MakeRoom();  // if there are kMaxLocks: removes finished locks, or all locks

@@ -15,8 +15,8 @@ namespace {
 // CLOCK, because the command may be waiting for a later time of that clock.
 constexpr int64_t kMayWaitForClockMs = 20;
 // How long (ms of real time) the replay waits for missing replies before it closes their connections. If the replay
-// does not move the server's clock with TEST CLOCK, it waits longer by the recorded time since the last event that it
-// sent.
+// does not move the server's clock with TEST CLOCK, the replay waits longer, by the recorded time since the last
+// request or connection.
 constexpr int64_t kPatienceMs = 5000;
 constexpr int64_t kClockPatienceMs = 30'000;  // how long the replay waits for the reply to TEST CLOCK before it fails
 constexpr int64_t kLookAgainMs = 5;

@@ -18,7 +18,7 @@ namespace respite {
 
 class ReplayPeer final : public Link::User {  // repeats one connection of a recording with the new server
  public:
-  // `on_event` is called when the connection changes or data has arrived. It must not destroy this object.
+  // `on_event` is called when the connection changes or data has arrived. `on_event` must not destroy this object.
   ReplayPeer(uint64_t number, std::function<void()> on_event) : number_(number), on_event_(std::move(on_event)) {}
 
   void Connect(Network& network, const Link::Target& target) {  // begins to connect to the new server
