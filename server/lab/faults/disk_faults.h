@@ -21,7 +21,7 @@ struct DiskFault {  // what a rule of TEST FAULT does to a write or sync: an err
   static constexpr int64_t kMaxSlowMs = 60'000;  // longest delay in ms, because the server is blocked meanwhile
 
   Kind kind;
-  int64_t slow_ms = 0;  // for kSlow: the delay of each write or sync
+  int64_t slow_ms = 0;  // for kSlow: how long a write or sync on which the rule acts is delayed
 };
 
 class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files

@@ -14,10 +14,10 @@ struct UsedArgument {                        // an argument of a command's synta
   const SyntaxArgument* versioned_argument;  // the argument or an enclosing group, with the version (`since`); or null
 };
 
-// Returns the options and optional values that the request uses, in the order of the request. Stops at the first word
-// that does not fit the syntax. A word that can be a value or an option counts as a value. Omits values that every
-// request must have.
-std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax,  // options and optional values of a request
+// Returns the tokens (options and fixed words) and the optional values that the request uses, in the order of the
+// request. Stops at the first word that does not fit the syntax. A word counts as an option only if enough words remain
+// for the later values that every request must have. Omits those values.
+std::vector<UsedArgument> UsedArguments(const CommandSyntax& syntax,  // tokens and optional values that a request uses
                                         std::span<const Bytes> words);
 
 }  // namespace respite
