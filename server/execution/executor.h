@@ -74,7 +74,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
     ClientFaults& client_faults;                    // faults of connections and replies (TEST FAULT)
     const RequestFaultSources& faults;              // sources of injected faults (TEST FAULT)
     const LateBound<ReplyEditor>& reply_editor;     // changes replies on purpose (TEST SHUFFLE)
-    const LateBound<const Durability>& durability;  // says whether writes can be persisted
+    const LateBound<const Durability>& durability;  // says whether disk errors forbid writes
     const Role& role;
     StatsRecorder& stats_recorder;  // counts commands for INFO
     CallObservers& observers;       // attached observers, told of commands

@@ -62,7 +62,7 @@ class Gates {  // the checks that may refuse a command before it runs
     const Eviction& eviction;                       // knows whether memory is exhausted (maxmemory)
     const Users& users;                             // all ACL users
     Permissions& permissions;                       // ACL checks
-    const LateBound<const Durability>& durability;  // says whether writes can be persisted
+    const LateBound<const Durability>& durability;  // says whether disk errors forbid writes
     const Role& role;
     const LateBound<const SlotRouter>& router;  // decides which cluster node serves a request; unset: no cluster
   };
@@ -74,8 +74,8 @@ class Gates {  // the checks that may refuse a command before it runs
   void Pass(RequestPath path, const Request& request) const;  // throws the first refusal
 
   enum class DiskUser : uint8_t { kCommand, kScript };
-  // Returns the error MISCONF for a write command or a writing script if changes cannot be persisted at present, or
-  // nullopt if they can. Cost: one or two comparisons.
+  // Returns the error MISCONF for a write command or a writing script while a failed snapshot or a failed write to the
+  // AOF forbids writes. Otherwise returns nullopt. Cost: one or two comparisons.
   std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error MISCONF for writes; nullopt: writes are safe
   bool LacksReplicas() const;  // true: a primary with too few good replicas (min-replicas-to-write)
   bool IsReadOnly() const { return parts_.role.IsReadOnly(parts_.env.settings); }  // replica that refuses client writes
@@ -101,7 +101,7 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckOtherNode(const Request& request) const;         // in a cluster: throws unless this node serves the keys
   void CheckOtherServer(const Request& request) const;  // throws REDIRECT for a replica's client with CAPA redirect
   void CheckMemory(const Request& request) const;       // above maxmemory: throws OOM for kDenyOom, and for queueing
-  void CheckDiskError(const Request& request) const;    // for writes and PING: throws while writes cannot be persisted
+  void CheckDiskError(const Request& request) const;    // for writes and PING: throws while disk errors forbid writes
   void CheckReplicas(const Request& request) const;     // for writes: throws if a primary lacks min-replicas-to-write
   void CheckReadOnlyReplica(const Request& request) const;    // throws for writes to a read-only replica
   void CheckStaleReplica(const Request& request) const;       // throws for most commands if a replica's data is stale

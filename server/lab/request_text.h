@@ -23,7 +23,7 @@ size_t NonSecretArgumentCount(const CommandTable& commands, const Command* comma
 std::string ConditionText(std::span<const Bytes> words);  // the conditions on one line; long arguments are shortened
 
 // Returns the request on one line. Shortens long arguments and long requests. Shows "(redacted)" instead of each
-// argument from index `hidden_from` on, because it may be a secret.
+// argument from index `hidden_from` on, because these arguments may be secrets.
 std::string RequestText(std::span<const Bytes> words, size_t hidden_from = SIZE_MAX);  // the request on one short line
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// A recording: the bytes that all connections which a server accepted received and sent, in order and with their times.
+// A recording: all bytes that the accepted connections of a server received and sent, in order and with their times.
 // The file is text, except for these bytes:
 //
 //   respite-recording 1 1700000000000000 7 version of the format; start time in Unix microseconds; the server's seed;
@@ -43,7 +43,7 @@ struct RecordingStart {          // what the first line of a recording file says
   std::string emulated = {};     // value of the directive `emulate` on the recorded server; empty: none
 };
 
-struct Recording {                    // the bytes that all connections which a server accepted received and sent
+struct Recording {                    // all bytes that the accepted connections of a server received and sent
   RecordingStart start;               // when the recording began, and properties of the server
   std::vector<RecordedEvent> events;  // the events on all connections, oldest first
 };

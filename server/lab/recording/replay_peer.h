@@ -50,16 +50,16 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   uint64_t number() const { return number_; }           // number of the connection in the recording
   uint64_t requests() const { return asked_.count(); }  // number of requests recorded until now, whether sent or not
 
-  // Two replies to compare. At the end of the replay, one of them is nullopt if only one server has sent a further
-  // reply.
+  // Two replies to compare. When no more replies will arrive, one of them is nullopt if only one server has sent a
+  // further reply.
   struct Pair {                           // the replies of both servers to one request, to compare
     std::optional<AskedRequest> request;  // the request that got these replies; nullopt: a message, or unknown
     std::optional<ReplyTree> recorded;    // reply of the recorded server; nullopt: none
     std::optional<ReplyTree> replayed;    // reply of the new server; nullopt: none
   };
   enum class Moment : uint8_t { kUnderWay, kEnd };  // kEnd: no more replies will arrive
-  // Removes and returns the next pair to compare, or returns nullopt. While the replay runs (kUnderWay), a reply stays
-  // until its counterpart has arrived.
+  // Removes and returns the next pair to compare, or returns nullopt. While more replies may arrive (kUnderWay), a
+  // reply stays until its counterpart has arrived.
   std::optional<Pair> Next(Moment moment);  // takes the next pair of replies; nullopt: none
 
   // The interface Link::User.
