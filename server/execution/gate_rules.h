@@ -114,6 +114,7 @@ inline constexpr std::array<Row, kGates> kTable = {{
 constexpr bool IsDecided(const GateRule& rule) {  // true: kTable says whether the check is made; if skipped, why
   return rule.answer != kUndecided && (rule.answer == kSkips) == !rule.why.empty();
 }
+// Returns whether kTable has a rule for each gate and each path, and a reason for each check that is not made.
 constexpr bool IsComplete() {  // true: each check (gate) has a rule for each kind of request (path)
   for (size_t gate = 0; gate < kGates; ++gate) {
     if (kTable[gate].gate != static_cast<Gate>(gate)) return false;
