@@ -1,4 +1,5 @@
-// What a cluster node may announce: checks of its names and addresses, and the value of the directive `announce`.
+// Checks of the names and addresses that a cluster node may announce. AnnouncedHost: the value of the directive
+// `announce`, the host under which clients find the nodes of this process.
 #pragma once
 
 #include <arpa/inet.h>
@@ -12,9 +13,10 @@
 
 namespace respite {
 
-// Returns whether a cluster node may announce this text as its address, host name or human-readable name. These texts
-// appear in nodes.conf and CLUSTER NODES, where white space, commas and line ends separate the fields.
-constexpr bool MayBeAnnounced(Bytes text) {  // true: under 256 bytes, no white space, comma, `"` or backslash
+// Returns whether a cluster node may announce this text as its address, host name or human-readable name: at most 255
+// bytes without certain characters. These texts appear in nodes.conf and CLUSTER NODES, where white space, commas and
+// line ends separate the fields.
+constexpr bool MayBeAnnounced(Bytes text) {  // true: < 256 bytes; no blank, control character, comma, `"`, backslash
   constexpr size_t kLimit = 256;
   constexpr char kDelete = 0x7f;
   const auto is_plain = [](char c) {
@@ -23,14 +25,15 @@ constexpr bool MayBeAnnounced(Bytes text) {  // true: under 256 bytes, no white 
   return text.size() < kLimit && std::all_of(text.begin(), text.end(), is_plain);
 }
 
-constexpr bool IsHostname(Bytes text) {  // true: the text has only letters, digits, '-' and '.'
+constexpr bool IsHostname(Bytes text) {  // true: only ASCII letters, digits, '-' and '.'
   const auto may_stand = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '.';
   };
   return std::all_of(text.begin(), text.end(), may_stand);
 }
 
-// Calls MayBeAnnounced to refuse NUL bytes. inet_pton alone would ignore a NUL byte and all bytes after it.
+// IsIpv4 and IsIpv6 call MayBeAnnounced to refuse NUL bytes. inet_pton alone would ignore a NUL byte and all bytes
+// after it.
 inline bool IsIpv4(Bytes text) {  // true: the text is an IPv4 address
   in_addr address;
   return MayBeAnnounced(text) && inet_pton(AF_INET, std::string(text).c_str(), &address) == 1;

@@ -75,7 +75,7 @@ class OptionLines {
     }
     const bool ends_here = next != Follower::kOther;
     if (ends_here && EqualsIgnoreCase(argument, "--save")) text_ += "\"\"";
-    // `--save` and `--sentinel` need no value. So an option that follows is not taken for their value.
+    // `--save` and `--sentinel` need no value. So an option directly after them is not taken for their value.
     const bool may_stand_alone = EqualsIgnoreCase(argument, "--save") || EqualsIgnoreCase(argument, "--sentinel");
     needs_value_ = !(may_stand_alone && next == Follower::kOption);
   }
@@ -106,8 +106,8 @@ OptionLines::Follower FollowerOf(ConfigWords arguments, size_t i) {
   return IsOption(arguments[i + 1]) ? OptionLines::Follower::kOption : OptionLines::Follower::kOther;
 }
 
-// Returns the text that looks like a value of `--test`, or nullopt. `--test` takes no value. The text may be in the
-// same argument ("--test VALUE") or in the next one.
+// Returns a text that looks like a value of the option `--test` at index `i`, although `--test` takes no value. The
+// text may be in the same argument ("--test VALUE") or in the next one. Returns nullopt if there is no such text.
 std::optional<std::string> ValueAfterTest(ConfigWords arguments, size_t i) {
   const auto words = SplitQuoted(arguments[i]);
   if (words && words->size() > 1) return (*words)[1];

@@ -4,12 +4,13 @@
 //   - A first argument without a leading '-' is the configuration file. "-" as first or last means standard input.
 //   - `--name` starts a line of configuration; the following arguments are its (quoted) values: `--bind a b -::1`.
 //   - An argument with name and value, "--save 3600 1", is one such line; its blanks and quotes are significant.
-//   - Directly after a lone `--name`, an argument is its value even if it starts with "--".
-//   - `--save` as the last argument, or before another option, means `save ""`. `--sentinel` takes no value.
+//   - An argument directly after `--name` alone (without a value in the same argument) is its value, even if it starts
+//     with "--": `--a --b` is the line `a --b`. Exceptions: `--save` and `--sentinel` before another option.
+//   - `--save` as the last argument, or before another option, means `save ""`. `--sentinel` needs no value.
 //   - `--test` (not in Redis) takes no value and adds no line: it changes defaults, so all lines override it.
 //
 // File, standard input and options are read in this order as one text. If a directive occurs more than once, its last
-// value is used.
+// value is used, except for directives whose lines add up (`save`, `load`).
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ struct CommandLine {                           // the parsed arguments of the pr
   std::string program;                         // path of the program as it was called (argv[0])
   bool is_test_run = false;                    // started with --test
   bool is_in_container = false;                // true: started by the entry point of a container image
-  bool has_arguments = false;                  // true: the program got any arguments; without, it logs a warning
+  bool has_arguments = false;                  // false: argv has only the program's name; a warning is logged
   std::string config_file;                     // absolute path of the configuration file; empty: none
   bool reads_standard_input = false;           // true: an argument "-" says that standard input is read, too
   std::string options;                         // the options `--name value`, as lines of a configuration file

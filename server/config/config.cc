@@ -52,7 +52,8 @@ bool Allows(Permission permission, bool connection_is_local) {  // NOLINT: not a
   return permission == Permission::kAlways || (permission == Permission::kLocalConnections && connection_is_local);
 }
 
-// Returns the name that the client has given, the primary name or the alias of the directive, spelled as in the table.
+// Returns which name of the directive the client has given, the primary name or the alias, spelled as in the table of
+// directives.
 std::string_view NameInTable(const Directive& directive, Bytes given) {
   return EqualsIgnoreCase(given, directive.name) ? directive.name : directive.alias;
 }
@@ -177,14 +178,15 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
 }
 
 // Sets Redis' default save points, which users with a configuration file or a container expect. Not called with
-// `--test`, or without any configuration. Such a server saves nothing on its own, so its next run finds no RDB file.
+// `--test`, or if there is neither a file, a container nor standard input (options do not count). Such a server saves
+// nothing on its own, so its next run finds no RDB file.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());
 }
 
-// Returns whether the configuration names a place for data. If not, a test run starts empty and ignores files of other
-// programs in its folder.
+// Returns whether `dir`, `dbfilename` or `appendonly` was set. If not, a test run starts empty and ignores files of
+// other programs in its folder.
 bool Config::IsDataConfigured() const {
   return std::ranges::any_of(std::array{"dir", "dbfilename", "appendonly"},
                              [this](Bytes name) { return WasSet(name); });
@@ -316,7 +318,8 @@ void Config::Set(const NamesAndValues& pairs, SetContext context) {
   }
 }
 
-// As in Redis, CONFIG SET accepts both the alias and the primary name of a directive in one call, but no name twice.
+// Finds the directive of each pair. As in Redis, CONFIG SET accepts both the alias and the primary name of a directive
+// in one call, but no name twice.
 std::vector<Config::Change> Config::ResolveChanges(const NamesAndValues& pairs, SetContext context) const {
   std::vector<Change> changes;
   for (const auto& [given, value] : pairs) {
@@ -349,8 +352,8 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
   }
 }
 
-// Assigns the new values to `next`. Returns those changes that change the value of their directive, or whose directive
-// has the flag kVolatile.
+// Assigns the new values to `next`. Returns the changes that give a directive a different value, and all changes of
+// directives with the flag kVolatile. If a value is refused, restores the server's folder and throws a Refusal.
 std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes, Settings& next) {
   const DialectTraits& traits = DialectOf(settings_.emulate).traits;
   std::vector<Change> changed;

@@ -32,8 +32,9 @@ class FileSystem;
 
 class Config {  // the values of all directives of a running server, and their changes
  public:
-  // A function that is called after a directive has changed. settings() already returns the new value. The function
-  // returns nullopt, or why the value cannot take effect.
+  // A function that is called after CONFIG SET has changed a directive. settings() already returns the new value. The
+  // function returns nullopt, or why the value cannot take effect. If any hook of this CONFIG SET returns a reason, the
+  // hooks called so far are called again, with the old values.
   using Hook = std::function<std::optional<std::string>()>;
   using NamesAndValues = std::vector<std::pair<std::string, std::string>>;
 
@@ -54,15 +55,16 @@ class Config {  // the values of all directives of a running server, and their c
                                                             std::istream& standard_input,
                                                             Folder& folder = ProcessFolder::Instance());
 
-  // Copies the settings and lines for another server of this process. The copy has no hooks. The copy has no file
-  // either, so CONFIG REWRITE is refused there. Requires: the folder outlives the copy.
+  // Copies the settings and lines for another server of this process, whose `dir` is `folder`. The copy has only the
+  // hooks of Config itself. The copy has no file, so CONFIG REWRITE is refused there. Requires: the folder outlives the
+  // copy.
   std::unique_ptr<Config> CopyFor(Folder& folder) const;  // copies settings and lines for another server
 
-  void Emulate(Emulated emulated);  // directives that were not set get this version's defaults
+  void Emulate(Emulated emulated);  // sets `emulate`; unset directives get this version's defaults
 
-  // Resets the settings and lines to those of `start`, a copy for the same folder. Removes all hooks except those that
-  // Config itself has added.
-  void ResetTo(const Config& start);  // undoes all changes since `start`, a copy of this object, was made
+  // Resets the settings and lines to those of `start`, an earlier copy of this object, and changes back to its `dir`.
+  // Removes all hooks except those that Config itself has added.
+  void ResetTo(const Config& start);  // undoes all changes since the copy `start` was made; removes hooks
 
   const Settings& settings() const { return settings_; }  // the current values of all directives
 
@@ -75,11 +77,11 @@ class Config {  // the values of all directives of a running server, and their c
   // port, a lowered maxclients, the pidfile of a daemon.
   Settings& MutableSettings() { return settings_; }  // for values that the server sets itself; no checks
 
-  const std::string& file() const { return file_; }    // absolute path of redis.conf; empty: there is none
+  const std::string& file() const { return file_; }    // absolute path of redis.conf or sentinel.conf; empty: none
   ServerMode mode() const { return mode_; }            // a normal server or a Sentinel
   const ConfigLines& lines() const { return lines_; }  // lines that other components read: user …
 
-  std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }  // returns messages to log, once
+  std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }  // takes the messages to log out
 
   bool WasSet(Bytes name) const;  // true: a file, an option or CONFIG SET gave a value, maybe the default
 
@@ -87,18 +89,19 @@ class Config {  // the values of all directives of a running server, and their c
   // wildcards is returned as the client wrote it.
   NamesAndValues Get(ConfigWords patterns) const;  // CONFIG GET: directives that match a name or pattern
 
-  // Returns those pairs whose value differs from the current one, with the names as given. Omits directives that are
-  // fixed at start.
+  // Returns the pairs of `pairs` whose value differs from the current one, with the names as given. Omits directives
+  // that are fixed at start (kImmutable).
   NamesAndValues ChangedPairs(const NamesAndValues& pairs) const;  // the pairs that Set would change
 
-  // Sets all these directives, or none. If a value or a hook fails, restores all values, and calls those hooks again
-  // that have already run. Then throws a Refusal with the whole error reply.
+  // Sets all these directives, or none. If a value is refused or a hook fails, restores all values, and calls the hooks
+  // again that were already called. Then throws a Refusal with the whole error reply.
   void Set(const NamesAndValues& pairs, SetContext context);  // CONFIG SET: sets all or none; throws a Refusal on error
 
   void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;  // CONFIG REWRITE; throws a Refusal on error
 
   // Registers a hook. Each Set that changes at least one of these directives (given by primary name) calls the hook
-  // once. A directive may have several hooks, which are called in the order of registration.
+  // once. Directives with the flag kVolatile count as changed even if they get the same value. A directive may have
+  // several hooks, which are called in the order of registration.
   void AddHook(std::initializer_list<std::string_view> names, Hook hook);  // CONFIG SET of one of these calls `hook`
 
  private:
@@ -108,7 +111,7 @@ class Config {  // the values of all directives of a running server, and their c
   };
   struct Change {                // CONFIG SET of one directive: its row and the new value
     const Directive* directive;  // the directive's row in the table
-    std::string_view name;       // name of the directive as the client wrote it
+    std::string_view name;       // the name or alias that the client gave, as in the table
     const std::string* value;    // the new value as the client wrote it
   };
   struct DueHook {             // a hook to call now, and for which directive
@@ -116,30 +119,31 @@ class Config {  // the values of all directives of a running server, and their c
     std::string_view name;     // name of the first changed directive that has this hook
   };
 
-  // Finds the directive of each pair. Throws Refusal if a name is unknown, given twice or not settable. Does not check
-  // the values.
+  // Finds the directive of each pair. Throws a Refusal if a name is unknown, given twice or not settable now. Does not
+  // check the values.
   std::vector<Change> ResolveChanges(const NamesAndValues& pairs, SetContext context) const;  // finds each directive
-  // Throws Refusal if the directive is immutable, protected, or not settable while data is loading.
+  // Throws a Refusal if the directive is immutable (in the emulated version), is protected from this client, or is not
+  // settable while data is loading.
   void RefuseUnlessSettable(const Directive& directive,  // throws a Refusal if CONFIG SET may not change it
                             const std::string& given_name, SetContext context) const;
-  // Assigns the new values to `next`. Returns those changes that change the value of their directive, or whose
-  // directive has the flag kVolatile.
+  // Assigns the new values to `next`. Returns the changes that give a directive a different value, and all changes of
+  // directives with the flag kVolatile. If a value is refused, restores the server's folder and throws a Refusal.
   std::vector<Change> AssignAll(const std::vector<Change>& changes,  // stores the values; returns the real changes
                                 Settings& next);
   std::vector<DueHook> DueHooks(const std::vector<Change>& changed) const;   // the hooks to call, each once
-  void RunHooks(const std::vector<DueHook>& due, const Settings& previous);  // calls the hooks; throws if one fails
+  void RunHooks(const std::vector<DueHook>& due, const Settings& previous);  // if a hook fails: restores, throws
   void RestoreFolder(const Settings& previous) const;                // changes the server's folder back to previous.dir
   void SetDefault(std::string_view name, const std::string& value);  // sets the value, unless the directive was set
   void AddOwnHooks();                                                // registers the hooks of Config itself
   void SetDefaultSavePoints();            // sets Redis' default save points, unless `save` was set
-  void WarnAboutSettingsWithoutEffect();  // adds one note that names all set directives without effect
-  void WarnAboutUnsortedOomScores();      // adds a note if the scores in oom-score-adj-values do not increase
+  void WarnAboutSettingsWithoutEffect();  // adds a note: directives without effect that were changed
+  void WarnAboutUnsortedOomScores();      // adds a note if a score in oom-score-adj-values is below the one before
   bool IsDataConfigured() const;          // true: `dir`, `dbfilename` or `appendonly` was set
-  std::optional<StartupError> CheckExitWithParent();  // error if exit-with-parent meets daemonize
+  std::optional<StartupError> CheckExitWithParent();  // error if daemonize and exit-with-parent were set
   std::optional<StartupError> CheckSentinels(const CommandLine& line) const;  // error if a setting forbids `sentinels`
 
   Settings settings_;                                       // the current values of all directives
-  std::string file_;                                        // absolute path of redis.conf; empty: there is none
+  std::string file_;                                        // absolute path of redis.conf or sentinel.conf
   ServerMode mode_ = ServerMode::kStandalone;               // a normal server or a Sentinel
   ConfigLines lines_;                                       // lines of the file that other components read: user …
   std::vector<ConfigNote> notes_;                           // messages that wait for TakeNotes, until the log is open

@@ -22,8 +22,8 @@ constexpr Bytes kUnreadable = "# ??? ";
 constexpr std::array<Bytes, 4> kOtherLines = {"include", "rename-command", "user", "loadmodule"};
 
 constexpr Bytes kSentinel = "sentinel";
-// Second words of the `sentinel …` lines that a Sentinel writes. CONFIG REWRITE keeps lines with other second words
-// unchanged.
+// Second words of the `sentinel …` lines that a Sentinel writes. CONFIG REWRITE keeps `sentinel …` lines with other
+// second words unchanged.
 constexpr std::array<Bytes, 23> kSentinelSubjects = {"myid",
                                                      "deny-scripts-reconfig",
                                                      "resolve-hostnames",
@@ -50,16 +50,16 @@ constexpr std::array<Bytes, 23> kSentinelSubjects = {"myid",
 
 std::string SentinelSubject(Bytes subject) { return std::string(kSentinel) + " " + std::string(subject); }
 
-// Returns the subject of a `sentinel` line: its first two words. CONFIG REWRITE replaces lines with equal subjects
-// together.
+// Returns the subject of a `sentinel` line: its first two words, where `known-slave` counts as `known-replica`. CONFIG
+// REWRITE replaces lines with equal subjects together.
 std::string SubjectOfSentinel(const std::vector<std::string>& words) {
   if (words.size() < 2) return std::string(kSentinel);
   const std::string subject = ToLower(words[1]);
   return SentinelSubject(subject == "known-slave" ? "known-replica" : Bytes(subject));
 }
 
-// Returns what a line is about, its subject: the portable name of its directive, one of kOtherLines, or `sentinel` with
-// the next word. Returns nullopt for an unreadable line.
+// Returns what a line is about, its subject: the name of its directive in Redis 7.2 (PortableName), one of kOtherLines,
+// or `sentinel` with the next word. Returns nullopt for a line that cannot be read or begins with an unknown word.
 std::optional<std::string> SubjectOf(Bytes line) {
   std::optional<std::vector<std::string>> words = SplitQuoted(line);
   if (!words || words->empty()) return {};
@@ -78,8 +78,8 @@ class Document {
     for (Bytes line : SplitOn(text, '\n')) AddOld(TrimLine(line));
   }
 
-  // Replaces the old lines of this subject (for example a directive) by the new lines. Surplus new lines are appended,
-  // and surplus old lines become empty.
+  // Replaces the old lines of this subject (for example a directive) by the new lines. Surplus old lines become empty.
+  // A surplus new line is appended if its presence is kAlways, or if all defaults are wanted (Detail::kAll).
   void Write(std::string_view subject, const FileLines& form) {
     for (const FileLine& line : form) WriteLine(subject, line);
     ClearRest(subject);
@@ -140,7 +140,7 @@ FileLines AllOf(const std::vector<std::string>& lines) {
   return form;
 }
 
-// Writes the `sentinel …` lines in the given order, so that appended lines about the same primary stay together.
+// Writes the `sentinel …` lines in the given order, so that appended lines about one primary stay together.
 void WriteSentinel(Document& document, const std::vector<SentinelLine>& lines) {
   for (const SentinelLine& line : lines) document.WriteLine(SentinelSubject(line.subject), line.line);
   for (const Bytes subject : kSentinelSubjects) document.ClearRest(SentinelSubject(subject));

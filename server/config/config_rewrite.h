@@ -21,7 +21,7 @@ struct SentinelLine {   // a line of sentinel.conf that begins with `sentinel`
   FileLine line;        // the whole line, and when to write it
 };
 
-struct RewriteExtras {  // lines that CONFIG REWRITE gets from other components; nullopt: old lines stay
+struct RewriteExtras {  // lines of other components for CONFIG REWRITE; nullopt: the old lines stay
   std::optional<std::vector<std::string>> user_lines;        // "user NAME RULES" for each user; empty with an ACL file
   std::optional<std::vector<std::string>> loadmodule_lines;  // "loadmodule PATH ARGUMENTS" for each module
   std::optional<std::vector<SentinelLine>> sentinel_lines = {};  // all lines `sentinel …`: a Sentinel's state

@@ -26,7 +26,7 @@ namespace {
 constexpr int kMaxIncludeDepth = 64;
 constexpr char kNodesOfSentinels[] = "1x2";
 
-// Former directives. As in Redis, a line with one of them and one value is accepted and ignored.
+// Former directives. As in Redis, a line with such a directive and one value is accepted and ignored.
 constexpr std::array<Bytes, 3> kFormerDirectives = {"list-max-ziplist-entries", "list-max-ziplist-value",
                                                     "lua-replicate-commands"};
 
@@ -43,7 +43,7 @@ Result<std::string, StartupError> FileText(const std::string& path) {
   return text.str();
 }
 
-// Returns the sorted paths of the files that match a pattern, or an empty list.
+// Returns the sorted paths of the files that match a glob pattern. Returns an empty list if none matches.
 std::vector<std::string> MatchingFiles(const std::string& pattern) {
   glob_t found = {};
   std::vector<std::string> paths;
@@ -63,7 +63,7 @@ Result<std::string, StartupError> TextOfFiles(const std::string& path) {
   return whole;
 }
 
-// Returns an error if the log file cannot be opened for writing.
+// Returns an error if the log file cannot be opened for writing. Creates the file if it does not exist.
 Objection CheckLogFile(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
   if (!file.IsOpen()) return std::string("Can't open the log file: ") + std::strerror(errno);
@@ -176,8 +176,8 @@ ConfigReader::Outcome ConfigReader::ReadUnknown(const ConfigLine& line) {
   return Failure(FatalConfigError(&line, reason));
 }
 
-// Keeps a `sentinel …` line, which the Sentinel reads later. The option `--sentinel` becomes a line with only this
-// word; such a line is ignored.
+// Keeps a `sentinel …` line, which the Sentinel reads later. Returns an error if this server is no Sentinel. Ignores a
+// line with only the word `sentinel`, which the option `--sentinel` becomes.
 ConfigReader::Outcome ConfigReader::ReadSentinel(ConfigLine& line) {
   if (line.words.size() == 1) return Done{};
   if (mode_ != ServerMode::kSentinel) {
@@ -192,14 +192,14 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
   ++depth_;
   Outcome outcome = ReadFile(line.words[1]);
   --depth_;
-  // As in Redis, the end of an included file counts as the end of all files. After it, each `save` line replaces the
-  // earlier ones, as CONFIG SET does.
+  // As in Redis, the end of an included file counts as the end of all files. After that, each `save` line replaces the
+  // earlier save points, as CONFIG SET does.
   origin_ = ConfigOrigin::kConfigSet;
   return outcome;
 }
 
-// Checks settings that depend on each other, when a whole text was read. As in Redis, this also happens at the end of
-// each included file.
+// Called when a whole text was read, and, as in Redis, at the end of each included file. Returns an error if settings
+// contradict each other or the log file cannot be opened. Also limits `hz`, and sets `databases` in cluster mode.
 ConfigReader::Outcome ConfigReader::CheckDependencies() {
   if (!settings_.logfile.empty()) {
     if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
@@ -213,7 +213,7 @@ ConfigReader::Outcome ConfigReader::CheckDependencies() {
   return Done{};
 }
 
-// Checks that other directives do not contradict `nodes` and `sentinels`. Sets the directives that these two imply,
+// Returns an error if other directives contradict `nodes` or `sentinels`. Sets the directives that these two imply,
 // such as cluster-enabled.
 ConfigReader::Outcome ConfigReader::CheckNodes() {
   const auto refuse = [](Bytes reason) { return Failure(FatalConfigError(nullptr, reason)); };

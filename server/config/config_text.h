@@ -48,8 +48,8 @@ struct ConfigLines {                        // configuration lines that other co
 
 enum class ServerMode : uint8_t { kStandalone, kSentinel };
 
-// Returns the error that Redis prints for an invalid configuration line. If `line` is null, the error is about settings
-// that do not fit together.
+// Returns the error that Redis prints for an invalid configuration line. If `line` is null, the error is about no
+// single line, for example about settings that do not fit together.
 StartupError FatalConfigError(const ConfigLine* line, std::string_view reason);  // the error as Redis prints it
 
 // Reads configuration lines into Settings. A ConfigReader may read several texts one after another. Later values
@@ -77,10 +77,10 @@ class ConfigReader {  // reads the lines of configuration files and options into
   Outcome ReadDirective(const Directive& directive, const ConfigLine& line);  // parses the value and stores it
   Outcome ReadOther(ConfigLine& line);          // reads a line that is no directive, such as `user` or `include`
   Outcome ReadSentinel(ConfigLine& line);       // keeps a line `sentinel …` for the Sentinel
-  Outcome ReadUnknown(const ConfigLine& line);  // returns an error, unless such a line is harmless
+  Outcome ReadUnknown(const ConfigLine& line);  // a line of no known kind: adds a note if harmless, else error
   Outcome Include(const ConfigLine& line);      // reads the files that a line `include` names
-  Outcome CheckDependencies();                  // returns an error if values contradict each other
-  Outcome CheckNodes();                         // returns an error if `nodes` or `sentinels` contradict other values
+  Outcome CheckDependencies();                  // error if values contradict each other; adjusts `hz` …
+  Outcome CheckNodes();  // error if `nodes` or `sentinels` contradict others; sets what they imply
 
   Settings& settings_;                            // where the values are stored
   ServerMode mode_;                               // a normal server or a Sentinel

@@ -82,7 +82,7 @@ const char* UnreadableNumber(NumberFormat format) {
 }
 
 // Returns the value that the words name. Several words, which only a directive with kMultiArgument gets, are combined
-// by OR, as in Redis. Returns nullopt if a word is not permitted.
+// by OR, as in Redis. Returns nullopt if a word is not permitted, or if there are no words.
 std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, const Dialect& dialect) {
   if (words.empty()) return {};
   int value = 0;
@@ -97,7 +97,8 @@ std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, cons
   return value;
 }
 
-// Lists the values of the emulated version; without --emulate those of Redis 7.2, although newer ones are accepted.
+// Returns the error for a value that is not permitted. The error lists the values of the emulated version. Without
+// `emulate`, the error lists those of Redis 7.2, although newer values are accepted, too.
 std::string ChoiceObjection(const ChoiceShape& shape, const Dialect& dialect) {
   const ServerVersion version = dialect.version.value_or(kDefaultVersion);
   std::string text;
@@ -180,7 +181,8 @@ struct Printer {
   std::string operator()(const SpecialShape& shape) const { return shape.text(settings); }
 };
 
-// Returns the value as CONFIG REWRITE writes it: as CONFIG GET shows it, but with quoted texts and units of memory.
+// Returns the value as CONFIG REWRITE writes it: as CONFIG GET shows it, but texts are quoted, and numbers of bytes
+// have a unit (64mb).
 std::string ValueInFile(const Directive& directive, const Settings& settings) {
   std::string text = ValueText(directive, settings);
   if (std::holds_alternative<TextShape>(directive.shape)) return Quoted(text);

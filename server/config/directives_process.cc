@@ -147,8 +147,8 @@ constexpr Directive kProcessDirectives[] = {
                     kImmutable}),
     Since("7.0.0", {"enable-protected-configs", kEffective,
                     Choice<&Settings::enable_protected_configs>(kPermissionNames), kImmutable}),
-    // Directives that only Respite has are hidden from CONFIG GET *, for the reason given at `port-file` in
-    // directives_network.cc.
+    // Directives that only Respite has, such as `exit-on-idle`, are hidden from CONFIG GET *. Some test suites set
+    // every directive that CONFIG GET * shows, and expect only Redis' directives to be immutable.
     {"exit-on-idle", kEffective, kExitOnIdle, kImmutable | kHidden},
     {"exit-with-parent", kEffective, YesNo<&Settings::exit_with_parent>(), kImmutable | kHidden},
     // The next directive has an effect only if a Valkey version is emulated.

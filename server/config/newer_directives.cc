@@ -11,10 +11,11 @@ constexpr std::string_view kInValkey = "Valkey 9.1";
 constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
 constexpr std::nullopt_t kAnyValue = std::nullopt;
 
-// Directives of later versions, sorted by name, each with its harmless values. A line with a harmless value is ignored.
-// A value is harmless if it is the default, tunes a component that does not exist here, or affects only commands that
-// are refused. For directives about client addresses, client authentication and certificate reloading, only the default
-// is harmless.
+// Directives of Redis and Valkey that this server does not have, whatever `emulate` says, sorted by name, each with its
+// harmless values. A line with a harmless value is ignored; with any other value, the server does not start. A value is
+// harmless if it is the default, tunes a component that does not exist here, or affects only commands that this server
+// does not have. For directives about client addresses, client authentication and certificate reloading, only the
+// default is harmless.
 constexpr std::array kNewerDirectives = {
     // The next directive limits how much of a damaged end of the append-only file Redis removes at startup. This server
     // removes only an incomplete last record or transaction (aof-load-truncated). If more is damaged, this server

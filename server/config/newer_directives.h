@@ -1,6 +1,6 @@
 // Directives of later Redis and Valkey versions that this server does not have. The server does not start if its
-// configuration file has one of them, unless the server behaves identically without the directive. In that case the
-// line is ignored with a log message.
+// configuration has a line with such a directive, unless the line's value is harmless: the missing directive makes no
+// difference then. Such a line is ignored with a log message.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ struct NewerDirective {                            // a directive of later versi
   std::string_view found_in;                       // versions that have the directive, for messages: "Redis 8.6"
   std::optional<std::string_view> harmless_value;  // with only this value the line is ignored; nullopt: with any
 
-  // Returns whether a line with this directive can be ignored. `words` are the words after its name.
+  // Returns whether a line with this directive can be ignored. `words` are the words after the directive's name.
   bool IsHarmless(ConfigWords words) const;  // true: a line with this value is ignored
 };
 
 std::span<const NewerDirective> NewerDirectives();  // all directives of later versions, sorted by name
 
-// Finds such a directive by name. Requires: `name` is in lower case. Cost: O(table).
-const NewerDirective* FindNewerDirective(Bytes name);  // null: no later version has this directive
+// Finds a row of the table of later directives by its name. Requires: `name` is in lower case. Cost: O(table).
+const NewerDirective* FindNewerDirective(Bytes name);  // finds a directive of later versions; null: not in the table
 
 // Returns whether the name begins like the directives of Redis' modules, with search-, ts-, bf- or cf-. Requires:
 // `name` is in lower case.

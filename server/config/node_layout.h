@@ -35,8 +35,9 @@ struct NodeLayout {                      // value of `nodes`: how many primaries
   bool operator==(const NodeLayout&) const = default;
 
  private:
-  // Returns the slot after the last one of the first `count` primaries.
-  int End(int count) const { return (2 * count * kSlotCount + primaries) / (2 * primaries); }  // slots of `count` nodes
+  int End(int count) const {  // number of hash slots of the first `count` primaries together
+    return (2 * count * kSlotCount + primaries) / (2 * primaries);
+  }
 };
 
 }  // namespace respite

@@ -5,7 +5,7 @@
 // Each member is named after its directive ("tcp-keepalive" is `tcp_keepalive`) and initialised with the default of
 // Redis 7.2. The member `save` is empty instead: Config adds kDefaultSavePoints if a configuration file is read. A
 // member has the unit of its directive, which is noted here. directive.h parses, prints and checks values; Config
-// changes them.
+// changes the members.
 #pragma once
 
 #include <array>
@@ -66,10 +66,10 @@ inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300
 
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
 
-struct OutputBufferLimit {   // limits of a client's unsent output, after which the client is closed
-  uint64_t hard_bytes = 0;   // with more unsent bytes the client is closed; 0: no limit
-  uint64_t soft_bytes = 0;   // with more for longer than soft_seconds the client is closed; 0: no limit
-  int64_t soft_seconds = 0;  // how long output may be above soft_bytes
+struct OutputBufferLimit {   // limits of a client's unsent output, at which the client is closed
+  uint64_t hard_bytes = 0;   // with so many unsent bytes the client is closed; 0: no limit
+  uint64_t soft_bytes = 0;   // with so many for longer than soft_seconds the client is closed; 0: no limit
+  int64_t soft_seconds = 0;  // how long output may have soft_bytes or more
 
   bool operator==(const OutputBufferLimit&) const = default;
 };
@@ -109,7 +109,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   std::string port_file;             // path of the file that receives the ports; empty: none
   int prefetch_batch_max_size = 16;  // without effect
   bool protected_mode = true;        // without a password, only local clients are served
-  int64_t proto_max_bulk_len = int64_t{512} << 20;  // maximum length of one argument in bytes
+  int64_t proto_max_bulk_len = int64_t{512} << 20;  // maximum bytes of one argument, and of a string
   int sentinels = 0;                                // number of Sentinels of this process, which monitor `nodes`
   uint32_t socket_mark_id = 0;                      // SO_MARK of sockets; 0: none
   int tcp_backlog = 511;                            // length of the queue of connections that were not accepted yet
@@ -160,7 +160,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   std::array<int, 3> oom_score_adj_values = {0, 200, 800};      // scores of a primary, a replica and a background child
   std::string pidfile;                                          // path of the file with the process ID; empty: none
   std::string proc_title_template = "{title} {listen-addr} {server-mode}";  // title of the process in ps
-  PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;  // kIgnore: log errors only
+  PropagationErrorBehavior propagation_error_behavior = PropagationErrorBehavior::kIgnore;  // kIgnore: do not abort
   int ready_fd = 0;              // file descriptor that gets the ports when the server is ready; 0: none
   std::string requirepass;       // password of the user `default`; empty: none
   std::string record;            // path of the file that records the traffic of clients; empty: none
@@ -176,7 +176,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   int64_t commandlog_large_request_max_len = 128;        // maximum number of logged large requests
   int64_t commandlog_reply_larger_than = 1024 * 1024;    // bytes from which a reply is logged; negative: off
   int64_t commandlog_large_reply_max_len = 128;          // maximum number of logged large replies
-  bool starts_empty = false;                             // true: no data is loaded at startup; not a directive
+  bool starts_empty = false;                             // true: no RDB or AOF is loaded at startup; not a directive
   std::string start_dir;                          // working directory at the start of the server; not a directive
   Supervision supervised = Supervision::kNone;    // to which supervisor the server reports: systemd or upstart
   bool syslog_enabled = false;                    // each log line is also sent to syslog
@@ -208,7 +208,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   bool lazyfree_lazy_user_flush = false;  // FLUSHALL and FLUSHDB without an option act as with ASYNC
   bool import_mode = false;               // Valkey: another server imports data here; expired keys are not removed
   bool key_memory_histograms = false;     // without effect
-  int lfu_decay_time = 1;                 // minutes after which an LFU counter is decremented
+  int lfu_decay_time = 1;                 // minutes after which an LFU counter is decremented; 0: never
   int lfu_log_factor = 10;                // larger: LFU counters grow more slowly
   int list_compress_depth = 0;            // without effect
   uint64_t maxmemory = 0;                 // limit of used memory in bytes; 0: no limit
@@ -294,7 +294,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   int cluster_manual_failover_timeout = 5000;       // milliseconds after which a manual failover fails
   int cluster_migration_barrier = 1;                // replicas that a primary must keep when one migrates
   int64_t cluster_node_timeout = 15000;             // milliseconds after which an unreachable node is failing
-  int64_t cluster_ping_interval = 0;  // milliseconds of silence before a ping; 0: half of cluster_node_timeout
+  int64_t cluster_ping_interval = 0;  // ms after a node's last pong before a ping; 0: half of cluster_node_timeout
   int cluster_port = 0;               // port of the cluster bus; 0: client port + 10000
   ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;  // how redirections name nodes
   bool cluster_replica_no_failover = false;   // this replica never starts an automatic failover

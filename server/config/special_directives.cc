@@ -82,7 +82,8 @@ Objection AssignBind(Settings& settings, ConfigWords words, ConfigOrigin /*origi
 
 std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 
-// Returns no line if the list equals the default. As in Redis, an old `bind` line is then removed.
+// Returns no line if the list of addresses equals the default. As in Redis, CONFIG REWRITE then removes an old `bind`
+// line.
 FileLines BindFileLines(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
   if (settings.bind.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
@@ -137,7 +138,7 @@ std::string SaveText(const Settings& settings) {
   return text;
 }
 
-// Returns a line even if there are no save points, because a file without a `save` line means kDefaultSavePoints.
+// Returns a line even if there are no save points, because a file without a `save` line means the default save points.
 FileLines SaveFileLines(std::string_view name, const Settings& settings) {
   if (settings.save.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
   FileLines form;
@@ -290,8 +291,8 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
   return {};
 }
 
-// As in Redis, if all classes of events are on, the letter 'A' replaces their letters. The letters 'n', 'o' and 'c' are
-// then also left out, although 'A' does not include their classes.
+// As in Redis, if all classes of events that the letter 'A' stands for are on, 'A' replaces their letters. The letters
+// 'n', 'o' and 'c' are then also left out, although 'A' does not include their classes.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
   std::string text;

@@ -20,6 +20,6 @@ Bytes TrimLine(Bytes line);  // returns the line without blanks and line ends ar
 
 std::string WorkingDirectory();  // absolute path of the process's folder; empty if it was deleted
 
-std::string AbsolutePath(Bytes path);  // joins a relative path, also "../a", to the working directory
+std::string AbsolutePath(Bytes path);  // `path`; if relative (also "../a"), joined to the working directory
 
 }  // namespace respite

@@ -29,7 +29,8 @@ using Aggregate = ScoredResult::Aggregate;
 // ---------------------------------------------------------------------------------------------------------------------
 // Sources and options
 
-// An operand of a union, intersection or difference: a sorted set, or a set, whose members count with the score 1.
+// An operand of a union, intersection or difference: a sorted set, or a set, whose members count with the score 1. A
+// key that does not exist counts as an empty sorted set.
 class AlgebraSource {
  public:
   AlgebraSource(DbView& db, Bytes key) : entry_(db.Read(key)), members_(db.View<SortedSet>(nullptr)) {
@@ -60,8 +61,8 @@ class AlgebraSource {
       std::get<SortedSet>(members_).ForEach(visit);
     }
   }
-  // Calls visit(Bytes member, double score) for each member, and `go_on()` after every few members. Stops when
-  // `go_on()` returns false.
+  // Calls visit(Bytes member, double score) for each member, until `go_on()` returns false. `go_on()` is called after
+  // each member of a set, but only before every 64 members of a sorted set.
   template <class Visit, class GoOn>
   void ForEachWhile(Visit&& visit, GoOn&& go_on) const {
     if (const auto* set = std::get_if<Set>(&members_)) {
@@ -78,8 +79,8 @@ class AlgebraSource {
   }
 
   void SetWeight(double weight) { weight_ = weight; }
-  // Returns the score times the weight, which is NaN for 0 * infinity. As in Redis, callers take NaN as 0 for the first
-  // score of a member, but not for scores that are combined with it later.
+  // Returns the score times the weight, which is NaN for 0 * infinity. As in Redis, a union takes each such NaN as 0.
+  // An intersection does so only for the scores of the smallest source.
   double Weighted(double score) const { return weight_ * (ignores_scores_ ? 1 : score); }
   void IgnoreScores(bool ignores) { ignores_scores_ = ignores; }  // true: each member counts with the score 1
 
@@ -124,7 +125,7 @@ void TakeWeights(Args& args, std::vector<AlgebraSource>& sources) {
   }
 }
 
-// Takes the number of keys and the keys. As Redis does, looks up the keys before the options are parsed.
+// Takes the number of keys and the keys. As in Redis, the keys are looked up before the options are parsed.
 std::vector<AlgebraSource> TakeSources(Call& call) {
   const int64_t keys = call.args.NextInteger();
   if (keys < 1) throw refusals::NeedsInputKey(call.command.full_name);
@@ -172,7 +173,8 @@ void UniteScored(AlgebraOptions& options, ScoredResult& result) {
   }
 }
 
-// Returns the combined score of a member of the first source, or nullopt if another source lacks the member.
+// Returns the combined score of a member of the first source, which has `first_score` there. Returns nullopt if another
+// source lacks the member.
 std::optional<double> ScoreInAll(const AlgebraOptions& options, Bytes member, double first_score) {
   const std::vector<AlgebraSource>& sources = options.sources;
   double score = OrZero(sources[0].Weighted(first_score));
@@ -191,7 +193,7 @@ void IntersectScored(AlgebraOptions& options, ScoredResult& result) {
   });
 }
 
-// Returns how many members all sources have in common. Stops counting at the number given by LIMIT.
+// Returns how many members all sources have in common, but at most the number given by LIMIT (0: no limit).
 size_t CountInAll(AlgebraOptions& options) {
   const size_t limit = options.limit == 0 ? SIZE_MAX : options.limit;
   SortBySize(options.sources);
@@ -202,8 +204,8 @@ size_t CountInAll(AlgebraOptions& options) {
   return std::min(count, limit);
 }
 
-// Decides how to compute a difference. Returns true if looking up each member of the first source in all other sources
-// is cheaper. The alternative is to remove the members of the other sources from a copy of the first.
+// Decides how to compute a difference. Returns true if looking up each member of the first source in the other sources
+// is probably cheaper. The alternative is to remove the members of the other sources from a copy of the first.
 bool LooksUp(const std::vector<AlgebraSource>& sources) {
   size_t all = 0;
   for (const AlgebraSource& source : sources) all += source.Size();
@@ -219,8 +221,8 @@ void SubtractScored(std::vector<AlgebraSource>& sources, ScoredResult& result) {
     for (const AlgebraSource& other : others) other.ForEach([&](Bytes member, double) { result.Remove(member); });
     return;
   }
-  // Looks for each member in the largest of the other sources first, because the largest source most probably has the
-  // member.
+  // Looks for each member of the first source in the largest of the other sources first, because the largest source
+  // most probably has the member.
   std::stable_sort(others.begin(), others.end(),
                    [](const AlgebraSource& a, const AlgebraSource& b) { return a.Size() > b.Size(); });
   sources[0].ForEach([&](Bytes member, double score) {

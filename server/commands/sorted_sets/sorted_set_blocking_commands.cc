@@ -1,4 +1,4 @@
-// Commands that pop from sorted sets and block while they are empty.
+// BZPOPMIN, BZPOPMAX and BZMPOP: pop from the first of the given sorted sets that exists, or block until one exists.
 #include "server/commands/common_arguments.h"
 #include "server/commands/families.h"
 #include "server/commands/sorted_sets/sorted_set_pop.h"

@@ -41,7 +41,8 @@ struct ZAddOptions {
   }
 };
 
-// As Redis does, checks that there are scores and members before it checks the combination of options.
+// Parses the arguments of ZADD or ZINCRBY after the key. As in Redis, an incomplete pair of score and member is refused
+// before a wrong combination of options.
 ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
   bool nx = false, xx = false, gt = false, lt = false, ch = false;
   bool incr = arithmetic == AddRule::Arithmetic::kAdd;
@@ -281,7 +282,7 @@ struct ZMPop {
 
 // === Random members and ZSCAN
 
-// Calls write(member, score) for one random member.
+// Calls write(member, score) for one random member. Requires: the set is not empty.
 template <class Write>
 void DrawOne(Random& random, const SortedSet& set, Write&& write) {
   if (const ScoreTable* table = set.Table()) {
@@ -357,8 +358,8 @@ struct ZRandMember {
   }
 };
 
-// Formats a score for ZSCAN. As in Redis, ZSCAN shows 17 digits for a large set, and for a packed set as many as other
-// commands.
+// Formats a score for ZSCAN. As in Redis, ZSCAN shows up to 17 digits for a large set (`table`). For a packed set
+// (null), ZSCAN shows scores as other commands do.
 std::string ScanScoreText(double score, const ScoreTable* table) {
   if (table == nullptr) return DoubleText(score);
   std::array<char, 40> text;

@@ -1,4 +1,4 @@
-// Pops members from sorted sets, for ZPOPMIN, ZMPOP and the blocking commands.
+// Pops members from sorted sets, for ZPOPMIN, ZPOPMAX, ZMPOP and their blocking forms.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ inline Bytes PopCommand(ScoreEnd end) {  // the command that is propagated for a
   return end == ScoreEnd::kMin ? "ZPOPMIN" : "ZPOPMAX";
 }
 
-// Removes `count` members from one end, and calls write(member, score) for each. Requires: the set has this many
-// members.
+// Removes `count` members from one end, and calls write(member, score) for each. Also reports the change. Requires: the
+// set has at least `count` members.
 template <class Write>
 void PopMembers(Edit<SortedSet>& set, ScoreEnd end, size_t count, Write&& write) {  // pops exactly `count` members
   const RankSpan span{end == ScoreEnd::kMin ? 0 : set->Size() - count, count};
@@ -32,6 +32,6 @@ struct ZMPopOptions {  // the arguments of ZMPOP, and of BZMPOP after its timeou
   size_t count = 1;  // COUNT: maximum number of members to pop
 };
 ZMPopOptions ParseZMPopOptions(Args& args);                  // parses the arguments of ZMPOP from `numkeys` on
-bool PopFromFirst(Call& call, const ZMPopOptions& options);  // pops from the first key that exists; false: none exists
+bool PopFromFirst(Call& call, const ZMPopOptions& options);  // pops from the first existing key, replies; false: none
 
 }  // namespace respite

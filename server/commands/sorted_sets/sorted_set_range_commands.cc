@@ -214,8 +214,8 @@ struct ZRevRangeByLex {
 };
 
 // Decides whether a score of -0 is stored as 0. As in Redis, ZRANGESTORE adds the members one by one, and -0 becomes 0
-// while the new set is still a listpack. The new set is not a listpack even at first if the command selects by rank and
-// `count` is above zset-max-listpack-entries.
+// while the new set is still a listpack. If the command selects more members by rank than zset-max-listpack-entries,
+// the new set is not a listpack even at first.
 class ZeroSign {
  public:
   ZeroSign(const EncodingLimits& limits, const RangeOptions& options, size_t count)

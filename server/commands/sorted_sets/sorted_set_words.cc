@@ -21,16 +21,17 @@ constexpr char kLexRange[] = "ERR min or max not valid string range item";
 
 namespace {
 
-// Returns false if the word begins with white space, or is a hexadecimal number. strtod accepts both. Does not check
-// the rest of the word.
+// Returns false if the word begins, perhaps after a sign, with white space or with `0x`. strtod accepts both. Does not
+// check the rest of the word.
 bool IsDecimal(Bytes word) {
   if (word.starts_with('-') || word.starts_with('+')) word.remove_prefix(1);
   const bool is_hexadecimal = word.size() > 1 && word[0] == '0' && (word[1] == 'x' || word[1] == 'X');
   return !is_hexadecimal && (word.empty() || std::isspace(static_cast<unsigned char>(word[0])) == 0);
 }
 
-// Parses an end of a range as Redis does (strtod): accepts leading blanks, reads an empty word as 0, and very large
-// numbers as infinity. Emulated versions may accept only decimal numbers.
+// Parses an end of a range of scores as Redis does (strtod): accepts leading blanks and hexadecimal numbers, reads an
+// empty word as 0, and very large numbers as infinity. Some emulated versions accept no leading blanks or hexadecimal
+// numbers. Throws a Refusal for other text.
 double ParseScoreEnd(Bytes word, const DialectTraits& traits) {
   if (traits.scores_in_ranges_are_decimal && !IsDecimal(word)) throw Refusal{refusals::kScoreRange};
   if (const auto score = ParseDouble(word)) return *score;

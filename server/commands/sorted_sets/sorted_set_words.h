@@ -18,13 +18,14 @@ inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number 
 
 }  // namespace refusals
 
-// Parses the two ends of a range of scores: `1.5`, `(1.5` (exclusive), `-inf`. Throws a Refusal if an end is not valid.
+// Parses the two ends of a range of scores: `1.5`, `(1.5` (exclusive), `-inf`, `+inf`. Throws a Refusal if an end is
+// not valid.
 ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);  // parses the ends; "(1" excludes 1
-// Parses a score that ZADD stores. Throws a Refusal if the word is no number.
-double ParseNewScore(Bytes word, const DialectTraits& traits);  // parses a score that ZADD stores
+// Parses a score of ZADD, or the increment of ZINCRBY. Throws a Refusal if the word is no number.
+double ParseNewScore(Bytes word, const DialectTraits& traits);  // parses a score of ZADD or an increment of ZINCRBY
 LexRange ParseLexRange(Bytes min, Bytes max);  // parses `[member`, `(member` (exclusive), `-` (first) or `+` (last)
 
-inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // cuts ranks to the `size` members of a set
+inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // converts negative ranks; cuts to `size` members
   const auto [first, count] = range.ClampTo(size);
   return {first, count};
 }
@@ -59,8 +60,8 @@ inline Scores TakeWithScores(Args& args) {  // takes the optional argument WITHS
   return args.TakeToken("WITHSCORES") ? Scores::kYes : Scores::kNo;
 }
 
-// Returns how many bytes to reserve for a new sorted set. `bytes` is the total length of the members. Returns 0 if
-// there are too many members for a packed set.
+// Returns how many bytes to reserve for a new sorted set of `count` members. `bytes` is the total length of the texts
+// to store: the members, and perhaps the scores. Returns 0 if there are too many members for a listpack.
 inline size_t ListpackCapacityFor(size_t count, size_t bytes,  // bytes to reserve; 0: too many members to be packed
                                   const EncodingLimits& limits) {
   constexpr size_t kPerMember = 4;
@@ -75,9 +76,9 @@ struct AddCounts {      // how many members AddPairs has added, and how many it 
   int64_t All() const { return added + changed; }
 };
 
-// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD). pair_at(index) returns a member and its score. Throws a
-// Refusal if a sum of scores is not a number. Requires: `count` is 1 if the rule adds scores, so that nothing was
-// changed before the Refusal.
+// Adds `count` members by a rule (ZADD, ZINCRBY, GEOADD), or changes their scores, and reports the change.
+// pair_at(index) returns a member and its score. Throws a Refusal if a sum of scores is not a number. Requires: `count`
+// is 1 if the rule adds scores, so that nothing was changed before the Refusal.
 template <class PairAt>
 AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule,  // adds `count` members, or changes their scores
                    size_t count, PairAt&& pair_at) {

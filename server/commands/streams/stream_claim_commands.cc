@@ -1,8 +1,8 @@
 // XCLAIM and XAUTOCLAIM: transfer pending entries from one consumer of a group to another. XNACK: releases pending
 // entries, so that no consumer owns them.
 //
-// The length of a reply is known only after the pending entries were changed. So each command first changes them, and
-// then writes the reply.
+// The length of a reply is known only after the pending entries were changed. So each command first changes the pending
+// entries, and then writes the reply.
 
 #include <algorithm>
 #include <limits>
@@ -54,8 +54,8 @@ StreamGroup& GroupToClaimFrom(Edit<Stream>& stream, Bytes key, Bytes name) {
   return *group;
 }
 
-// Removes a pending entry whose stream entry was deleted, and propagates this. As in Redis, such a pending entry cannot
-// be claimed.
+// Removes a pending entry whose stream entry was deleted, and propagates the removal. As in Redis, such a pending entry
+// cannot be claimed.
 void ReleaseDeleted(Call& call, const GroupEdit& edit, const StreamId& id, const PendingEntry& entry) {
   if (entry.IsReleased()) {
     call.effect.Replace("XACK", edit.key, edit.name, StreamIdText(id).View());  // XCLAIM needs a consumer
@@ -243,7 +243,8 @@ struct XAutoClaim {
     std::vector<StreamId> released;
   };
 
-  // Claims up to COUNT entries. As in Redis, looks at no more than ten times as many pending entries.
+  // Claims up to COUNT pending entries. A pending entry whose stream entry was deleted is removed instead, and counts
+  // for COUNT, too. As in Redis, looks at no more than ten times COUNT pending entries.
   static Result ClaimAll(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
                          const XAutoClaimOptions& options) {
     Result result;
@@ -280,7 +281,7 @@ struct XAutoClaim {
 
 // ---------------------------------------------------------------------------------------------------------------------
 
-// How XNACK changes the number of deliveries.
+// How XNACK changes the number of deliveries, if RETRYCOUNT is not given.
 enum class NackMode : uint8_t {
   kSilent,  // one less: the delivery does not count
   kFail,    // unchanged

@@ -54,8 +54,8 @@ constexpr uint64_t kEntryMaxBytes = uint64_t{1} << 30;  // all fields and values
 
 class TrimOptions {
  public:
-  // Takes a trimming option if it is the next argument, and otherwise returns false. As in Redis, an option without a
-  // value at the end of the request is not recognized.
+  // Takes a trimming option (MAXLEN, MINID, LIMIT, KEEPREF, DELREF or ACKED) if it is the next argument, and otherwise
+  // returns false. As in Redis, MAXLEN, MINID or LIMIT as the last word of the request is not recognized.
   bool TryTake(Args& args) {
     if (args.TakeTokenWith("MAXLEN", 1)) {
       TakeStrategy(args, Strategy::kMaxLength);
@@ -77,9 +77,9 @@ class TrimOptions {
   bool IsGiven() const { return trim_.strategy != Strategy::kNone; }
 
   enum class Need : uint8_t { kOptional, kRequired };
-  // Checks which options were combined. An approximate trim without LIMIT gets the limit of about a hundred blocks.
-  // Redis propagates `~ … LIMIT n` as `= … LIMIT n`, with the result of its trim. So a replayed command may be exact
-  // and have a LIMIT, which is ignored.
+  // Returns the trim that the options describe. Throws a Refusal if options do not fit together. An approximate trim
+  // without LIMIT gets the limit of about a hundred blocks. A replayed command ignores any LIMIT, even one of an exact
+  // trim: Redis propagates `~ … LIMIT n` as `= … LIMIT n`, with the result of its trim.
   StreamTrim Finish(Need need, const Call& call) {
     const bool approximate = trim_.precision == Precision::kWholeBlocks;
     trim_.references = references_.value_or(GroupReferences::kKeep);
@@ -243,8 +243,9 @@ XAddOptions TakeXAddOptions(Call& call) {
   return options;
 }
 
-// Returns the ID of the new entry: the one given by the client, or one made from the time. Throws a Refusal if the ID
-// is not above the last ID.
+// Returns the ID of the new entry. The client gave the ID, or only its time (`ms-*`), or the ID is made from the
+// current time (`*`). Throws a Refusal if the ID is not above the last ID, or if the last ID is the greatest possible
+// one.
 StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_ms) {
   if (log.LastId() == StreamId::Max()) throw Refusal{refusals::kStreamExhausted};
   std::optional<StreamId> id;
@@ -313,9 +314,9 @@ struct XAdd {
   }
 
  private:
-  // Replies with the ID of the entry that the producer has added before, if there is one. As in Redis, a duplicate is
-  // propagated as it is. So a replayed XADD with the ID `*` is a duplicate, even if this server has forgotten the
-  // entry.
+  // If the producer has added an entry with this idempotent ID before, replies with the ID of that entry. Returns false
+  // if the XADD is no duplicate. As in Redis, a duplicate is propagated as it is. So a replayed XADD with the ID `*` is
+  // a duplicate, even if this server has forgotten the entry (then the reply is null).
   static bool ReplyToDuplicate(Call& call, const XAddOptions& options, Edit<Stream>& stream, Bytes id) {
     StreamProducers& producers = stream->Log().EnsureProducers();
     const bool is_recorded_duplicate = call.unit.IsReplaying() && !options.id;
@@ -328,8 +329,8 @@ struct XAdd {
     return true;
   }
 
-  // Adds the entry. IdToAdd throws if the ID is not above the last ID. IdToAdd cannot throw for a new stream, which
-  // would leave an empty stream: the last ID is then 0-0, and the ID 0-0 was refused before.
+  // Adds the entry. IdToAdd throws if the ID is not above the last ID. For a stream that this command has just created,
+  // IdToAdd cannot throw and so leave an empty stream behind: the last ID is 0-0, and the ID 0-0 was refused before.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();
     PrepareIfNew(call, log);

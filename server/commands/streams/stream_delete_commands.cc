@@ -13,7 +13,7 @@ namespace respite {
 
 namespace {
 
-// What the commands reply for one ID.
+// What XDELEX and XACKDEL reply for one ID.
 enum class Deletion : int8_t {
   kAbsent = -1,    // there is no such entry; XACKDEL: it is not pending in the group
   kDeleted = 1,    // the entry was deleted
@@ -40,7 +40,8 @@ DeleteOptions TakeDeleteOptions(Args& args) {
   return options;
 }
 
-// As in Redis, the IDs are not parsed if the key or the group does not exist.
+// Replies that no entry was found, because the key or the group does not exist. As in Redis, the IDs are not parsed in
+// this case, so an invalid ID is no error.
 void WriteAllAbsent(Reply& reply, size_t count) {
   reply.Array(count);
   for (; count > 0; --count) reply.Integer(static_cast<int64_t>(Deletion::kAbsent));

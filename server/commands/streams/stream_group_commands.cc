@@ -62,8 +62,8 @@ StreamGroup& GroupOf(Edit<Stream>& stream, Bytes name, Bytes key) {
   return *group;
 }
 
-// Reports the change of a consumer group. As in Redis, such a change does not make the EXEC of a client fail that
-// watches the key.
+// Counts a change of a consumer group, and sends its keyspace event. As in Redis, such a change does not count for
+// WATCH: a client that watches the key can still run EXEC.
 void GroupChanged(Edit<Stream>& stream, const KeyEvent& event) {
   stream.CountChanges(1);
   stream.ReportEvent(event);
@@ -256,7 +256,7 @@ struct PendingFilter {
   std::optional<Bytes> consumer;
 };
 
-// Takes the arguments of XPENDING after the group. As Redis does, ignores any arguments after the consumer.
+// Takes the arguments of XPENDING after the group. As in Redis, arguments after the consumer are ignored.
 PendingFilter TakePendingFilter(Args& args) {
   PendingFilter filter;
   if (EqualsIgnoreCase(args.Rest()[0], "IDLE")) {
@@ -295,8 +295,8 @@ void WritePendingSummary(Reply& reply, const StreamGroup& group) {
   }
 }
 
-// Returns the IDs of the pending entries that pass the filter, in ascending order. `pending` contains the pending
-// entries of the group or of one consumer.
+// Returns the IDs of the pending entries that pass the filter, in ascending order, but at most filter.count. `pending`
+// contains the pending entries of the group or of one consumer.
 template <class Pending>
 std::vector<StreamId> FilteredIds(const Pending& pending, const StreamGroup& group, const PendingFilter& filter,
                                   int64_t now_ms) {

@@ -1,4 +1,5 @@
-// XCFGSET and XIDMPRECORD: the limits and the records of idempotent production. XADD has the options IDMP and IDMPAUTO.
+// Idempotent production: a repeated XADD with the option IDMP or IDMPAUTO adds no second entry. XCFGSET sets its limits
+// for a stream. XIDMPRECORD stores which entry an idempotent ID has added.
 
 #include <optional>
 

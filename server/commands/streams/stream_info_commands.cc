@@ -167,8 +167,9 @@ void WriteGroup(Reply& reply, const StreamLog& log, Bytes name, const StreamGrou
   if (shows_released) WriteCount(reply, "nacked-count", group.ReleasedCount());
 }
 
-// Returns whether XINFO STREAM shows the fields about idempotent production. Without emulation, only streams with
-// idempotent production have these fields, so that all others look as in Redis 7.2.
+// Returns whether XINFO STREAM shows the fields about idempotent production (XADD … IDMP). If the emulated version
+// has these fields, all streams show them. Otherwise only streams that use idempotent production show them, so that all
+// other streams look as in Redis 7.2.
 bool ShowsIdempotency(const StreamLog& log, const DialectTraits& traits) {
   return traits.streams_show_idempotency || (log.producers() != nullptr && !log.producers()->IsUnused());
 }

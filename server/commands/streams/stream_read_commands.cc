@@ -1,7 +1,8 @@
 // XREAD and XREADGROUP: read the entries after given IDs from several streams, alone or as a consumer of a group.
 //
-// Each command goes through the streams twice. First it finds the streams that have entries (and XREADGROUP delivers
-// these entries). Then it writes the reply, which omits streams without entries.
+// Each command goes through the streams twice. First the command finds the streams that have entries (and XREADGROUP
+// delivers these entries). Then the command writes the reply, which omits streams without entries. But a stream whose
+// pending entries a consumer reads again is in the reply even if there are none.
 
 #include <algorithm>
 #include <optional>
@@ -70,14 +71,14 @@ Refusal NoSuchGroupToRead(Bytes key, Bytes group) {
 
 namespace {
 
-// The entries that a request may still return from all its streams: the options MAXCOUNT and MAXSIZE.
+// How many entries (MAXCOUNT) and bytes (MAXSIZE) a request may still return from all its streams together.
 class ReadBudget {
  public:
   ReadBudget() = default;
   ReadBudget(uint64_t max_count, uint64_t max_bytes) : count_left_(max_count), bytes_left_(max_bytes) {}
 
-  // Counts an entry whose reply has this many bytes. Returns false if the entry must not be returned. As in Redis, the
-  // first entry of a request may be larger than MAXSIZE.
+  // Counts an entry whose reply has this many bytes. Returns false if the entry must not be returned; the budget is
+  // then used up. As in Redis, the first entry of a request may be larger than MAXSIZE.
   bool TryTake(uint64_t bytes) {
     if (count_left_ == 0 || (has_taken_ && bytes > bytes_left_)) return count_left_ = 0, false;
     has_taken_ = true;
@@ -179,8 +180,9 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   return options;
 }
 
-// Blocks the client until a stream gets entries. Then `words` runs as the request or, if it is empty, the client's own
-// request. Requires: BLOCK was given.
+// Blocks the client until a stream may have entries for the request, or until the timeout of BLOCK. Then the request
+// `words` runs; if `words` is empty, the client's own request runs again. If `retry_ms` is not 0, the request also runs
+// again after this time. Requires: BLOCK was given.
 void Wait(Call& call, const StreamReadOptions& options, BlockCondition::KeyLoss loss,
           std::vector<std::string> words = {}, int64_t retry_ms = 0) {
   call.Wait({.keys = options.keys,
@@ -191,7 +193,7 @@ void Wait(Call& call, const StreamReadOptions& options, BlockCondition::KeyLoss 
              .words = std::move(words)});
 }
 
-// Returns how many bytes the reply for this entry has: [id, [field, value, …]].
+// Returns how many bytes of RESP the reply has for this entry: [id, [field, value, …]].
 uint64_t ReplyBytes(const StreamLog::Walk& entry) {
   const auto bulk_bytes = [](size_t size) { return 1 + IntegerText::FromUnsigned(size).View().size() + 2 + size + 2; };
   uint64_t bytes = 4 + bulk_bytes(StreamIdText(entry.Id()).View().size()) + 1 +
@@ -200,8 +202,8 @@ uint64_t ReplyBytes(const StreamLog::Walk& entry) {
   return bytes;
 }
 
-// Returns how many of the entries from `walk` on fit into COUNT (`most`; 0: no limit) and the budget. Takes these
-// entries from the budget.
+// Returns how many of the entries from `walk` on fit into `most` (the option COUNT; 0: no limit) and the budget. Takes
+// these entries from the budget.
 uint64_t CountInBudget(StreamLog::Walk walk, uint64_t most, ReadBudget& budget) {
   uint64_t count = 0;
   for (; walk.IsValid() && (most == 0 || count < most); walk.Next(), ++count) {
@@ -221,7 +223,7 @@ void BeginStream(Reply& reply, Bytes key) {
 // XREAD
 
 // Returns the ID after which XREAD reads. For `$`, this is the last ID of the stream. For `+`, this is the ID before
-// the last entry, so that XREAD returns that entry.
+// the last entry, so that XREAD returns the last entry. Returns 0-0 if the stream does not exist.
 StreamId IdToReadAfter(Bytes word, const Stream& stream, const DialectTraits& traits) {
   if (word == "$") return stream.Exists() ? stream.Log().LastId() : StreamId();
   if (word == ">") throw Refusal{refusals::kStreamNewIdWithoutGroup};
@@ -232,7 +234,7 @@ StreamId IdToReadAfter(Bytes word, const Stream& stream, const DialectTraits& tr
 }
 
 // Returns the request to run when the client is unblocked. In this request, each `$` and `+` is replaced by the ID that
-// it meant when the client's request arrived.
+// the `$` or `+` meant when the client's request ran. Returns no words if BLOCK was not given.
 std::vector<std::string> WithIds(const Call& call, const StreamReadOptions& options, const std::vector<StreamId>& ids) {
   if (!options.block_ms) return {};  // it does not run again
   const std::span<const Bytes> words = call.args.Words();
@@ -294,8 +296,8 @@ struct XRead {
 // ---------------------------------------------------------------------------------------------------------------------
 // XREADGROUP
 
-// The entries that a client of XREADGROUP requests from a stream: new entries, or the consumer's pending entries after
-// an ID.
+// Which entries of a stream XREADGROUP requests: new entries (is_new), or the consumer's own pending entries after the
+// ID `after`.
 struct GroupPosition {
   bool is_new = false;
   StreamId after;
@@ -316,9 +318,9 @@ struct ClaimedEntry {
   uint64_t deliveries;  // before this one
 };
 
-// What one stream contributes to the reply: pending entries that were claimed and consecutive new entries, or pending
-// entries of the consumer, of which some may have been deleted. Stays valid until the reply is written, because no
-// entry moves in memory before.
+// What one stream contributes to the reply of XREADGROUP: claimed pending entries (CLAIM) and consecutive new entries.
+// Or pending entries that the consumer reads again, of which some may have been deleted (`history`). Stays valid until
+// the reply is written, because no entry moves in memory before.
 struct Delivery {
   Bytes key;
   std::optional<StreamLog::Walk> first_new = {};
@@ -329,7 +331,9 @@ struct Delivery {
   bool IsEmpty() const { return count == 0 && claimed.empty(); }
 };
 
-// Claims entries that are pending long enough, the longest idle ones first. As in Redis, a deleted entry stays pending.
+// Claims pending entries of the group that have been idle for at least the time of CLAIM, the longest idle ones first.
+// Claims at most COUNT entries, within the budget. As in Redis, a pending entry whose stream entry was deleted is
+// skipped.
 void ClaimIdle(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options,
                ReadBudget& budget, Delivery& delivery) {
   std::vector<ClaimedEntry>& claimed = delivery.claimed;
@@ -352,8 +356,8 @@ void ClaimIdle(Call& call, const GroupEdit& edit, StreamConsumer& consumer, cons
   }
 }
 
-// Delivers new entries to the consumer: at most `most`, or all within the budget if `most` is 0. Requires: the stream
-// has entries that were not delivered to this group.
+// Delivers new entries within the budget to the consumer: at most `most`, or any number if `most` is 0. Propagates the
+// group's new last ID. Requires: the stream has entries that were not delivered to this group.
 void DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options,
                 uint64_t most, ReadBudget& budget, Delivery& delivery) {
   const StreamLog& log = edit.Log();
@@ -375,7 +379,8 @@ void DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, con
   if (delivery.count > 0) RecordGroupPosition(call, edit);
 }
 
-// Delivers entries again that are already pending for this consumer, and increments their delivery counts.
+// Delivers entries again that come after the ID `after` and are already pending for this consumer. Increments their
+// delivery counts, except those of deleted entries.
 Delivery DeliverAgain(Call& call, const GroupEdit& edit, const StreamConsumer& consumer, const StreamId& after,
                       const StreamReadOptions& options, ReadBudget& budget) {
   Delivery delivery{.key = edit.key};
@@ -404,8 +409,8 @@ void WriteHistory(Call& call, const Delivery& delivery) {
   }
 }
 
-// Writes an entry of XREADGROUP … CLAIM, with its idle time and number of deliveries. For a new entry, both numbers are
-// 0.
+// Writes an entry of XREADGROUP … CLAIM, with its idle time in ms and its number of deliveries, both before this
+// delivery. For a new entry, both are 0. After XNACK, the idle time is -1.
 void WriteClaimable(Reply& reply, const StreamLog::Walk& entry, int64_t idle_ms, uint64_t deliveries) {
   reply.Array(4);
   WriteEntryElements(reply, entry);
@@ -495,8 +500,8 @@ struct XReadGroup {
     return delivery;
   }
 
-  // Lowers `retry_ms` to the time after which the next pending entry of the group is idle long enough. 0 stands for no
-  // such time.
+  // Lowers `retry_ms` (0: not set yet) to the time in ms after which the next pending entry of the group is idle long
+  // enough (`idle_ms`), but to at most a day. Leaves `retry_ms` unchanged if there is no such entry.
   static void UpdateRetry(const Call& call, StreamGroup& group, int64_t idle_ms, int64_t& retry_ms) {
     constexpr int64_t kMaxRetryMs = 86'400'000;  // the request may run earlier than necessary
     const auto next = group.ByDelivery().FirstIdleLessThan(idle_ms, call.now_ms);

@@ -16,39 +16,41 @@ struct DialectTraits;
 namespace refusals {
 
 inline constexpr char kStreamId[] = "ERR Invalid stream ID specified as stream command argument";
-// As in Redis, error texts show such a name only up to its first NUL byte.
-inline std::string ShownName(Bytes name) {  // the name up to its first NUL byte, for an error text
+// As in Redis, error texts show the name of a key or a consumer group only up to its first NUL byte.
+inline std::string ShownName(Bytes name) {  // the name of a key or group up to its first NUL byte, for an error text
   return std::string(name.substr(0, name.find('\0')));
 }
-inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {  // the error for a missing stream or group
+inline Refusal NoSuchKeyOrGroup(Bytes key, Bytes group) {  // error: key or group is missing
   return {"NOGROUP No such key '" + ShownName(key) + "' or consumer group '" + ShownName(group) + "'"};
 }
-inline Refusal NoSuchGroup(Bytes group, Bytes key) {  // the error for a missing group
+inline Refusal NoSuchGroup(Bytes group, Bytes key) {  // error: the stream has no such group
   return {"NOGROUP No such consumer group '" + ShownName(group) + "' for key name '" + ShownName(key) + "'"};
 }
 
 }  // namespace refusals
 
-// Takes KEEPREF, DELREF or ACKED. Returns false if the next argument is none of them, or if one was taken before.
+// Takes KEEPREF, DELREF or ACKED: what deleting an entry does to the references of consumer groups. Returns false if
+// the next argument is none of them, or if `references` was set before.
 bool TryTakeReferences(Args& args, std::optional<GroupReferences>& references);  // takes KEEPREF, DELREF or ACKED
-// Takes the number of IDs and the IDs after the token IDS, as they were written.
-std::span<const Bytes> TakeCountedIds(Args& args);  // takes `numids id…`; throws a Refusal if the number is wrong
+// Takes the number of IDs (after the token IDS) and this many IDs, as the client wrote them.
+std::span<const Bytes> TakeCountedIds(Args& args);  // takes `numids id…`; throws a Refusal if fewer IDs follow
 // Parses all IDs, so that a command can refuse an invalid one before it changes anything.
 std::vector<StreamId> ParseStreamIds(std::span<const Bytes> words);  // throws a Refusal for an invalid ID
 
 StreamId TakeStreamId(Bytes word);  // parses an ID; a missing sequence number counts as 0; throws if invalid
 
-StreamId ParseRangeStart(Bytes word);  // parses `-`, `+`, an ID or `(ID` (exclusive) as the start of XRANGE
-StreamId ParseRangeEnd(Bytes word);    // parses `-`, `+`, an ID or `(ID` (exclusive) as the end of XRANGE
+StreamId ParseRangeStart(Bytes word);  // parses `-`, `+`, an ID or `(ID` (exclusive): start of a range
+StreamId ParseRangeEnd(Bytes word);    // parses `-`, `+`, an ID or `(ID` (exclusive): end of a range
 
 void WriteEntryElements(Reply& reply, const StreamLog::Walk& entry);  // writes the ID, and [field, value, …]
 void WriteEntry(Reply& reply, const StreamLog::Walk& entry);          // writes an entry as [id, [field, value, …]]
-// Writes an array of the entries from one ID to another. Writes at most `most` entries, or all of them if `most` is 0.
+// Writes an array of the entries from the ID `from` to the ID `to`, both included, in this order or in reverse. Writes
+// at most `most` entries, or all of them if `most` is 0.
 void WriteEntries(Reply& reply, const StreamLog& log,  // writes an array of the entries between two IDs
                   const StreamId& from, const StreamId& to, uint64_t most, StreamLog::Order order);
-bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // writes the entry `id`; false: none
+bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // false: no entry `id`
 
-// Sets the limits of the directives stream-idmp-… if the command has just created the stream.
+// Sets the limits of the directives stream-idmp-… if the stream is new: it has never had an entry, and has no groups.
 void PrepareIfNew(const Call& call, StreamLog& log);  // applies the directives stream-idmp-… to a new stream
 // Returns the idempotent ID that IDMPAUTO gives an entry. The ID has 16 bytes, and does not depend on the order of the
 // pairs.
@@ -67,13 +69,13 @@ inline constexpr int64_t kReleasedIdleMs = -1;  // shown as the idle time of an 
 
 ReadCounting ReadCountingOf(const DialectTraits& traits);  // how the emulated version counts the entries read by groups
 
-// Finds a consumer of a group. If there is none of this name, creates the consumer and propagates the creation. Also
-// sets the seen-time.
+// Finds a consumer of a group. If there is none of this name, creates the consumer and propagates the creation. In both
+// cases sets the consumer's seen-time to now.
 StreamConsumer& FindOrCreateConsumer(Call& call,  // finds a consumer, or creates and propagates it; sets its seen-time
                                      const GroupEdit& edit, Bytes name);
 // Propagates a pending entry of a group, as an XCLAIM command.
 void RecordPending(Call& call, const GroupEdit& edit,  // propagates a pending entry of a group, as XCLAIM
                    const StreamId& id, const PendingEntry& entry);
-void RecordGroupPosition(Call& call, const GroupEdit& edit);  // propagates the group's last delivered ID
+void RecordGroupPosition(Call& call, const GroupEdit& edit);  // propagates last ID and read count, as XGROUP SETID
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// TEST AWAIT: waits until the server is in a given state.
+// TEST AWAIT: waits until the server is in a given state, or replies with an error after a timeout in real time.
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -70,7 +70,7 @@ AwaitGoal Counted(AwaitedNumber number, const std::string& what, std::function<u
           }};
 }
 
-// Returns whether the session is blocked by a command other than TEST AWAIT.
+// Returns whether the session is blocked by a command other than TEST AWAIT (`await`), and is not closing.
 bool IsBlockedElsewhere(const Session& session, const Command& await) {
   return !session.closing && session.blocked_client != nullptr && session.blocked_client->command != &await;
 }
@@ -161,8 +161,9 @@ std::string TypeOf(const Services& services, const KeyName& name) {
   return is_there ? std::string(TypeName(entry->Type())) : std::string();
 }
 
-// Returns the real time (in µs) at which the key will expire if the server's clock runs at normal speed from now on.
-// Returns Awaits::kNever if the key does not exist, has no deadline, or expires in more than a day.
+// Returns the real time (in µs) at which to look at the key again, because it will have expired if the server's clock
+// runs at normal speed: at least 5 ms from now. Returns Awaits::kNever if the key does not exist, has no deadline, or
+// expires in more than a day.
 int64_t ExpiryUs(const Services& services, const KeyName& name) {
   const Entry* const entry = services.data.dataset.keyspace[name.db].Find(name.key);
   if (entry == nullptr || entry->Deadline() == kNoDeadline) return Awaits::kNever;

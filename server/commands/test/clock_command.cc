@@ -1,4 +1,4 @@
-// TEST CLOCK: shows, stops and moves the clock of this server.
+// TEST CLOCK: shows, stops and moves the clock of this server, or changes its speed.
 #include "server/commands/families.h"
 #include "server/commands/test/clock_words.h"
 #include "server/commands/test/test_words.h"
@@ -14,14 +14,15 @@ using MoveKind = ClockMove::Kind;
 
 constexpr char kBusyClient[] = "ERR TEST CLOCK cannot move the clock here, since the client may not wait for the reply";
 
-// Throws a Refusal if the clock cannot jump, or if this client cannot wait. A jump takes a turn of its own, which also
-// does the work that becomes due during the jump.
+// Throws a Refusal if the clock cannot jump so far (`elapsed_ms`), or if this client cannot wait for the reply. A jump
+// takes a turn of the event loop of its own, which also does the work that becomes due during the jump.
 void RequireJump(const Call& call, const ClockControl& control, int64_t elapsed_ms) {
   if (!control.MayJump(elapsed_ms)) throw Refusal{kClockTooFar};
   if (!call.MayContinueLater()) throw Refusal{kBusyClient};
 }
 
-// Runs when the executor resumes TEST CLOCK. Replies if the jump has ended, and otherwise waits for the next turn.
+// Runs when the executor resumes TEST CLOCK. Replies if the jump of the clock has ended, and otherwise waits for the
+// next turn of the event loop.
 void Arrive(Call& call, ClockControl& control) {
   const auto result = control.TakeJumpResult(call.session.id);
   if (!result) return call.ContinueInNextTurn();

@@ -34,7 +34,8 @@ NodeGroup& RequireGroup(const Call& call) {
   return *call.services.lab.group;
 }
 
-// Returns the index of the node with this name, number, port or ID. Throws a Refusal if there is none.
+// Returns the index (from 0) of the node with this name, number (from 1), port or ID. Throws a Refusal if there is
+// none.
 size_t MemberNamed(const NodeGroup& group, Bytes word) {
   const auto members = group.List();
   const auto number = ParseInteger(word);
@@ -46,7 +47,8 @@ size_t MemberNamed(const NodeGroup& group, Bytes word) {
   throw Refusal{"ERR no node '" + std::string(refusals::ShownPart(word)) + "'. TEST CLUSTER LIST shows them"};
 }
 
-// Begins a task of the node group. The executor then resumes the command in each turn until the task has ended.
+// Begins a task of the node group. The executor then resumes the command in each turn of the event loop until the task
+// has ended, and RunTask replies.
 void RunTask(Call& call, const NodeGroup::Task& task) {
   NodeGroup& group = RequireGroup(call);
   const NodeGroup::TaskClient asker{&call.services, call.session.id};
@@ -163,7 +165,7 @@ void ShowClocks(Call& call) {
   }
 }
 
-// Implements TEST CLUSTER CLOCK. Parses the arguments again each time when the command is resumed.
+// Implements TEST CLUSTER CLOCK. Parses the arguments again each time when the executor resumes the command.
 void ControlClocks(Call& call) {
   if (call.args.AtEnd()) return ShowClocks(call);
   const ClockMove move = ParseClockMove(call);

@@ -15,13 +15,13 @@ inline constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER,
 // Takes one condition with its value, and adds it to the filter. Returns false if no argument is left, or if the next
 // argument is not the name of a condition. Throws a Refusal for an invalid value.
 bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // false: no condition is next
-// Takes one condition for entries of the journal, and adds it to the filter. In addition to the conditions for
-// requests, OUTCOME and SINCE are possible.
+// Takes one condition for entries of the journal with its value, and adds it to the filter. In addition to the
+// conditions for requests, OUTCOME and SINCE are possible.
 bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: no condition is next
 
-void RequireCompleteJournal(const RequestJournal& journal,  // throws if the journal dropped entries that `filter` needs
+void RequireCompleteJournal(const RequestJournal& journal,  // throws if dropped entries of the journal might match
                             const JournalFilter& filter);
 
-ClientFilter TakeClientFilter(Args& args);  // takes conditions on clients: CLIENT, ID, USER, ADDR, DB and LIB
+ClientFilter TakeClientFilter(Args& args);  // takes all arguments left: conditions such as CLIENT, ID, USER
 
 }  // namespace respite

@@ -1,4 +1,4 @@
-// TEST CRASH: kills this server and restarts it.
+// TEST CRASH: ends this server as if it had been killed, and restarts it within the process, with the data on the disk.
 #include <optional>
 
 #include "server/commands/families.h"

@@ -1,4 +1,4 @@
-// TEST FAULT adds rules that let requests, connections and disks fail. TEST DROP closes connections.
+// TEST FAULT adds, shows and removes rules that let requests, connections and disks fail. TEST DROP closes connections.
 #include <array>
 
 #include "base/str_cat.h"

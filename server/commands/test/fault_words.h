@@ -6,7 +6,7 @@
 
 namespace respite {
 
-int64_t ParseDelayArgumentMs(Bytes word);  // parses a duration such as `250` (ms) or `30s`; throws if too long
+int64_t ParseDelayArgumentMs(Bytes word);  // parses `250` (ms), `30s` …; throws if above 36500 days
 
 class CommandTable;
 

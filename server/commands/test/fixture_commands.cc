@@ -1,4 +1,5 @@
-// TEST LOAD and TEST DUMP read and write data as text. TEST SEED and TEST SHUFFLE control random behaviour.
+// TEST LOAD runs the commands of a fixture (data as text), and TEST DUMP writes the data as text. TEST SEED and TEST
+// SHUFFLE control random behaviour.
 #include "server/clients/acl/users.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
@@ -33,8 +34,8 @@ Fixture ReadFixture(Bytes format, Bytes text) {
   return std::move(fixture).value();
 }
 
-// Runs one command of a fixture in the same way as EXEC runs a queued command. Returns an error text if the command
-// fails.
+// Runs one command of a fixture in the same way as EXEC runs a queued command. Skips MULTI and EXEC. Returns an error
+// text if the command fails, or if it is not allowed in a fixture because it makes no data. Otherwise returns nullopt.
 std::optional<std::string> RunWithin(Call& call, Session& session, const std::vector<std::string>& request) {
   const std::vector<Bytes> words(request.begin(), request.end());
   Executor& executor = call.services.execution.executor;

@@ -1,4 +1,5 @@
-// TEST JOURNAL records requests. TEST EXPECT checks them, and TEST REPORT shows them as a chart.
+// TEST JOURNAL records requests in a journal. TEST EXPECT checks the recorded requests, and TEST REPORT shows them as a
+// chart.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -146,7 +147,7 @@ constexpr std::array kJournalActions = {TestAction{"start", StartJournal}, TestA
 
 // --- TEST EXPECT
 
-// Lists the last entries in one line, because an error reply cannot have several lines.
+// Lists the last 10 entries in one line, because an error reply cannot have several lines.
 std::string Listed(const std::vector<const RequestEntry*>& entries) {
   std::string text;
   const size_t skipped = entries.size() - std::min(entries.size(), kShownMost);

@@ -28,7 +28,7 @@ LintRule RuleNamed(Bytes name) {
   return *rule;
 }
 
-// Parses the name of a rule. Also stores its value if there is one, as in `big-value=100kb`.
+// Parses the name of a rule. Also stores the value of the rule in `limits` if there is one, as in `big-value=100kb`.
 LintRule TakeRule(Bytes word, LintLimits& limits) {
   const size_t sign = word.find('=');
   const LintRule rule = RuleNamed(word.substr(0, sign));

@@ -1,4 +1,4 @@
-// TEST PUSH: push messages of RESP3, including those with which servers announce maintenance.
+// TEST PUSH: sends push messages of RESP3 to clients, including the messages with which servers announce maintenance.
 #include <array>
 #include <optional>
 #include <string>

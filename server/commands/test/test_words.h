@@ -16,8 +16,8 @@
 
 namespace respite {
 
-// Returns the spec of a subcommand of TEST. The spec forbids the subcommand in transactions, in scripts and while data
-// is loaded, because most subcommands act on the whole server.
+// Returns the CommandSpec of a subcommand of TEST. The spec forbids the subcommand in transactions, in scripts and
+// while data is being loaded, because most subcommands act on the whole server.
 constexpr CommandSpec TestSpec(std::string_view syntax,  // the spec of a subcommand of TEST
                                std::string_view summary, Where where = Where::kDataServers) {
   return {.syntax = syntax,
@@ -34,21 +34,21 @@ bool ParseOnOff(Bytes word);                  // parses ON (true) or OFF; throws
 bool ParseYesNo(Bytes word);                  // parses YES (true) or NO; throws a Refusal for other text
 
 std::string QuotedForError(Bytes word);  // the argument, quoted and shortened for an error text
-// Throws an error that says that the argument `word` is no `what`, and what to write instead.
+// Throws a Refusal: the argument `word` is no `what`, and the user should write `instead`.
 [[noreturn]] void RefuseArgument(Bytes word,  // throws: `word` is no `what`, and `instead` tells what to write
                                  const std::string& what, const std::string& instead);
 
-Bytes ValueOf(Args& args, Bytes word);  // takes the value after the option `word`; throws if it is absent
+Bytes ValueOf(Args& args, Bytes word);  // takes the next argument, the value of the option `word`; throws if absent
 
 struct Range {  // a range of permitted numbers, both ends included
   int64_t min;
   int64_t max;
 };
-int64_t ParseNumberInRange(Bytes word, const std::string& what,  // parses a number; throws if it is out of range
+int64_t ParseNumberInRange(Bytes word, const std::string& what,  // throws if `word` is no number in the range
                            Range range);
 
 template <class Value>
-void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // sets `place`; throws if `word` is given twice
+void SetOnce(std::optional<Value>& place, Bytes word, Value value) {  // sets `place`; throws if it was set before
   if (place) throw Refusal{"ERR " + ToUpper(word) + " is given twice"};
   place = std::move(value);
 }

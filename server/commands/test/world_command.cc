@@ -101,8 +101,8 @@ void CreateWorld(Call& call) {
   call.reply.Integer(RequireWorlds(call).PortOf(name));
 }
 
-// Moves the connection to an isolated server (world) in the next turn. The executor resumes the command only if the
-// move has failed.
+// Moves the connection to an isolated server (world), or back to the main server, in the next turn of the event loop.
+// The executor resumes the command only if the move has failed.
 void GoToWorld(Call& call, Worlds::Entry entry) {
   if (call.is_resumed) return call.reply.Error(kGone);
   if (!call.MayContinueLater() || !RequireWorlds(call).Enter(call.session, std::move(entry)))

@@ -11,8 +11,9 @@ namespace respite {
 
 // Moves the client to the isolated server (world) that the user `world.NAME` names, and creates that server if it does
 // not exist. `request` runs there first; if it is empty, the reply is OK. `password` must be the password of the
-// default user, unless the default user needs none. Returns false for an ordinary user, or if this client may not use
-// worlds.
+// default user, unless the default user needs none; a wrong password throws a Refusal. Returns false for a user without
+// this prefix, or if the server has no worlds or this client may not use them. The caller then logs the user in as
+// usual.
 bool LogInToWorld(Call& call, Bytes user, Bytes password,  // enters isolated server `world.NAME`; false: ordinary login
                   std::vector<std::string> request);
 
