@@ -22,15 +22,15 @@ class ActiveExpiry {  // removes expired keys in the background, in short slices
   };
   explicit ActiveExpiry(Parts parts) : parts_(parts) {}
 
-  // Begins a round of active expiry, unless KeyRemovalPermission forbids the removal of keys now. Called at each timer
-  // tick, `hz` times per second.
+  // Begins a round of active expiry and runs its first slice. Does nothing after Sleep, or if KeyRemovalPermission does
+  // not permit the removal of keys now. Called at each timer tick, `hz` times per second.
   void StartRound(int hz);               // begins a round of removals; called `hz` times per second
   void Sleep() { is_asleep_ = true; }    // removes no keys until WakeUp: TEST CLOCK has stopped the clock
   void WakeUp() { is_asleep_ = false; }  // after Sleep: removes expired keys again
 
  private:
-  void Continue();            // removes expired keys for one slice, and schedules the next slice
-  void ContinueInNextTurn();  // schedules the next slice, after waiting clients are served
+  void Continue();            // runs one slice of removals, and schedules the next slice if needed
+  void ContinueInNextTurn();  // schedules the next slice for the next iteration of the event loop
 
   Parts parts_;                   // the objects that the constructor got
   bool is_slice_posted_ = false;  // the next slice is scheduled for a later iteration of the event loop

@@ -1,8 +1,8 @@
 // Capture: the data of a Dataset at one moment, to be restored later.
 //
 // A Capture contains all databases and the function libraries. Each key has its value, its deadline, and its LRU or LFU
-// bits (usage). Capturing and restoring are not propagated. After a Restore, the append-only file must be rewritten and
-// replicas must be resynchronised.
+// bits (usage). Capturing and restoring are not propagated. After a Take or a Restore, the append-only file must be
+// rewritten and replicas must be resynchronised.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,16 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
  public:
   // Copies the data of `data`, which stays unchanged. Cost: O(data), and as much memory.
   static Capture Copy(const Dataset& data);
-  // Moves the data out of `data`: keys and functions are removed, and listeners are notified. Cost: O(databases), in
-  // addition to the work of the listeners.
+  // Moves the data out of `data`, which has no keys and functions afterwards. Listeners are notified before. Cost:
+  // O(databases), in addition to the work of the listeners.
   static Capture Take(Dataset& data);
 
   // Replaces the current data of `data` by the captured data, and returns the old data. The caller decides where the
-  // old data is freed (LazyFree::Free). Listeners are notified that all databases lose their keys. The Capture is empty
-  // afterwards. Requires: an equal number of databases.
+  // old data is freed (LazyFree::Free). Before, listeners are notified that all databases lose their keys. The Capture
+  // is empty afterwards. Requires: `data` has as many databases as the Capture.
   Capture Restore(Dataset& data) &&;  // replaces the current data of `data`, and returns the old
-  // Restores a copy of the captured data, so that the Capture can be restored again. Cost: O(data).
+  // Like the other Restore, but restores a copy of the captured data, so that the Capture can be restored again. Cost:
+  // O(data).
   Capture Restore(Dataset& data) const&;  // restores a copy of the capture; returns the old data
 
   // TakeDatabases and TakeFunctions remove the databases or the functions from the Capture, and return them.

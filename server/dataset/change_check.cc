@@ -17,7 +17,8 @@ namespace respite {
 
 namespace {
 
-// Values with more elements or bytes are compared only by their size, so that tests stay fast.
+// Collections with more elements, and values with more bytes of memory, are compared only by their size, so that tests
+// stay fast.
 constexpr size_t kMaxElements = 64;
 constexpr size_t kMaxBytes = 32 * 1024;
 
@@ -58,7 +59,7 @@ std::string ContentOf(const Entry& entry) {
 }
 
 // Returns the state of a consumer group as text. As in Redis, a new seen-time of a consumer is not a change, so the
-// text does not contain it.
+// text does not contain the seen-times.
 std::string GroupsText(const StreamGroup& group) {
   std::string text = StreamIdText(group.last_id).Text();
   StrAppend(text, " read ", group.entries_read);

@@ -64,7 +64,8 @@ class ChangeCheck {
   void NoteReported() { has_reported_change_ = true; }
   // Suppresses the check for a change that is left unreported on purpose.
   void LeaveUnreported() { is_closed_ = true; }
-  // Compares the value with the one before the edit, and aborts if a change was not reported. Later calls do nothing.
+  // Compares the value with the one before the edit, and aborts if a change was not reported or counted, or if a
+  // refused command changed the key. Later calls do nothing.
   void Close();
 
  private:

@@ -46,8 +46,8 @@ struct DataSubsystem {  // the data of a server, and what removes keys: expiry, 
   LazyFreeThread lazy_free_thread;  // frees large values in the background
   MemoryGauge memory;               // measures used memory
   LazyFree lazy_free;               // frees removed values, now or in the background
-  Expiry expiry;                    // finds and removes expired keys
-  ActiveExpiry active_expiry;       // removes expired keys that no command finds
+  Expiry expiry;                    // finds and removes expired keys that no command has found
+  ActiveExpiry active_expiry;       // lets `expiry` work in short slices, at each timer tick
   ExactExpiry exact_expiry;         // removes keys exactly at their deadline while a test moves the clock
   Eviction eviction;                // removes keys to keep memory within maxmemory
 };

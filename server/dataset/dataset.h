@@ -48,20 +48,20 @@ class ChangeListener {  // interface: is told of key changes (WATCH, blocked cli
 class OldValueKeeper {  // interface: keeps data that is about to change, so that TEST SNAPSHOT can restore the data
  public:
   virtual ~OldValueKeeper() = default;
-  // Called before a command that may change, remove or create this key. `entry` is the key's current value, or null if
-  // the key does not exist.
-  virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // a command may change or remove this key
+  // Called before this key may be changed, removed or created: by a command, expiry or eviction. `entry` is the key's
+  // current value, or null if the key does not exist.
+  virtual void BeforeChange(int db, Bytes key, const Entry* entry) = 0;  // this key may be about to change
   // Called when a database has been emptied. `content` is what the database contained, and is no longer used. A keeper
   // may take the content, and must then leave an empty database in its place.
   virtual void OnFlushed(int db, Database& content) = 0;  // a flush removed `content`, which may be taken
   virtual void OnSwap(int one, int other) = 0;            // SWAPDB has swapped these databases
-  virtual void OnReplaced() = 0;                          // all data is about to be replaced by another data set
+  virtual void OnReplaced() = 0;                          // all data is about to be replaced or taken out
 };
 
 struct KeyspaceStats {                     // counters of look-ups, expiry and eviction, for INFO
   uint64_t hits = 0;                       // look-ups that found a key (keyspace_hits)
   uint64_t misses = 0;                     // look-ups that found no key (keyspace_misses)
-  uint64_t expired_keys = 0;               // keys removed because their deadline passed
+  uint64_t expired_keys = 0;               // keys removed because the key's own deadline passed
   uint64_t expired_fields = 0;             // fields of hashes removed because their deadline passed
   uint64_t expired_keys_active = 0;        // those of expired_keys that active expiry has found
   uint64_t expired_fields_active = 0;      // those of expired_fields that active expiry has found
@@ -69,16 +69,16 @@ struct KeyspaceStats {                     // counters of look-ups, expiry and e
   uint64_t expire_cycles_out_of_time = 0;  // rounds of active expiry that used up their time
   uint64_t expire_cycle_us = 0;            // how long active expiry has run in total, in microseconds
   uint64_t dirty = 0;                      // changes since the last save (rdb_changes_since_last_save)
-  uint64_t evicted_keys = 0;               // keys removed because of maxmemory
+  uint64_t evicted_keys = 0;               // keys removed because of maxmemory, expired ones not counted
 };
 
 // Frees values that were removed from the keyspace. The lazyfree directives decide whether this happens immediately or
-// on the background thread.
+// on the background thread, but very large values always go to the background thread.
 class Disposal {  // interface: frees values that were removed from the keyspace, now or on another thread
  public:
   virtual ~Disposal() = default;
   virtual void FreeExpired(EntryPtr entry) = 0;                     // frees an expired key with its value
-  virtual void FreeEvicted(EntryPtr entry) = 0;                     // frees an evicted key with its value
+  virtual void FreeEvicted(EntryPtr entry) = 0;                     // frees an evicted or migrated key with its value
   virtual void FreeOverwritten(BlobRef value) = 0;                  // frees a large string that was replaced
   virtual void FreeOverwritten(std::unique_ptr<Object> value) = 0;  // frees a collection that was replaced
 };
@@ -98,7 +98,7 @@ class FunctionStore {  // interface: copies and replaces all functions of FCALL 
   virtual ~FunctionStore() = default;
   virtual std::unique_ptr<Content> Copy() const = 0;  // copies the current functions
   // Replaces the functions by `content` and returns the old functions; null means no functions. If an earlier Exchange
-  // returned `content`, the cost is O(1). If Copy returned `content`, its libraries are loaded again.
+  // returned `content`, the cost is O(1). If `content` is a copy (Copy, Clone), its libraries are loaded again.
   virtual std::unique_ptr<Content> Exchange(std::unique_ptr<Content> content) = 0;  // stores new, returns old functions
 };
 

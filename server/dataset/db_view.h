@@ -1,8 +1,8 @@
 // DbView: the selected database as one command sees it, at the time of its Unit.
 //
-// An expired key or hash field counts as absent. A write removes it first; after a read it is removed when the Unit
-// closes (not on a replica). Values are changed through the edits that Open, OpenOrCreate and the other Open… functions
-// return. edit.h defines these functions.
+// An expired key or hash field counts as absent (except under ExpiryRule::kIgnoreDeadlines). A write removes an expired
+// key or field first. After a read, it is removed when the Unit closes, but not on a replica. Values are changed
+// through the edits that Open, OpenOrCreate and the other Open… functions return. edit.h defines these functions.
 #pragma once
 
 #include <span>
@@ -61,16 +61,16 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return entry;
   }
   // Returns the entry of a key, or null, without counting a hit or a miss and without marking the key as used. A key
-  // that has expired counts as absent, and is removed when the Unit closes (not on a replica).
+  // that has expired counts as absent. Unless this server is a replica, the key is then removed when the Unit closes.
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  bool IsAlive(const Entry& entry) {  // false: the key, or each field, has expired; removed after the command
+  bool IsAlive(const Entry& entry) {  // false: the key, or each field, has expired; Close removes it
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
     return false;
   }
-  // Returns the entry of a key in a command that changes keys, or null if the key is absent. Removes an expired key
-  // immediately, and marks the key as used.
+  // Returns the entry of a key in a command that changes keys, or null if the key is absent. Removes an expired key and
+  // expired fields immediately, even on a replica. Marks the key as used, except under CLIENT NO-TOUCH.
   const Entry* Find(Bytes key) { return FindMutable(key); }
   // Returns the same as Find, for a command that changes keys. Also counts a hit or a miss.
   const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it; counts a hit or a miss; null: absent
@@ -86,8 +86,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     return CheckString(FindAndCountLookup(key));
   }
 
-  // Returns a collection (Hash, List, Set, SortedSet), which is empty if the key is absent. Throws WRONGTYPE if the
-  // value has another type.
+  // Returns a collection (Hash, List, Set, SortedSet, Stream), which does not exist and is empty if the key is absent.
+  // Throws WRONGTYPE if the value has another type. Counts a hit or a miss.
   template <class Type>
   const Type Read(Bytes key) {
     return Type(ContextOf(ValueSlot(CheckType(Read(key), Type::kType))));
@@ -129,8 +129,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     unit_->ReportSwap(one, other);
   }
 
-  // Prefetches the keys at every `step`-th argument, so that the cache misses of the look-ups that follow overlap. At
-  // most kPrefetchAhead keys are prefetched.
+  // Prefetches the keys at every `step`-th argument, from the first one on, so that the cache misses of the look-ups
+  // that follow overlap. At most kPrefetchAhead keys are prefetched, and none if there is only one key.
   static constexpr size_t kPrefetchAhead = 16;  // maximum number of keys that one call of Prefetch fetches
   void Prefetch(std::span<const Bytes> arguments, size_t step) const;  // fetches keys into the CPU cache
 
@@ -148,7 +148,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     Entry* entry = Data().Find(key, HashOf(key));
     return entry != nullptr && IsAlive(*entry) ? entry : nullptr;
   }
-  Entry* FindMutable(Bytes key);  // finds a key to change; purges an expired key, marks others as used; null: absent
+  Entry* FindMutable(Bytes key);  // finds a key to change; purges what has expired, marks the key as used; null: absent
 
   // The functions from Put to Add implement KeyEdit. `entry` is the entry that FindMutable returned for `key`, or null.
   Entry* Put(Entry* entry, Bytes key, StringContent&& content, int64_t deadline_ms);  // sets the string and deadline
@@ -177,7 +177,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   // Returns a new empty collection of type Type. A type without a packed form (Stream) begins as an object.
   template <class Type>
-  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // a new empty collection (`access`: LRU bits)
+  static Entry* NewEntry(Bytes key, size_t capacity, uint32_t access) {  // new and empty; `access`: LRU or LFU bits
     if constexpr (requires { Type::MakeInitialObject(); }) {
       return Entry::CreateWithObject(key, Type::kType, Type::MakeInitialObject(), access);
     } else {
@@ -185,7 +185,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     }
   }
   bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires deadlines on fields
-  bool HasLivingFields(const Entry& entry);  // false: all fields have expired; they are removed after the command
+  bool HasLivingFields(const Entry& entry);         // false: each field has expired; notes the hash for Close to purge
   CollectionContext ContextOf(ValueSlot slot) const {  // what Hash, List … need besides the value: limits and time
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }

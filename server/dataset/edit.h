@@ -44,19 +44,22 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
     NoteReport();
     OwningUnit().ReportChangeWithoutEvent(db_.index_, key_);
   }
-  void CountChanges(uint64_t changes) {  // counts changes of data outside the value (consumer groups) for INFO
+  // Counts changes of data outside the value (consumer groups) for INFO. Because of the count, the command is
+  // propagated. Clients that watch the key or are blocked on it are not notified.
+  void CountChanges(uint64_t changes) {  // counts changes outside the value (consumer groups); WATCH ignores them
     OwningUnit().CountChanges(changes);
   }
-  void ReportEvent(const KeyEvent& event) {  // reports a keyspace event, without counting a change
+  void ReportEvent(const KeyEvent& event) {  // sends a keyspace event, without counting a change
     OwningUnit().ReportEvent(db_.index_, key_, event);
   }
-  // Whether ReportSubkeys has an effect. If not, commands need not collect the fields.
+  // Returns whether ReportSubkeys has an effect. If not, commands need not collect the fields.
   bool WantsSubkeys() const { return db_.unit_->WantsSubkeys(); }  // whether clients get the fields of changed hashes
-  void ReportSubkeys(const KeyEvent& event, const Subkeys& fields) {  // says which fields an event concerned
+  void ReportSubkeys(const KeyEvent& event, const Subkeys& fields) {  // sends the fields that an event concerned
     OwningUnit().ReportSubkeys(db_.index_, key_, event, fields);
   }
   void Wake() { OwningUnit().Wake(db_.index_, key_); }
-  // Reports that the whole value was replaced by one of the type `after`. `before` is the type of the old value.
+  // Reports that the whole value was replaced by a value of the type `after`. `before` is the type of the old value.
+  // ReportChange must also be called.
   void ReportOverwrite(ValueType before, ValueType after) {  // sends the event "overwritten", perhaps "type_changed"
     OwningUnit().ReportOverwrite(db_.index_, key_, before, after);
   }
@@ -96,7 +99,7 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
     check_.NoteChanged();
     entry_ = db_.Put(entry_, key_, std::move(content), deadline_ms);
   }
-  void Assign(StringContent content) {  // stores a string, and keeps the key's deadline
+  void Assign(StringContent content) {  // stores a string, and keeps the key's deadline (a new key has none)
     check_.NoteChanged();
     entry_ = db_.Assign(entry_, key_, std::move(content));
   }

@@ -10,7 +10,7 @@
 // DEL or UNLINK, and causes the keyspace event "evicted".
 //
 // Keys are not evicted while a file is loaded, in the middle of a slow script, while clients or writes are paused, or
-// while import-mode is on. A replica evicts no keys unless replica-ignore-maxmemory is `no`.
+// while import-mode is on. A replica evicts no keys, unless replica-ignore-maxmemory is `no`.
 #pragma once
 
 #include <cstddef>
@@ -42,11 +42,11 @@ class Eviction {  // keeps memory within maxmemory by removing keys
   };
   explicit Eviction(const Parts& parts);
 
-  void FreeMemoryBeforeCommand();  // if more than maxmemory is used, evicts keys; called before each command
+  void FreeMemoryBeforeCommand();  // evicts keys if maxmemory is exceeded; called before each command
   void StartInNextTurn();          // frees memory in the next iterations of the event loop, a little in each
   // Returns whether more than maxmemory was used before the running command, and no key could be evicted. If so,
   // commands that use memory are refused.
-  bool LacksMemory() const;       // true: maxmemory is exceeded, and no key can be evicted
+  bool LacksMemory() const;       // true: before this command, maxmemory was exceeded, and no key could be evicted
   size_t UncountedBytes() const;  // bytes in use that do not count for maxmemory: buffers, scripts …
   // Sets a function that returns the memory of script engines in bytes. As in Redis, `maxmemory` does not count that
   // memory, because uncollected garbage of scripts must not cause evictions.
@@ -56,7 +56,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
 
  private:
   enum class Outcome : uint8_t {
-    kWithin,   // at most maxmemory is used
+    kWithin,   // at most maxmemory is used, or no keys may be evicted now
     kRunning,  // more than maxmemory is used; the next Turn continues
     kFailed,   // more than maxmemory is used, and no key can be evicted
   };
@@ -71,7 +71,7 @@ class Eviction {  // keeps memory within maxmemory by removing keys
 
   const Parts parts_;             // the objects that the constructor got
   EvictionPool pool_;             // finds the keys to evict
-  size_t freed_bytes_ = 0;        // bytes that the current round has freed
+  size_t freed_bytes_ = 0;        // bytes of removed values that the current round has freed
   bool lacks_memory_ = false;     // maxmemory was exceeded, and FreeMemoryBeforeCommand found no key to evict
   bool is_round_posted_ = false;  // a round is scheduled for a later iteration of the event loop
 };

@@ -13,8 +13,8 @@ constexpr size_t kBucketsPerSample = 4;
 // Maximum number of sampled keys, as a multiple of the number of keys in all databases. A sample of this size has most
 // likely seen every key.
 constexpr size_t kRoundsAtMost = 16;
-// Maximum number of samples that are taken to choose one key. The limit matters only while some keys must not be
-// evicted, because their slots are being imported (hidden slots).
+// Maximum number of samples (or random keys) that are taken to choose one key. The limit matters only while some keys
+// must not be evicted, because their slots are being imported (hidden slots).
 constexpr int kDrawsAtMost = 64;
 
 }  // namespace

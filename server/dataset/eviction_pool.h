@@ -1,7 +1,8 @@
 // EvictionPool: finds a good key to evict by sampling a few keys at a time.
 //
-// Each choice samples keys of all databases. It keeps the best of these keys and of the keys that earlier choices have
-// kept, so the choices become better while memory is short. Expired keys are evicted before all others.
+// Each choice samples keys of all databases. The pool keeps the best of these keys and of the keys that earlier choices
+// have kept, so the choices become better while memory is short. Sampled keys that have expired are evicted before all
+// others. Under the random policies, the pool picks one random key instead.
 //
 // Three things differ from Redis. Databases are sampled in proportion to their size. A candidate is scored again before
 // it is evicted, because it may have been used since it was sampled. Among keys with equal frequency (LFU) the key that
@@ -63,12 +64,12 @@ class EvictionPool {  // finds a good key to evict by sampling a few keys at a t
   // Returns a score: the greater the score, the earlier the key is evicted. Expired keys have the greatest score.
   uint64_t Score(const Entry& entry, int64_t now_ms) const;  // the key with the greatest score is evicted first
   int PickRandomDatabase(size_t keys);                       // a random database; its chance is its share of all `keys`
-  size_t EvictableKeyCount() const;                     // number of keys in all databases that the policy may evict
-  std::optional<Choice> ChooseRandom(size_t keys);      // a random key of the `keys` keys; nullopt: none may be evicted
+  size_t EvictableKeyCount() const;                     // number of keys that the policy applies to, in all databases
+  std::optional<Choice> ChooseRandom(size_t keys);      // a random key of the `keys` keys; nullopt: found none to evict
   void Refill(size_t keys, int64_t now_ms);             // samples some of the `keys` keys; keeps the best as candidates
   void Consider(int db, Entry* entry, int64_t now_ms);  // scores a sampled key and keeps it if it is good
-  void Keep(const Candidate& candidate);                // adds a candidate if it is good enough
-  bool Has(const Entry* entry) const;                   // true: the entry is a candidate
+  void Keep(const Candidate& candidate);  // adds a candidate; if all places are taken, drops the worst one
+  bool Has(const Entry* entry) const;     // true: the entry is a candidate
   // Removes and returns the best candidate after scoring it again. Returns nullopt if no candidate is left that may be
   // evicted.
   std::optional<Choice> TakeBest(int64_t now_ms);  // takes the best candidate out; nullopt: none is left

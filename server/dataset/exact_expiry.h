@@ -23,7 +23,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   // From now on, RunDue removes keys and fields at their deadlines, up to the deadline `until_wall_ms`. Ignores
   // deadlines that are set after this call. Cost: O(n log n) for n deadlines.
   void Begin(int64_t until_wall_ms);  // lets RunDue remove keys with deadlines up to this Unix time
-  void End();                         // leaves later deadlines to active expiry
+  void End();                         // forgets the planned deadlines: from now on, active expiry removes expired keys
 
   struct EarliestExpiry {  // the key, or the field of a hash, that expires first
     int64_t wall_ms;       // the deadline, a Unix time
@@ -31,13 +31,13 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
     std::string key;
     bool is_field;  // true: a field of the hash `key` expires, not the key itself
   };
-  // Returns the key or field that expires first. If several have the same deadline, returns the one with the lowest
-  // database number and then the lowest key name. Returns nullopt if nothing expires, or if this server may not remove
-  // keys. Cost: O(n) for n deadlines.
+  // Returns the key or field that expires first, or that has expired but was not removed yet. If several have the same
+  // deadline, returns the one with the lowest database number and then the lowest key name. Returns nullopt if nothing
+  // has a deadline, or if this server may not remove keys now. Cost: O(n) for n deadlines.
   std::optional<EarliestExpiry> FindEarliest() const;  // the next key or field; nullopt: none, or none may be removed
 
-  int64_t NextDueMs() const override;         // when the next deadline is due (clock time), or kNever
-  void RunDue(int64_t now_ms) override;       // removes all keys and fields with the next deadline
+  int64_t NextDueMs() const override;         // time of the monotonic clock in ms at the next deadline; kNever: none
+  void RunDue(int64_t now_ms) override;       // removes all keys and fields that have the next deadline
   std::string NextDueText() const override {  // describes the next deadline, for users of TEST CLOCK
     return "key " + std::string(KeyOf(EarliestDeadline())) + " expires";
   }
@@ -71,7 +71,7 @@ class ExactExpiry final : public Timers::Source {  // removes keys exactly at th
   template <class Visit>
   void VisitEntriesWithDeadlines(int db,  // visits each entry that has a deadline, or fields with one
                                  Visit&& visit) const;
-  void CollectDeadlines(int db);  // adds the database's deadlines to planned_deadlines_
+  void CollectDeadlines(int db);  // adds the database's deadlines up to until_wall_ms_ to planned_deadlines_
   // Removes the key, or its expired fields. A hash with a further deadline up to until_wall_ms_ is added to
   // hashes_due_again_.
   void Remove(const Deadline& deadline);  // removes the key of a deadline, or its expired fields

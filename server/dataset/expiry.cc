@@ -8,9 +8,10 @@ namespace respite {
 
 namespace {
 
-// These constants apply at active-expire-effort 1. Each further step of effort adds or subtracts the constant of the
-// same name with …PerEffort. A sample is so large that a round rarely ends too early by chance. With samples of 20
-// keys, as in Redis, a round would often do nothing until the share of expired keys is far above the accepted share.
+// The next constants apply at active-expire-effort 1. Each further step of effort adds (or for kAcceptedPermille
+// subtracts) the constant of the same name with …PerEffort. A sample is so large that a round rarely ends too early by
+// chance. With samples of 20 keys, as in Redis, a round would often do nothing until the share of expired keys is far
+// above the accepted share.
 constexpr uint64_t kSampleSize = 400;
 constexpr uint64_t kSampleSizePerEffort = 100;
 constexpr int64_t kSharePercent = 25;  // of the timer's period

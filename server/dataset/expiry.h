@@ -28,7 +28,7 @@ class KeyRemovalPermission {  // interface: tells whether expired or evicted key
   enum class Answer : uint8_t {
     kYes,
     kLater,  // a slow script is running, or data is being loaded
-    kNo,     // clients are paused, data is imported, or the server has stopped
+    kNo,     // this server is a replica (that must not evict), pauses clients, imports data (import-mode), or stops
   };
   virtual ~KeyRemovalPermission() = default;
   virtual Answer Now() const = 0;
@@ -47,9 +47,11 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   Expiry(Dataset& data, const Clock& clock, const RealClock& real_clock)
       : data_(data), clock_(clock), real_clock_(real_clock) {}
 
-  // Begins a round, and ends an unfinished one. Called at each timer tick, `hz` times per second.
+  // First ends an unfinished round. Then begins a round, unless active expiry is off. Called at each timer tick, `hz`
+  // times per second.
   void StartRound(const Settings& settings, int hz);  // begins a round; called `hz` times per second
-  // Continues the round: removes expired keys for at most kSliceUs, plus the time to remove the last few values.
+  // Continues the round: removes expired keys for at most kSliceUs, or for the time left for the round, plus the time
+  // to remove the last few values.
   Slice RunSlice();  // continues the round for at most kSliceUs
 
   // Switches active expiry on or off, for DEBUG SET-ACTIVE-EXPIRE. Switching it off also ends the current round.
@@ -73,7 +75,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   struct Round {                             // the limits and the progress of a round
     int databases_left = 0;                  // number of databases not yet cleaned in this round
     uint64_t sample_size = 0;                // number of keys in one sample
-    uint64_t accepted_expired_permille = 0;  // at most this share of sampled keys is expired: clean
+    uint64_t accepted_expired_permille = 0;  // a sample with at most this share expired is clean
     int64_t budget_us = 0;                   // time left for this round, in µs
     uint64_t seen = 0;
     uint64_t expired = 0;  // sampled keys of this round that were expired
@@ -83,9 +85,9 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
   // Stops when `deadline_us` has passed, and then returns kOutOfTime.
   Cleaning PurgeExpiredInDatabase(int db, int64_t deadline_us);  // removes expired keys and fields of one database
-  Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);        // removes expired keys until a sample has few
-  Cleaning PurgeExpiredFields(int db, int64_t deadline_us);      // removes expired fields until few hashes have any
-  bool IsClean(const SampleResult& sampled) const;               // true: few enough of the sampled keys were expired
+  Cleaning PurgeExpiredKeys(int db, int64_t deadline_us);    // removes expired keys until few of a sample are expired
+  Cleaning PurgeExpiredFields(int db, int64_t deadline_us);  // removes expired fields until few hashes have any
+  bool IsClean(const SampleResult& sampled) const;           // true: few enough of the sampled keys were expired
   bool IsRemovable(const Entry& entry) const {  // false: the key's slot is being imported, so another node owns the key
     return !data_.keyspace.hidden().HasKey(entry.Key());
   }
@@ -99,7 +101,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
   const Clock& clock_;  // the clock that TEST CLOCK can move
   const RealClock& real_clock_;
   bool is_active_ = true;                // false after DEBUG SET-ACTIVE-EXPIRE 0
-  int next_db_ = 0;                      // database that is being cleaned, or that the next round cleans first
+  int next_db_ = 0;                      // database that is cleaned now, or first in the next round
   std::vector<Progress> progress_;       // how far the rounds have come in each database
   Round round_;                          // the current round
   std::vector<Entry*> expired_entries_;  // expired keys, or hashes with expired fields, of one sample; reuses memory

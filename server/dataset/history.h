@@ -41,17 +41,17 @@ struct History {                           // replication history of the data: i
   bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
-  bool CanContinue(const std::string& requested_id, int64_t from) const {  // the history allows a partial resync
+  bool CanContinue(const std::string& requested_id, int64_t from) const {  // the IDs permit a partial resync from there
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
-  // Begins a new history; the old one ends at the current offset.
+  // Begins a new history under the ID `new_id`, at the current offset, and remembers the old one as the former history.
   void ShiftReplicationId(std::string new_id) {  // begins a new history; the old one ends at the current offset
     former_id = std::move(id);
     former_end = offset + 1;
     id = std::move(new_id);
   }
   void ShiftReplicationId() { ShiftReplicationId(RandomHex(kIdLength)); }  // begins a new history
-  void ReplaceWith(std::string other_id, int64_t other_offset) {           // takes over another server's history
+  void ReplaceWith(std::string other_id, int64_t other_offset) {  // takes over a history; forgets the former one
     id = std::move(other_id);
     offset = other_offset;
     ForgetFormerHistory();

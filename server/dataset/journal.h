@@ -106,22 +106,22 @@ class Journals {  // all attached journals, which receive every propagated comma
   int mutes_ = 0;               // number of living Mute objects
 };
 
-// The commands that are propagated for the running command. By default, a command that changed data is propagated
-// unchanged. If a command could have a different result later, its handler calls Replace with other commands.
+// The commands that are propagated for the running command, if it changed data. By default, the command itself is
+// propagated. If the command could have a different result later, its handler calls Replace with other commands.
 class Propagation {  // commands that replicas and the AOF get for the running command
  public:
   explicit Propagation(bool recorded) : is_recording_(recorded) {}
 
   // Propagates a command instead of the running one: `effect.Replace("SET", key, value, "PXAT", deadline_ms)`. The
-  // arguments are Bytes or integers. Further calls add commands. Cost: O(bytes), or nothing unless IsRecording().
+  // arguments are Bytes or integers. Further calls add commands. Does nothing unless IsRecording(). Cost: O(bytes).
   template <class... Words>
   void Replace(const Words&... words) {  // propagates this command instead of the running one
     if (!is_recording_) return;
     RequestWriter writer(Begin(), sizeof...(Words));
     (Put(writer, words), ...);
   }
-  // Propagates a command of any length instead of the running one. `words` are strings or Bytes. To save time, callers
-  // should build `words` only if IsRecording().
+  // Propagates a command of any length instead of the running one. `words` are strings or Bytes. Does nothing unless
+  // IsRecording(); to save time, callers should build `words` only then.
   template <class Word>
   void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
     if (is_recording_) AppendRequest(Begin(), words);
@@ -155,11 +155,11 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   std::vector<size_t> later_begins_;  // positions in text_ where the second and later commands begin
 };
 
-// Frames the propagated commands of one Unit for a file or a stream: adds SELECT where the database changes, and MULTI
-// and EXEC around several commands. As in Redis 7, SELECT comes inside MULTI.
+// Frames the propagated commands of one Unit for an append-only file or a replication stream: adds SELECT where the
+// database changes, and MULTI and EXEC around several commands. As in Redis 7, SELECT comes inside MULTI.
 //
 // Calls `take.Piece(Bytes)` with MULTI, with each command for `target`, and with EXEC. Calls `take.Select(std::string)`
-// with each SELECT. `selected_db` is the database selected last (-1: none), and is updated.
+// with each SELECT. `selected_db` is the database that the last SELECT selected (-1: none), and is updated.
 template <class Take>
 void WrapInSelectAndMulti(const PropagatedGroup& group, JournalEntry::Target target,  // passes RESP pieces to `take`
                           int& selected_db, Take&& take) {

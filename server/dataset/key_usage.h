@@ -27,7 +27,7 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
     return settings_.maxmemory_policy == EvictionPolicy::kAllKeysLrm ||
            settings_.maxmemory_policy == EvictionPolicy::kVolatileLrm;
   }
-  uint32_t BitsForNewKey(int64_t now_ms) const {  // LRU or LFU bits for a new key
+  uint32_t BitsForNewKey(int64_t now_ms) const {  // LRU or LFU bits of a new key
     return IsLfu() ? Pack(now_ms, kInitialLfuCounter) : Seconds(now_ms);
   }
   uint32_t BitsAfterUse(uint32_t old_bits, int64_t now_ms) const {  // new LRU or LFU bits of a key that is used now

@@ -6,8 +6,8 @@ namespace respite {
 
 namespace {
 
-// A value with fewer bytes than kFreeLaterFrom and fewer elements than kFreeLaterFromElements is freed immediately:
-// passing the value to the background thread would take longer.
+// A value with fewer bytes than kFreeLaterFrom and fewer elements than kFreeLaterFromElements is always freed
+// immediately: passing the value to the background thread would take longer.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
 // Values with at least this number of elements take milliseconds to free. The background thread frees them even if the

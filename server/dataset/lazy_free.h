@@ -34,21 +34,21 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   // Frees the content of a database. With kLater, the background thread frees it. With kNow, the calling thread frees
   // small content, in at most some ms; large content still goes to the background thread.
   void Free(Database content, FreeMode mode);
-  // Frees the databases of a Capture in the same way as Free frees a database. Also frees its functions.
+  // Frees the databases of a Capture in the same way as Free frees a database. Also frees the functions of the Capture.
   void Free(Capture capture, FreeMode mode);
 
-  void FreeExpired(EntryPtr entry) override;     // frees a key now, or later if lazyfree-lazy-expire says so
-  void FreeEvicted(EntryPtr entry) override;     // frees a key now, or later if lazyfree-lazy-eviction says so
-  void FreeOverwritten(BlobRef value) override;  // now or later, as lazyfree-lazy-server-del says
+  void FreeExpired(EntryPtr entry) override;  // frees a key now, or later if lazyfree-lazy-expire says so
+  void FreeEvicted(EntryPtr entry) override;  // evicted or migrated key: now, or later if lazyfree-lazy-eviction is on
+  void FreeOverwritten(BlobRef value) override;                  // now or later, as lazyfree-lazy-server-del says
   void FreeOverwritten(std::unique_ptr<Object> value) override;  // now, or later if lazyfree-lazy-server-del says so
 
-  uint64_t EvictedBytes() const { return evicted_bytes_; }  // how many bytes evictions have freed so far
+  uint64_t EvictedBytes() const { return evicted_bytes_; }  // bytes that FreeEvicted has freed so far
 
  private:
   size_t EstimateBytes(const Database& content) const;  // estimates the memory of a database in bytes
 
   Parts parts_;                 // the objects that the constructor got
-  uint64_t evicted_bytes_ = 0;  // total bytes that evictions have freed so far
+  uint64_t evicted_bytes_ = 0;  // total bytes that FreeEvicted has freed so far
 };
 
 }  // namespace respite

@@ -18,8 +18,8 @@ class LazyFreeThread {  // a background thread that frees large values and whole
   LazyFreeThread& operator=(const LazyFreeThread&) = delete;
 
   // Frees `content` later on the background thread. The first call starts the thread, so an idle server has none. If
-  // the thread cannot be started, the calling thread frees `content`. INFO's lazyfree counters count `objects` objects.
-  // `bytes` is an estimate of the memory of `content`.
+  // the thread cannot be started, the calling thread frees `content` immediately. `content` counts as `objects` objects
+  // in INFO's lazyfree counters. `bytes` is an estimate of the memory of `content`.
   template <class Content>
   void Free(Content content, size_t objects = 1, size_t bytes = 0) {
     Push(std::make_unique<Holder<Content>>(std::move(content), objects, bytes));

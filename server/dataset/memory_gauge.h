@@ -1,4 +1,4 @@
-// MemoryGauge: the exact number of bytes in use by the event loop's thread and the lazyfree thread.
+// MemoryGauge: the exact number of bytes in use by the calling thread (the event loop's) and the lazyfree thread.
 #pragma once
 
 #include <algorithm>
@@ -25,8 +25,8 @@ class MemoryGauge {  // measures how much memory the server uses (used_memory)
   int64_t ReachableBytes() const {  // used bytes, without values that wait for the lazyfree thread
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }
-  // Records the memory in use now as the memory of an empty server (INFO used_memory_startup). The host (which runs the
-  // event loop) calls MarkStartup after it has allocated its buffers.
+  // Records the memory in use now as the memory of an empty server (INFO used_memory_startup), and updates the peak.
+  // The host (which runs the event loop) calls MarkStartup after it has allocated its buffers.
   void MarkStartup() {  // records the memory of an empty server (used_memory_startup)
     stats_.startup_memory_bytes = UsedBytes();
     NotePeak();

@@ -19,7 +19,7 @@ namespace respite {
 // How a Unit (atomic execution) treats expired keys and fields.
 enum class ExpiryRule : uint8_t {
   kPurge,            // absent; removed and recorded when found
-  kHide,             // absent, but not removed: on a replica, and during CLIENT PAUSE
+  kHide,             // absent; only writes remove them: on a replica, during CLIENT PAUSE or import-mode
   kIgnoreDeadlines,  // present until a replayed command removes them: files and streams
 };
 
@@ -85,7 +85,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
     data_.listener->OnEvent(db, key, "overwritten");
     if (before != after) data_.listener->OnEvent(db, key, "type_changed");
   }
-  void CountChanges(uint64_t changes) {  // counts changes for INFO, without an event (consumer groups)
+  void CountChanges(uint64_t changes) {  // counts changes (INFO), so that the command is propagated; no event
     changes_ += changes;
     data_.stats.dirty += changes;
   }
@@ -101,8 +101,9 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   void ReportSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) {  // sends the subkey events
     if (WantsSubkeys() && !fields.words.empty()) data_.listener->OnSubkeys(db, key, event, fields);
   }
-  // Wakes the clients that are blocked on a key after their consumer group was removed, so that they get an error.
-  // ReportChange also wakes clients, but does not fit here, because the value of the key has not changed.
+  // Wakes the clients that are blocked on a stream, although the value of the key has not changed. After XGROUP
+  // DESTROY, they get an error; after XNACK, they may claim entries. (ReportChange also wakes clients, but counts for
+  // WATCH.)
   void Wake(int db, Bytes key) {
     if (data_.listener != nullptr) data_.listener->OnWake(db, key);
   }
@@ -130,19 +131,20 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
     if (data_.listener != nullptr) data_.listener->OnSwap(one, other);
     CountChanges(1);
   }
-  uint64_t ChangeCount() const { return changes_; }  // number of changes that were reported so far
+  uint64_t ChangeCount() const { return changes_; }  // number of changes reported and counted so far
 
   void Purge(int db, Entry* entry);     // removes an expired key now
-  void PurgeLater(int db, Bytes key) {  // notes an expired key (or hash), which Close will remove
+  void PurgeLater(int db, Bytes key) {  // notes a key (or hash): Close purges what has expired
     keys_to_purge_.emplace_back(db, std::string(key));
   }
   // Removes at most `limit` expired fields of a hash, or the whole hash if all fields have expired. Returns the hash's
   // new entry, or null if the hash was removed. Requires: the entry has deadlines on fields. Cost: O(expired fields).
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // removes expired fields; null: no field is left
-  // Removes a key for CLUSTER FLUSHSLOT, and propagates a DEL. The caller decides where the returned entry is freed.
+  // Removes a key of a slot that is flushed (CLUSTER FLUSHSLOT), or that this node does not own. Counts a change, and
+  // propagates a DEL. The caller decides where the returned entry is freed.
   EntryPtr TakeKeyOfSlot(int db, Entry* entry);  // removes a key, and propagates DEL; the caller frees the entry
-  void RemoveMigratedKey(int db, Entry* entry);  // removes a key whose slot has moved to another cluster node
-  void Evict(int db, Entry* entry, Bytes verb);  // removes the key, and propagates `verb`: DEL or UNLINK
+  void RemoveMigratedKey(int db, Entry* entry);  // removes a key of a slot that this node does not own
+  void Evict(int db, Entry* entry, Bytes verb);  // evicts the key, and propagates `verb`: DEL or UNLINK
 
   // Adds a command that changed data, or the commands that replace it, to the commands that this Unit propagates.
   void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // adds to the propagated commands
@@ -156,7 +158,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   }
   // Purges the expired keys that reads found (under kPurge), and passes the recorded commands to the journals. With
   // kTogether the commands form one group, which is replayed all or not at all. With kApart each command is passed
-  // separately. Afterwards the Unit may be used again like a new one.
+  // separately. Afterwards the Unit may be used again, but ChangeCount is not reset.
   void Close(Grouping grouping = Grouping::kTogether) {  // purges expired keys, and passes commands to the journals
     if (!keys_to_purge_.empty() || data_.propagated_commands.Count() != first_own_command_) PassToJournals(grouping);
   }
@@ -164,10 +166,10 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
  private:
   void MarkModified(int db, Bytes key);    // sets the LRM bits of the key, if it exists
   void PassToJournals(Grouping grouping);  // purges and passes commands: the work of Close
-  void PurgeLast();                        // purges the last item of keys_to_purge_
+  void PurgeLast();                        // removes the last item of keys_to_purge_; purges that key
   void PurgeIfExpired(int db, Bytes key);  // removes a key, or fields of a hash, if expired
-  // Removes and returns a key that no command has deleted, because the key has expired, or was evicted or migrated.
-  // Notifies listeners, and propagates the removal as the command `verb` (DEL or UNLINK).
+  // Removes and returns a key that has expired, is evicted, or whose slot is flushed or migrated. Notifies listeners,
+  // and propagates the removal as the command `verb` (DEL or UNLINK).
   EntryPtr Drop(int db, Entry* entry, const KeyEvent& event, Bytes verb);
   void DropExpired(int db, Entry* entry, const KeyEvent& event);  // removes an expired key and frees its value
   void ReportExpiredFields(int db, Bytes key, const std::vector<std::string>& fields);  // sends subkey events hexpired

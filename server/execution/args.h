@@ -42,14 +42,14 @@ class Args {  // a cursor over the arguments of one command
   int64_t NextInteger(const char* refusal = refusals::kNotInteger) {  // takes an integer, or throws `refusal`
     return Integer(Next(), refusal);
   }
-  // Takes the next argument as an integer of at least `min`. As in Redis, throws the same error for a lower number and
-  // for an argument that is no integer. Requires: min >= 0.
+  // Takes the next argument as an integer of at least `min`. As in Redis, throws the error `refusal` both for a lower
+  // number and for an argument that is no integer. Requires: min >= 0.
   size_t NextCount(int64_t min, const char* refusal) {  // takes an integer of at least `min`, or throws `refusal`
     const int64_t count = NextInteger(refusal);
     if (count < min) throw Refusal{refusal};
     return static_cast<size_t>(count);
   }
-  std::span<const Bytes> NextMany(size_t count, const char* refusal = refusals::kSyntax) {  // takes `count` arguments
+  std::span<const Bytes> NextMany(size_t count, const char* refusal = refusals::kSyntax) {  // takes `count`, or throws
     if (count > Left()) throw Refusal{refusal};
     next_ += count;
     return words_.subspan(next_ - count, count);
@@ -64,16 +64,16 @@ class Args {  // a cursor over the arguments of one command
     ++next_;
     return true;
   }
-  // Skips the next argument if it is `token` and at least `values_after` arguments follow the token. Returns whether an
-  // argument was skipped.
+  // Skips the next argument if it is `token` and at least `values_after` arguments follow the token. Returns whether
+  // the token was skipped.
   bool TakeTokenWith(Bytes token, size_t values_after) {  // TakeToken, if enough arguments follow
     return Left() > values_after && TakeToken(token);
   }
   void ExpectEnd() const {  // throws a syntax error if an argument is left
     if (!AtEnd()) throw Refusal{refusals::kSyntax};
   }
-  // Limits the number of names (of commands, directives …) in one request. A server has only a few hundred of them.
-  // Each name costs much more than a look-up, so too many would stall the server. Redis has no such limit.
+  // Limits the number of names (of commands, directives …) in one request. A server has only a few hundred commands and
+  // directives. Each name costs much more than a look-up, so too many would stall the server. Redis has no such limit.
   void ExpectFewArguments() const {  // throws if more than 1024 arguments are left
     constexpr size_t kMaxNames = 1024;
     if (Left() > kMaxNames) throw Refusal{refusals::kTooManyNames};

@@ -28,10 +28,10 @@ struct Call {                           // all that the handler of a running com
   std::span<const BlobRef> blobs = {};  // the large arguments as shared buffers, which a key can store
   bool failed = false;                  // the reply contains an error, although the handler threw no Refusal
   bool continues_later = false;         // the handler has called ContinueInNextTurn
-  bool is_resumed = false;              // the handler runs again, because it called ContinueInNextTurn before
+  bool is_resumed = false;              // the handler runs again, after ContinueInNextTurn or BlockedClients::Continue
 
   // Returns whether a deadline (Unix time in ms) has passed, for example one that the command sets. Always returns
-  // false while a command from the primary or a file is replayed.
+  // false under ExpiryRule::kIgnoreDeadlines, for example while a command from the primary or a file is replayed.
   bool HasPassed(int64_t deadline_ms) const {  // whether a deadline (Unix time) has passed; false in a replay
     return deadline_ms <= unit.expiry_now_ms();
   }
@@ -41,9 +41,10 @@ struct Call {                           // all that the handler of a running com
       if (blob.View().data() == word.data()) return StringContent::FromBlob(blob);
     return StringContent::Text(word);
   }
-  // Blocks the client. When one of the awaited keys changes, the handler runs again. After a timeout, the client gets
-  // the timeout's reply instead. The handler must return after this call, and must not have changed data or written a
-  // reply before. In a transaction or a script, where no command may block, writes the timeout's reply immediately.
+  // Blocks the client. When one of the awaited keys changes, the handler runs again from its beginning. After a
+  // timeout, the client gets the timeout's reply instead. The handler must return after this call, and must not have
+  // written a reply before. In a transaction or a script, or for the primary, no command may block: Wait writes the
+  // timeout's reply immediately.
   void Wait(const BlockCondition& awaited);  // blocks the client; the handler will run again
   // Lets other clients be served: in the next Turn (iteration of the event loop), the handler runs again and continues
   // where it stopped. The reply so far is sent. Until the handler has finished, no other request of this client runs,

@@ -1,4 +1,4 @@
-// CallObserver: an interface for objects that are notified of each finished command of clients, transactions and
+// CallObserver: an interface for objects that are notified of the finished commands of clients, transactions and
 // scripts. SLOWLOG, LATENCY and MONITOR are such observers.
 //
 //   class Count final : public CallObserver {
@@ -34,7 +34,7 @@ struct FinishedCall {  // a command that ran, as observers (SLOWLOG, MONITOR …
   std::span<const Bytes> words;                   // arguments, with the command's name
   int64_t duration_us = 0;                        // how long the command ran
   Ending ending = Ending::kSucceeded;             // whether the command ended with an error (kFailed)
-  Progress::Stage stage = Progress::Stage::kNew;  // kAgain: the client was blocked or paused before
+  Progress::Stage stage = Progress::Stage::kNew;  // kAgain, kBegun: had to wait before
   Bytes error = {};                               // with kFailed: the error; empty if the error is inside the reply
   int depth = 0;                                  // 0: sent by a client; greater: run by a transaction or script
   size_t reply_bytes = 0;                         // length of the reply; 0 for a command that a script called
@@ -49,16 +49,17 @@ struct RefusedCall {             // a command that was refused before it ran, as
 };
 
 // A command that blocks, or is queued in a transaction. Later OnCall also reports the command: a blocking command when
-// its wait ends, a queued command when EXEC runs the command. If the client disconnects before, OnCall is not called.
+// its wait ends, a queued command when EXEC runs the command. If the client disconnects before, or the transaction is
+// discarded, OnCall is not called.
 struct WaitingCall {             // a command that blocks, or is queued in a transaction
   Session& session;              // session of the client
   const Command& command;        // the command that blocks or is queued
   std::span<const Bytes> words;  // arguments, with the command's name
 };
 
-// Gets notified of commands. The queued commands of a transaction are reported before its EXEC, and the commands of a
-// script before its EVAL. Commands loaded from a file are not reported. An observer may attach and detach any observer
-// and close any session, but must not run commands.
+// Gets notified of commands, also of those from the primary. The queued commands of a transaction are reported before
+// its EXEC, and the commands of a script before its EVAL. Commands loaded from a file are not reported. An observer may
+// attach and detach any observer and close any session, but must not run commands.
 class CallObserver {  // is told of each command that ran, waits or was refused
  public:
   virtual ~CallObserver() = default;
@@ -128,7 +129,7 @@ class CallObservers {  // list of attached observers; tells them of commands
   int depth_ = 0;                    // how many calls of ForEach are running, since calls may nest
 };
 
-// Returns the arguments of a call, with "(redacted)" instead of the arguments that Call::Redact hides.
+// Returns the arguments of a call, with "(redacted)" in place of the arguments that Call::Redact hides.
 std::vector<Bytes> ArgumentsWithoutSecrets(const Session& session,  // replaces secrets by "(redacted)"
                                            std::span<const Bytes> arguments);
 

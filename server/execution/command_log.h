@@ -29,16 +29,16 @@ class CommandLog final : public CallObserver {  // the log of SLOWLOG, or one of
   };
   struct LogKind {                       // what one log records: slow commands, large requests or large replies
     std::string_view name;               // name of the log in COMMANDLOG
-    int64_t Settings::*from;             // the directive slowlog-log-slower-than, or the like
+    int64_t Settings::*from;             // threshold: slowlog-log-slower-than, or the like
     int64_t Settings::*max_records;      // value of the directive slowlog-max-len, or commandlog-…-max-len
     CallLimits (*limits)(int64_t from);  // converts the directive's value to limits for the observer
     int64_t (*measured_amount)(const FinishedCall& call);  // returns what the log measures: duration in µs, or bytes
   };
   struct Record {                    // one entry of the log: a command with its time, cost and client
-    int64_t id;                      // number of the record since the start
+    int64_t id;                      // number of the record in this log, from 0
     int64_t unix_time_s;             // when the command ran, as Unix time in seconds
     int64_t measured_amount;         // what the log measures: duration in µs, or bytes of the request or reply
-    std::vector<std::string> words;  // arguments: at most kMaxShownArguments, each at most kMaxShownArgumentBytes
+    std::vector<std::string> words;  // at most 32 arguments, each cut to 128 bytes and a note
     size_t word_count;               // number of all arguments
     std::string peer;                // address of the client
     std::string client_name;         // name that CLIENT SETNAME has set
@@ -90,7 +90,7 @@ class CommandLatency final : public CallObserver {  // reports slow commands to 
 
   void ApplyConfiguredThreshold();  // attaches or detaches, as latency-monitor-threshold now says
 
-  void OnCall(const FinishedCall& call) override;  // adds the command to LATENCY if it was slow
+  void OnCall(const FinishedCall& call) override;  // adds to LATENCY; only slow commands arrive here
 
  private:
   const Parts parts_;  // the objects that the constructor got

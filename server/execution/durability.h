@@ -20,7 +20,7 @@ class Durability {  // interface: tells whether writes can be persisted
   // Returns why changes cannot be persisted at present, so that writes must be refused. Returns nullopt if changes can
   // be persisted. Cost: two comparisons.
   virtual std::optional<Trouble> FindPersistenceTrouble() const = 0;  // why writes cannot be persisted, or nullopt
-  virtual uint64_t AppendedAofBytes() const = 0;  // number of bytes appended to the append-only file since the start
+  virtual uint64_t AppendedAofBytes() const = 0;  // bytes appended to the append-only file since the start
 };
 
 }  // namespace respite

@@ -108,7 +108,7 @@ const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments)
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
-  // If commands are renamed here (rename-command), a name may mean another command on the server that sent the request.
+  // If rename-command has renamed commands here, a name may mean another command on the server that sent the request.
   if (SendsPropagatedCommands(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
     if (const Command* original = FindReplicatedCommand(request.words)) request.command = original;
   }
@@ -128,8 +128,8 @@ Executor::Outcome Executor::ExecuteForPrimary(Request& request) {
   return ExecuteAccepted(request);
 }
 
-// Enforces limits, checks the gates, and then runs the request. The compiler inlines all steps of a request into this
-// function.
+// Enforces memory limits, applies a fault of TEST FAULT, checks the gates, and then runs the request. The compiler
+// inlines all steps of a request into this function.
 inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   if (request.command == nullptr) {
     if (!HttpGuard::IsHttp(request.words[0])) throw UnknownCommand(request.words);
@@ -162,8 +162,8 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
 
 // Returns how commands of this session treat expired keys. The primary, a node that sends slots, and (in import-mode)
 // an import source decide themselves which keys have expired. So their commands see expired keys (kIgnoreDeadlines). On
-// a replica and in import-mode, the commands of other clients neither see nor delete expired keys (kHide). Otherwise
-// the commands delete them, except while commands are paused.
+// a replica, in import-mode and while commands are paused, the commands of other clients do not see expired keys, and
+// only their writes remove them (kHide).
 inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   if (SendsPropagatedCommands(session)) return ExpiryRule::kIgnoreDeadlines;
   if (parts_.role.is_replica) return ExpiryRule::kHide;
@@ -310,8 +310,9 @@ void Executor::SendDeferredPushes(Session& session) {
   parts_.clients.QueueFlush(session);
 }
 
-// Returns the error for a blocked client of a server that has become a replica. If the error is no redirection, the
-// session also closes after this error, because requests that the client has already sent are not meant for a replica.
+// Returns the error for a blocked client whose server has become a replica: a redirection to the primary, if possible.
+// Otherwise the session closes after the reply, because requests that the client has already sent are not meant for a
+// replica.
 std::string Executor::EndWaitByRoleChange(Session& session) const {
   if (const auto redirection = parts_.gates.RedirectionToPrimary(session)) return redirection->text;
   session.close_after_reply = true;
