@@ -5,7 +5,8 @@
 //   config->AddHook({"port", "bind"}, [&]() -> std::optional<std::string> { return listeners.Reopen(); });
 //   if (config->settings().maxmemory > 0) …
 //
-// settings() returns a reference that stays valid; the values change only in member functions of Config and in hooks.
+// settings() returns a reference that stays valid. The values change only in member functions of Config, in hooks, and
+// where the server itself sets a value (MutableSettings).
 #pragma once
 
 #include <functional>

@@ -128,7 +128,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   std::string bio_cpulist;                                // processors of background threads; empty: any
   int64_t busy_reply_threshold = 5000;                    // milliseconds after which a script is busy: clients get BUSY
   bool crash_log_enabled = true;                          // a crash writes a report to the log
-  std::string debug_context;                              // text of the operator that crash reports contain
+  std::string debug_context;                              // a text of the operator; without effect
   bool crash_memcheck_enabled = true;                     // a crash report tests the memory
   bool daemonize = false;                                 // the server runs in the background
   std::string dir;                                        // absolute path of the folder for RDB and AOF files
@@ -185,7 +185,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   Permission test_commands = Permission::kNever;  // who may use TEST, the command for test harnesses
   std::string test_world_idle = "10m";            // time after which TEST WORLD ends an unused isolated server
   bool use_exit_on_panic = false;                 // a crash ends the process with exit code 1, not by abort
-  int watchdog_period = 0;                        // milliseconds of a blocked event loop before a stack trace; 0: off
+  int watchdog_period = 0;  // milliseconds that the event loop hangs before a stack trace is logged; 0: off
 
   // Directives of the keyspace: memory, eviction, expiry, encodings of values.
   int active_defrag_cycle_max = 25;                 // without effect
@@ -249,7 +249,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   // Directives of replication.
   std::string masterauth;                   // password for the primary; empty: none
   std::string masteruser;                   // user for the primary; empty: `default`
-  int min_replicas_max_lag = 10;            // a good replica has acknowledged within this many seconds
+  int min_replicas_max_lag = 10;            // a good replica has acknowledged within this many seconds; 0: off
   int min_replicas_to_write = 0;            // writes are refused if there are fewer good replicas; 0: off
   int64_t repl_backlog_size = 1024 * 1024;  // bytes of the replication backlog
   int64_t repl_backlog_ttl = 60 * 60;       // seconds until a backlog without replicas is freed; 0: never
@@ -277,7 +277,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   // Directives of cluster mode.
   bool cluster_allow_pubsubshard_when_down = true;  // sharded Pub/Sub works while the cluster is down
   bool cluster_allow_reads_when_down = false;       // reads work while the cluster is down
-  bool cluster_allow_replica_migration = true;      // replicas may move to a primary that has none
+  bool cluster_allow_replica_migration = true;      // replicas, or primaries that lose all slots, may join a primary
   int cluster_announce_bus_port = 0;                // bus port that this node announces; 0: the actual one
   std::string cluster_announce_client_ipv4;         // address of this node for IPv4 clients; empty: none
   std::string cluster_announce_client_ipv6;         // address of this node for IPv6 clients; empty: none
@@ -298,7 +298,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   int cluster_port = 0;               // port of the cluster bus; 0: client port + 10000
   ClusterEndpointType cluster_preferred_endpoint_type = ClusterEndpointType::kIp;  // how redirections name nodes
   bool cluster_replica_no_failover = false;   // this replica never starts an automatic failover
-  int cluster_replica_validity_factor = 10;   // no failover with data older than this × node timeout; 0: any age
+  int cluster_replica_validity_factor = 10;   // no failover with data older than about this × node timeout; 0: any age
   bool cluster_require_full_coverage = true;  // requests are refused while a slot has no owner
   int cluster_slot_migration_handoff_max_lag_bytes = 1 << 20;  // without effect
   int cluster_slot_migration_write_pause_timeout = 10000;      // without effect

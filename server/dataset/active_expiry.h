@@ -24,7 +24,7 @@ class ActiveExpiry {  // removes expired keys in the background, in short slices
 
   // Begins a round of active expiry and runs its first slice. Does nothing after Sleep, or if KeyRemovalPermission does
   // not permit the removal of keys now. Called at each timer tick, `hz` times per second.
-  void StartRound(int hz);               // begins a round of removals; called `hz` times per second
+  void StartRound(int hz);               // begins a round of removals, if permitted now; called `hz` times per second
   void Sleep() { is_asleep_ = true; }    // removes no keys until WakeUp: TEST CLOCK has stopped the clock
   void WakeUp() { is_asleep_ = false; }  // after Sleep: removes expired keys again
 

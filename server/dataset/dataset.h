@@ -1,5 +1,5 @@
-// Dataset: the data of a server and the state that every Unit needs. It does not depend on clients, sockets or files,
-// because listeners, journals and the disposal of values are interfaces.
+// Dataset: the data of a server and the state that every Unit (atomic execution) needs. A Dataset does not depend on
+// clients, sockets or files, because listeners, journals and the disposal of values are interfaces.
 #pragma once
 
 #include <cstddef>

@@ -159,7 +159,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     unit_->ReportNewKey(index_, added->Key());
     return added;
   }
-  void CountLookup(Bytes key, const Entry* entry) {  // counts a hit or a miss for INFO
+  void CountLookup(Bytes key, const Entry* entry) {  // counts a hit or a miss; a miss sends "keymiss"
     if (entry == nullptr) return unit_->ReportMiss(index_, key);
     ++unit_->data().stats.hits;
   }

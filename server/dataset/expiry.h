@@ -1,16 +1,16 @@
 // Expiry: removes expired keys, a little at a time.
 //
 // Reads and writes purge the expired keys that they find; Expiry finds the others. Each timer tick begins a round,
-// which iterates over the indexes of keys with a deadline, database by database, from where the last round stopped. It
-// checks samples of neighbouring keys in a database, until at most the accepted share of a sample (5 % at effort 1) has
-// expired. The share in the whole database is then even lower, because an iteration reaches the keys unseen for longest
-// first. Without expired keys a round costs almost nothing.
+// which iterates over the indexes of keys with a deadline, database by database, from where the last round stopped. The
+// round checks samples of neighbouring keys in a database, until at most the accepted share of a sample (5 % at effort
+// 1) has expired. The share in the whole database is then even lower, because an iteration reaches the keys unseen for
+// longest first. Without expired keys a round costs almost nothing.
 //
-// After the keys of a database, it treats the database's index of hashes with deadlines on fields in the same way. A
-// hash knows its next deadline, so fields that have not expired cost nothing. A hash with very many expired fields is
-// cleaned over several samples.
+// After the keys of a database, the round treats the database's index of hashes with deadlines on fields in the same
+// way. A hash knows its next deadline, so fields that have not expired cost nothing. A hash with very many expired
+// fields is cleaned over several samples.
 //
-// Time has two limits: a round may use a share of the timer's period (25 % at effort 1), and it works in slices of
+// Time has two limits: a round may use a share of the timer's period (25 % at effort 1), and works in slices of
 // kSliceUs. Clients are served between slices.
 #pragma once
 
@@ -49,7 +49,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
 
   // First ends an unfinished round. Then begins a round, unless active expiry is off. Called at each timer tick, `hz`
   // times per second.
-  void StartRound(const Settings& settings, int hz);  // begins a round; called `hz` times per second
+  void StartRound(const Settings& settings, int hz);  // ends the last round, begins one; called `hz` times per second
   // Continues the round: removes expired keys for at most kSliceUs, or for the time left for the round, plus the time
   // to remove the last few values.
   Slice RunSlice();  // continues the round for at most kSliceUs

@@ -181,7 +181,7 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   const Origin origin_;                         // whether a client sent the commands, or they are replayed
   int64_t expiry_now_ms_;                       // keys with an earlier deadline have expired; INT64_MIN: none has
   size_t first_own_command_;                    // index of this Unit's first command in Dataset::propagated_commands
-  uint64_t changes_ = 0;                        // number of changes that this execution has reported
+  uint64_t changes_ = 0;                        // number of changes that this execution has counted
   uint8_t targets_ = JournalEntry::kEverybody;  // bits of JournalEntry::Target: who gets the following commands
   std::vector<std::pair<int, std::string>>
       keys_to_purge_;  // expired keys (database, key) to remove when the Unit closes
