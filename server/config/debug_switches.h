@@ -7,8 +7,8 @@ namespace respite {
 
 struct DebugSwitches {                  // switches of the server that only the command DEBUG changes
   bool pause_cron = false;              // true: a timer tick expires no keys, checks no clients, starts no saves …
-  bool skip_payload_checksum = false;   // true: RESTORE accepts payloads with a wrong checksum
-  bool any_command_in_scripts = false;  // true: scripts may call commands with the flag kNoScript
+  bool skip_payload_checksum = false;   // true: RESTORE and RDB loading accept wrong checksums
+  bool any_command_in_scripts = false;  // true: scripts may call most commands with the flag kNoScript
   int64_t aof_write_delay_us = 0;       // how long each write to the append-only file waits first, in µs
   bool reply_resizing = true;           // true: CLIENT LIST's emulated reply buffer changes its size
   int64_t reply_peak_reset_ms = kReplyPeakResetMs;  // how often EmulatedBufferPeakBytes is reset, in ms; < 0: never

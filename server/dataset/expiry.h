@@ -2,15 +2,15 @@
 //
 // Reads and writes purge the expired keys that they find; Expiry finds the others. Each timer tick begins a round,
 // which iterates over the indexes of keys with a deadline, database by database, from where the last round stopped. The
-// round checks samples of neighbouring keys in a database, until at most the accepted share of a sample (5 % at effort
-// 1) has expired. The share in the whole database is then even lower, because an iteration reaches the keys unseen for
-// longest first. Without expired keys a round costs almost nothing.
+// round checks samples of neighbouring keys in a database, until at most the accepted share of a sample has expired (at
+// active-expire-effort 1: 5 %). The share in the whole database is then even lower, because an iteration reaches the
+// keys unseen for longest first. Without expired keys a round costs almost nothing.
 //
 // After the keys of a database, the round treats the database's index of hashes with deadlines on fields in the same
 // way. A hash knows its next deadline, so fields that have not expired cost nothing. A hash with very many expired
 // fields is cleaned over several samples.
 //
-// Time has two limits: a round may use a share of the timer's period (25 % at effort 1), and works in slices of
+// Time has two limits: a round may use a share of the timer's period (at effort 1: 25 %), and works in slices of
 // kSliceUs. Clients are served between slices.
 #pragma once
 
