@@ -1,6 +1,6 @@
 // MigrateProtocol: the requests that MIGRATE sends to the other server, and their answers.
 //
-//   AUTH …, SELECT db          if the connection needs them
+//   AUTH …, SELECT db          AUTH if MIGRATE has a password, SELECT if another database is selected
 //   RESTORE key ttl payload …  one for each key; RESTORE-ASKING to a node of a cluster, which may still be importing
 //                              the slot of the key
 //
@@ -17,30 +17,30 @@ namespace respite {
 
 class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the replies
  public:
-  static constexpr int64_t kUnknownDb = -1;  // stands for a database number that is not known
+  static constexpr int64_t kUnknownDb = -1;  // in place of the number of the selected database: it is not known
   enum class Target : uint8_t { kServer, kClusterNode };
   enum class Existing : uint8_t { kRefused, kReplaced };
 
-  // `auth`: the arguments of AUTH, if any. `db`: the database for the keys on the other server.
+  // `auth`: the arguments of AUTH; empty: sends no AUTH. `db`: the database for the keys on the other server.
   MigrateProtocol(std::vector<std::string> auth, int64_t db, Target target)
       : auth_(std::move(auth)), db_(db), restore_(target == Target::kServer ? "RESTORE" : "RESTORE-ASKING") {}
 
-  // Adds a key to the transfer. `ttl_ms` is 0 for a key without a TTL.
-  void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);  // adds one key; `ttl_ms` 0: no TTL
+  void AddKey(Bytes key, int64_t ttl_ms, Bytes payload, Existing existing);  // adds a key; `ttl_ms` 0: no TTL
   const std::vector<std::string>& Keys() const { return keys_; }
 
   // Begins the transfer on a connection on which the database `selected_db` is selected, and forgets earlier answers.
+  // Sends nothing itself. Returns an empty string if neither AUTH nor SELECT is needed.
   std::string Begin(int64_t selected_db);       // returns AUTH and SELECT, if needed; send them before Restores()
   Bytes Restores() const { return restores_; }  // the RESTORE requests for all keys
   void TakeAnswer(Bytes line);                  // handles the next reply line, without its end. Requires: !IsOver()
   bool IsOver() const { return key_answers_.size() == keys_.size(); }  // true: every key is answered
 
   size_t AnsweredKeyCount() const { return key_answers_.size(); }  // number of RESTORE requests that are answered
-  bool HasAccepted(size_t key_index) const {                       // whether the other server has stored this key
+  bool HasAccepted(size_t key_index) const {                       // true: the other server has confirmed this key
     return key_index < key_answers_.size() && key_answers_[key_index] == Answer::kAccepted;
   }
-  const std::string& Error() const { return error_; }  // first error of the other server, without '-'; empty: none
-  int64_t SelectedDb() const {                         // database that is selected after the transfer, or kUnknownDb
+  const std::string& Error() const { return error_; }  // first error (or unexpected) reply, without '-'; empty: none
+  int64_t SelectedDb() const {  // database selected after the transfer; kUnknownDb: unfinished, or an error
     return IsOver() && error_.empty() ? db_ : kUnknownDb;
   }
 

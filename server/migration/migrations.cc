@@ -20,7 +20,8 @@
 
 namespace respite {
 
-// A link to a server. When all answers of a transfer have arrived, the link is kept for the next transfer.
+// A link to a server. When all answers of a transfer have arrived, the link is kept for the next transfer to that
+// server.
 class Migrations::Channel final : public Link::User {
  public:
   Channel(Migrations& owner, std::string name) : owner_(owner), name_(std::move(name)) {}
@@ -187,8 +188,8 @@ void Migrations::HandleAllAnswers(Channel& channel) {
   MarkDone(migration);
 }
 
-// Handles a link that has ended or has received invalid data. The other server may have closed a kept link. So if no
-// key was answered yet, makes a second and last attempt over a new link.
+// Handles a link that has ended or has received invalid data. The other server may have closed a kept link. So if the
+// link was open and no key was answered yet, makes a second and last attempt over a new link.
 void Migrations::HandleLostLink(Channel& channel) {
   Migration* const migration = channel.migration;
   if (migration == nullptr) return Drop(channel);

@@ -5,8 +5,8 @@
 //                           └─ skipped if a kept link is used
 //
 // The values are serialised when the command is called. MigratingKeys pauses requests for the keys until the transfer
-// has ended. If the client has gone when the transfer ends, the keys that have arrived are still deleted. A transfer
-// that ends while writes are paused is finished after the pause.
+// has ended. If the client has gone when the transfer ends, the keys that have arrived are still deleted (except for
+// COPY). A transfer that ends during CLIENT PAUSE or another pause is finished after the pause.
 //
 // Inside EXEC and scripts, MIGRATE must be atomic with the other commands. There it uses the blocking MigrateLink.
 #pragma once
@@ -36,11 +36,12 @@ struct Session;
 struct MigrateOutcome {                                      // the result of one MIGRATE
   FailedMigrateStep failed_step = FailedMigrateStep::kNone;  // the step that failed; kNone: none did
   std::string error = {};                                    // the error of the other server; empty: none
-  std::vector<std::string> moved = {};  // keys that the other server has stored, to be deleted here; empty for COPY
-  bool kept_changed_keys = false;       // true: some keys were sent, but have changed here meanwhile, and are kept
+  std::vector<std::string> moved = {};  // keys to delete here: the other server has them, and they have not changed
+  bool kept_changed_keys =
+      false;  // true: the other server has some keys that changed here meanwhile, and are kept here
 };
 
-// Deletes keys that the other server has stored now, and adds their deletion to `effect`.
+// Deletes keys that the other server has stored now. `effect` then propagates DEL of these keys instead of MIGRATE.
 void DeleteMovedKeys(const Services& services, DbView& db,  // deletes here the keys that the target of MIGRATE now has
                      Propagation& effect, const std::vector<std::string>& keys);
 
@@ -60,22 +61,22 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: MIGRATE blocks the server
+  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: no Network, so MIGRATE waits
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
   void Start(const Session& session, const Command& command, MigrateArguments arguments);  // begins the transfer
-  std::optional<MigrateOutcome> TakeOutcome(  // result of the session's transfer; nothing: none has ended
+  std::optional<MigrateOutcome> TakeOutcome(  // the result, once, while the session's MIGRATE runs again; else nullopt
       const Session& session);
 
-  void EndTurn();  // for ended transfers: the client's MIGRATE runs again, with the result
+  void EndTurn();  // finishes ended transfers (see Finish), except during a pause or a long task
   // The functions of Timers::Source, for timeouts.
-  int64_t NextDueMs() const override;                                       // when RunDue must run next (clock time)
-  void RunDue(int64_t now_ms) override;                                     // fails transfers that have timed out
+  int64_t NextDueMs() const override;    // when RunDue must run next (clock time)
+  void RunDue(int64_t now_ms) override;  // fails transfers that made no progress in time
   std::string NextDueText() const override { return "MIGRATE times out"; }  // what is due, for logs
   void CloseIdleLinks(int64_t now_ms);                                      // closes links that were unused for kIdleMs
-  void DropIdleLinks();                                                     // closes all unused links
+  void DropIdleLinks();                                                     // closes all unused links at once
   MigrateLinks& blocking_links() { return blocking_links_; }  // connections for MIGRATE inside EXEC and scripts
-  size_t CountLinks() const { return channels_.size(); }      // number of links, used or unused
+  size_t CountLinks() const { return channels_.size(); }  // number of links, used or unused; without blocking_links()
 
  private:
   class Channel;
@@ -85,7 +86,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void Connect(Migration& migration);  // begins the transfer over a new link
   void Transfer(Channel& channel, Migration& migration);
   void HandleAllAnswers(Channel& channel);  // all keys are answered: ends the transfer, and keeps the link for others
-  void HandleLostLink(Channel& channel);    // the lost link's transfer fails, or is tried again if no key was answered
+  void HandleLostLink(Channel& channel);    // closes the link; its transfer fails, or is tried once more (see there)
   void RestartTimer(Migration& migration) const;                   // after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;                  // sets when RunDue must check the migration next
   void Fail(Migration& migration, FailedMigrateStep failed_step);  // ends the transfer without success
@@ -94,18 +95,18 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void CloseLongestIdle();  // closes the unused link that was last used longest ago, if any is unused
   Channel* FindIdleChannel(const std::string& name);  // an unused link to this server; null: none
 
-  void Finish(Migration& migration);  // unblocks the client, or deletes the keys if the client has gone
-  MigrateOutcome CollectOutcome(Migration& migration);    // returns the result; resumes requests that wait for the keys
+  void Finish(Migration& migration);  // runs the client's MIGRATE again; deletes the keys if it waits no longer
+  MigrateOutcome CollectOutcome(Migration& migration);    // returns the result; the keys no longer pause requests
   Session* FindCaller(const Migration& migration) const;  // the client that waits; null: gone, or waits no longer
-  void DeleteKeysOfGoneCaller(int db,                     // deletes moved keys here, since their client is gone
+  void DeleteKeysOfGoneCaller(int db,  // deletes moved keys here, since the client of MIGRATE no longer waits
                               const std::vector<std::string>& keys);
-  void ResumePausedRequests();  // runs requests that have waited for migrating keys
-  int64_t NowMs() const;        // clock time in milliseconds
+  void ResumePausedRequests();  // queues all requests that waited for migrating keys; they are checked again
+  int64_t NowMs() const;        // monotonic time of the server's clock, in ms
 
   const Services& services_;                          // the other parts of this server
   MigrateLinks blocking_links_;                       // for MIGRATE inside EXEC and scripts
   std::list<std::unique_ptr<Channel>> channels_;      // all links, used and unused
-  std::list<std::unique_ptr<Migration>> migrations_;  // the transfers that run, or have just ended
+  std::list<std::unique_ptr<Migration>> migrations_;  // the transfers that run, or have ended and are not finished
   size_t done_count_ = 0;                             // number of ended transfers in migrations_
   struct CurrentOutcome {    // the result that TakeOutcome returns while a client's request runs again
     uint64_t session;        // id of the client's session

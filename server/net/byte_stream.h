@@ -19,13 +19,13 @@ namespace respite {
 
 class TlsStream;
 
-class StreamTap {  // an interface that gets a copy of all bytes of a connection, unencrypted
+class StreamTap {  // an interface that gets a copy of the bytes of a connection, unencrypted
  public:
-  // The stream destroys the tap when the connection ends.
+  // The stream destroys the tap when the stream is closed or destroyed.
   virtual ~StreamTap() = default;
   virtual void OnReceived(Bytes bytes) = 0;  // called with bytes that were received, decrypted
   virtual void OnSent(Bytes bytes) = 0;      // called with bytes that were sent, not encrypted
-  virtual void OnPeerEnded() = 0;            // called when the peer sends no more, or the connection failed
+  virtual void OnPeerEnded() = 0;            // called when a transfer finds that the peer sends no more, or failed
 };
 
 class ByteStream {  // sends and receives the bytes of one socket, plain or with TLS
@@ -38,10 +38,9 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
 
   int FileDescriptor() const { return socket_.Get(); }  // the socket's descriptor
 
-  // Returns true until the TLS handshake has ended. Until then no bytes can be received or sent.
+  // Until the TLS handshake has ended, no bytes can be received or sent.
   bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // true: the TLS handshake is not complete
-  // Performs the next step of the TLS handshake. Returns kMoved if the handshake has ended. Cost: up to a few
-  // milliseconds of CPU time.
+  // Also returns kMoved for a plain stream. Cost: up to a few milliseconds of CPU time.
   Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: complete
 
   // Receives bytes into `target`, as many as the socket has and `target` can hold. Cost of a plain stream: one system
@@ -54,10 +53,9 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   // Sends bytes from the front of the output with one call. The caller must remove the sent bytes from the output.
   // After kLater the next call must begin with the same bytes, and allow at least as many.
   Transfer Send(const ReplyBuffer& output, Portion portion);  // sends bytes from the front of `output`, removes none
-  Transfer Send(Bytes bytes);                                 // sends bytes from the front, as many as the socket takes
-  // Returns true if this object has received bytes that Receive has not returned yet. The socket may report no event
-  // for such bytes.
-  bool HasBufferedInput() const {  // true: Receive has bytes, even if the socket has none (TLS)
+  Transfer Send(Bytes bytes);                                 // sends bytes from the front, perhaps not all of them
+  // The socket may report no event for what TLS has already read. So the caller must call Receive without an event.
+  bool HasBufferedInput() const {  // true: Receive has bytes, the end or an error, even if the socket has none (TLS)
     return tls_ != nullptr && TlsHasBufferedInput();
   }
 
@@ -71,11 +69,10 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
     return tls_ == nullptr ? ready : TlsPossibleTransfers(ready);
   }
 
-  // From now on, gives `tap` a copy of the received and sent bytes. Destroys `tap` when the stream is closed.
   void SetTap(std::unique_ptr<StreamTap> tap);  // gives `tap` a copy of all bytes from now on
 
   std::string ErrorText() const;  // why the last transfer failed
-  void Close();                   // sends TLS' close_notify if there is TLS, and closes the socket
+  void Close();                   // sends TLS' close_notify if TLS works, and closes the socket
 
  private:
   bool TlsInHandshake() const;                                                      // does InHandshake for TLS
@@ -91,7 +88,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   void TellSent(const ReplyBuffer& output, Transfer sent);  // gives sent bytes to tap_, if it is set
 
   Descriptor socket_;               // the connected socket
-  int error_ = 0;                   // errno of the last system call that failed (plain stream)
+  int error_ = 0;                   // errno of the last failed transfer (plain stream)
   std::unique_ptr<TlsStream> tls_;  // null: a plain stream
   std::unique_ptr<StreamTap> tap_;  // gets a copy of all bytes; null: none does
 };

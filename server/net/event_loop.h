@@ -1,8 +1,9 @@
 // EventLoop: the event loop of a thread. One iteration is called a turn:
 //
-//   1. Waits in Asio, if nothing is known to be ready. Asio wakes for timers, new connections, connections to other
-//      servers, tasks of other threads, and (through SocketPoller) clients' sockets.
-//   2. Serves the clients' sockets that are ready (SocketPoller::Serve).
+//   1. Waits in Asio, if nothing is known to be ready. Asio wakes for timers, new clients, name look-ups, tasks of
+//   other
+//      threads, and (through SocketPoller) the sockets of clients and links.
+//   2. Serves the sockets of clients and links that are ready (SocketPoller::Serve).
 //   3. Runs tasks that were posted in the previous turn, and ready handlers of Asio, at most kHandlersPerTurn of each.
 //   4. Takes a share of the TLS handshakes and of the sockets that must be closed.
 //   5. Ends the turn of each participant that had events: the append-only file is written, then replies are sent.
@@ -11,8 +12,9 @@
 // a system call. A turn ends even if new events keep coming, because steps 2 to 4 have limits; what is left waits for
 // the next turn. A posted task runs in the next turn, so a task that posts itself again and again delays no reply.
 //
-// ServeDuringLongTask runs steps 2 and 4, and the handlers of step 3, inside a turn. Posted tasks wait, because they
-// may free a client or change data that the interrupted turn uses.
+// ServeDuringLongTask runs steps 2 and 4, and the handlers of step 3, inside a turn. Then participants send replies
+// (EndTurnDuringLongTask). Posted tasks wait, because they may free a client or change data that the interrupted turn
+// uses. Only before Run is called, ServeDuringLongTask also runs posted tasks.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +39,10 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   class Participant {  // an interface: a user of the loop, such as a server
    public:
     virtual ~Participant() = default;
-    // Called at the end of a turn in which this participant had events. `turn_us`: how long the turn took, in
-    // microseconds.
+    // Called at the end of a turn in which this participant had events. `turn_us`: how long steps 2 to 4 of the turn
+    // took, in microseconds.
     virtual void EndTurn(int64_t turn_us) = 0;  // called after a turn in which this participant had events
-    virtual void EndTurnDuringLongTask() = 0;   // called inside a long turn, to send replies that wait
+    virtual void EndTurnDuringLongTask() = 0;   // called inside a turn with a long task, to send replies that wait
 
    private:
     friend class EventLoop;
@@ -66,13 +68,12 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   // Runs `task` in a later turn, for no participant. Any thread may call this. The task never runs if the loop has
   // stopped.
   void PostFromAnyThread(std::function<void()> task);           // runs `task` in a later turn; for any thread
-  void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once, when the delay has passed
-  // Removes the participant. First runs the tasks posted for the participant, including those that such tasks post.
+  void RunAfter(int64_t delay_ms, std::function<void()> task);  // runs `task` once, after `delay_ms` of real time
+  // Removes the participant. First runs the tasks posted for the participant, and those that they post for it.
   void RemoveParticipant(Participant& participant);  // runs the participant's posted tasks, then forgets it
   bool ServeDuringLongTask();                        // serves clients inside a long task; false: the loop must stop
 
-  // Calls `handler` once, in a turn of the loop, when the descriptor is readable. Uses a copy of the descriptor; the
-  // caller keeps the original.
+  // Watches a copy of the descriptor; the caller keeps the original. If no copy can be made, never calls `handler`.
   void CallWhenReadable(int descriptor,  // calls `handler` once, when the descriptor is readable
                         std::function<void()> handler);
 
@@ -80,11 +81,11 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   const RealClock& real_clock() const { return real_clock_; }  // the clock of real elapsed time
   SocketPoller& poller() { return poller_; }                   // watches the sockets of clients and links
   WorkQueue& handshakes() { return handshakes_; }              // steps of TLS handshakes, some per turn
-  // Steps that close sockets. Their sessions no longer exist.
-  WorkQueue& closings() { return closings_; }  // steps that close sockets, some per turn
-  // Returns the buffer into which connections read. A connection with more than a few KB of unprocessed input uses its
-  // own buffer instead. Between two handlers this buffer contains no data.
-  std::span<char> Scratch() { return scratch_; }  // the buffer into which all connections read
+
+  WorkQueue& closings() { return closings_; }  // steps that close sockets of removed sessions, some per turn
+  // A connection with more than a few KB of unprocessed input reads into its own buffer instead. Between two handlers
+  // the shared buffer contains no data.
+  std::span<char> Scratch() { return scratch_; }  // the shared buffer into which connections read
 
  private:
   struct Asio;
@@ -109,10 +110,10 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   std::vector<Task> posted_tasks_;    // tasks for the next turn; destroyed before asio_, which their connections use
   std::deque<Task> due_;              // tasks to run now; those beyond the limit wait for the next turn
   bool is_busy_ = false;              // true: sockets keep the loop busy, so the next turn does not wait
-  int64_t handlers_ran_us_ = 0;       // when Asio's handlers last ran (real time, µs)
-  std::vector<char> scratch_;         // the buffer into which all connections read
+  int64_t handlers_ran_us_ = 0;       // when the loop last waited in Asio or ran its handlers (real time, µs)
+  std::vector<char> scratch_;         // the shared buffer into which connections read
   std::vector<std::vector<char>> spare_scratches_;  // read buffers for nested calls of ServeDuringLongTask
-  bool has_started_ = false;                        // true: Run was called, so posted tasks wait for the end of a turn
+  bool has_started_ = false;                        // true: Run was called; ServeDuringLongTask runs no posted tasks
   bool has_stopped_ = false;                        // true: Stop was called
   int exit_code_ = 0;                               // what Run will return; set by Stop
 };

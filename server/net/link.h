@@ -42,13 +42,13 @@ class Link {  // an interface: one connection to another server, which never blo
   virtual void SetUser(User& user) = 0;  // `user` gets the link's events from now on
   // Sends bytes in order. Queues the bytes that do not fit into the socket. Requires: the link is connected.
   virtual void Send(Bytes bytes) = 0;  // sends the bytes in order; queues what the socket does not take
-  // Turns reading on or off. While it is off, the other side has to wait once its socket is full.
-  virtual void SetReading(Reading reading) = 0;  // kOff: received bytes wait in the socket, so the peer must wait
-  virtual size_t UnsentBytes() const = 0;        // number of bytes that Send has queued
+  // While reading is off, the peer can send only until the buffers of both sockets are full.
+  virtual void SetReading(Reading reading) = 0;  // turns reading on or off; kOff: received bytes wait in the socket
+  virtual size_t UnsentBytes() const = 0;        // number of bytes given to Send that the socket has not taken yet
   // Requires: the link is connected.
   virtual std::string LocalAddress() const = 0;  // this side's address, such as "127.0.0.1:50000"
   virtual std::string PeerAddress() const = 0;   // the other side's address: "127.0.0.1:6379"
-  virtual int FileDescriptor() const = 0;        // of the socket; -1: there is none yet
+  virtual int FileDescriptor() const = 0;        // of the socket; -1: there is none
   virtual Stage stage() const = 0;               // how far connecting has come; does not change when the link ends
 };
 
@@ -56,7 +56,7 @@ class Link {  // an interface: one connection to another server, which never blo
 // implement it in memory.
 class Network {  // an interface: makes and accepts links (connections) to other servers
  public:
-  class Watch {  // an interface: while this object exists, a handler is called when a pipe has input
+  class Watch {  // an interface: while this object exists, a handler is called when a pipe has input or has ended
    public:
     virtual ~Watch() = default;
     virtual void SetReading(Link::Reading reading) = 0;  // kOff: stops calling the handler; kOn: resumes
@@ -84,8 +84,8 @@ class Network {  // an interface: makes and accepts links (connections) to other
   // Starts to listen. The error says why that failed, for the log.
   virtual Result<std::unique_ptr<Listening>, std::string> Listen(const ListenOptions& place,  // opens a port
                                                                  Acceptor& acceptor) = 0;
-  // Calls `handler` whenever the descriptor is readable or has reached its end, until the Watch is destroyed. The
-  // caller keeps ownership of the descriptor.
+  // Calls `handler` whenever the descriptor is readable or has reached its end, until the Watch is destroyed or its
+  // SetReading(kOff) is called. The caller keeps ownership of the descriptor.
   virtual std::unique_ptr<Watch> WatchPipe(int descriptor,  // calls `handler` whenever the descriptor is readable
                                            std::function<void()> handler) = 0;
 };

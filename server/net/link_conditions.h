@@ -12,7 +12,7 @@
 namespace respite {
 
 struct LinkConditions {          // what TEST CLUSTER simulates for a link: a cut network, delays
-  bool is_cut = false;           // true: the link stays open, but no bytes get through
+  bool is_cut = false;           // true: the link stays open, but bytes wait until the cut ends
   int64_t send_delay_ms = 0;     // how long sent bytes are delayed
   int64_t receive_delay_ms = 0;  // how long received bytes are delayed
 };
@@ -25,8 +25,8 @@ class DelayQueue {  // holds back the bytes of a link for a simulated delay; kee
   // Requires: !IsEmpty().
   int64_t NextDueMs() const { return waiting_pieces_.front().due_ms; }  // when the first bytes are due (real time)
 
-  // Queues bytes until `due_ms`. Bytes that were queued earlier are due first, even if they had a longer delay.
-  void Add(Bytes bytes, int64_t due_ms) {  // queues bytes until `due_ms` (real elapsed time), after the earlier ones
+  // If earlier bytes are due later than `due_ms`, the new bytes are due together with them.
+  void Add(Bytes bytes, int64_t due_ms) {  // queues bytes until `due_ms` (real time), but after the earlier ones
     if (!IsEmpty()) due_ms = std::max(due_ms, waiting_pieces_.back().due_ms);
     waiting_pieces_.push_back({due_ms, std::string(bytes)});
     bytes_ += bytes.size();

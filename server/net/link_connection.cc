@@ -18,8 +18,8 @@ namespace respite {
 
 namespace {
 
-// The maximum number of reads from one socket per event. Further input waits for the next event, so that other sockets
-// are served in between.
+// The maximum number of reads from one socket per event. Further input waits for a later event or turn, so that other
+// sockets are served in between.
 constexpr size_t kReceivesPerEvent = 4;
 // If so many received bytes are held back by a simulated delay, reading stops until some of them are delivered.
 constexpr size_t kMaxDelayedBytes = size_t{16} << 20;
@@ -92,7 +92,7 @@ void LinkConnection::Stop() {
 }
 
 // Changes the simulated conditions. While the link is cut, bytes in both directions wait; they are sent and delivered
-// when the link is no longer cut.
+// when the link is no longer cut. Bytes that wait already are delayed from now on by the new delay at most.
 void LinkConnection::SetConditions(const LinkConditions& conditions) {
   const bool was_cut = std::exchange(conditions_, conditions).is_cut;
   if (user_ != nullptr) ShortenDelay(to_send_, conditions.send_delay_ms, &LinkConnection::SendDue);
@@ -304,7 +304,7 @@ void LinkConnection::SetReading(Link::Reading reading) {
 }
 
 // Tells the poller which socket events are needed now. They depend on the stage, the unsent bytes, SetReading and the
-// simulated conditions.
+// simulated conditions. Ends the link if the system refuses to watch another socket.
 void LinkConnection::Watch() {
   if (conditions_.is_cut) return Unwatch();
   SocketPoller::Interest wanted;

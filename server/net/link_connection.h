@@ -50,7 +50,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
 
   void OnReadable() override { OnReady({.read = true}); }   // called by SocketPoller: the socket has input
   void OnWritable() override { OnReady({.write = true}); }  // called by SocketPoller: the socket takes output
-  bool MayTakeLong() const override { return false; }       // false: OnReadable never takes long
+  bool MayTakeLong() const override { return false; }       // false: the poller does not limit calls of OnReadable
 
   const Link::Target& target() const { return target_; }  // where the link connects to
   void SetConditions(const LinkConditions& conditions);   // from now on, simulates these network conditions
@@ -63,7 +63,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
 
   struct DelayedDirection {  // bytes of one direction that are delayed by a simulated slow network
     DelayQueue line;         // the bytes that are held back
-    bool has_timer = false;  // true: a timer will serve `line` when its next bytes are due
+    bool has_timer = false;  // true: a timer will serve `line` when its first bytes are due
   };
 
   // Runs the action in a later turn, unless Stop was called before.
@@ -73,25 +73,27 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
       if (self->user_ != nullptr) action(*self);
     });
   }
-  void TryNextAddress();        // connects to the next address of the host; ends the link if none is left
-  void FinishConnecting();      // checks whether connect(2) succeeded; if not, tries the next address
+  void TryNextAddress();        // begins to connect to the host's next address; ends the link if none is left
+  void FinishConnecting();      // continues after a successful connect(2), or tries the next address
   void BeginHandshakeOrOpen();  // once connected: begins the TLS handshake, or calls Open
-  void Handshake();             // performs the next step of the TLS handshake; after the last, calls Open
+  void Handshake();             // performs the next step of the TLS handshake; then calls Open, waits, or ends the link
   void Open();                  // the connection is ready: tells the user (OnConnected)
   void OnReady(SocketPoller::Interest ready);  // called when the socket is ready: connects, sends or receives
-  void Receive();                              // reads what the socket has, and delivers it to the user
-  void ReceiveLater();                         // calls Receive in a later turn of the event loop
+  void Receive();       // reads from the socket, up to kReceivesPerEvent times; gives the bytes to Deliver
+  void ReceiveLater();  // calls Receive in a later turn of the event loop
   bool HasUnsent() const { return unsent_.size() != sent_; }  // true: the socket has not taken all bytes of unsent_
   void SendNow(Bytes bytes);                                  // sends bytes without delay; queues what does not fit
   void SendMore();                                            // sends what the socket takes of unsent_
   void Deliver(Bytes bytes);                                  // gives received bytes to the user, or delays them
-  void StartTimer(DelayedDirection& delayed, void (LinkConnection::*serve)());  // sets a timer for `delayed`
-  void ShortenDelay(DelayedDirection& delayed, int64_t delay_ms,                // makes waiting bytes due earlier
+  // Sets a timer that calls `serve` when the first bytes of `delayed` are due. Does nothing if there are none, or if
+  // there is a timer.
+  void StartTimer(DelayedDirection& delayed, void (LinkConnection::*serve)());  // calls `serve` when bytes are due
+  void ShortenDelay(DelayedDirection& delayed, int64_t delay_ms,  // makes waiting bytes due in `delay_ms` at the latest
                     void (LinkConnection::*serve)());
   bool MustPauseReading() const;  // true: so many received bytes are delayed that reading must stop
   void SendDue();                 // sends the delayed bytes that are due
-  void DeliverDue();              // gives the user the delayed bytes that are due, then reports the end of the link
-  void Watch();                   // tells the poller which socket events are needed now
+  void DeliverDue();              // gives the user the delayed bytes that are due; after the last, the peer's end
+  void Watch();                   // tells the poller which socket events are needed now; ends the link if it refuses
   void Unwatch();                 // tells the poller that no socket events are needed
   void HandlePeerEnd(const std::string& reason);  // the socket ended or failed: ends the link after delayed input
   void End(const std::string& reason);            // closes the connection and tells the user (OnEnded)
@@ -99,7 +101,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   const Parts parts_;                                  // what all connections of the server share
   const Link::Target target_;                          // where the link connects to
   Link::User* user_;                                   // gets the events; null: stopped
-  std::unique_ptr<ConnectAttempts> connect_attempts_;  // addresses that are tried in turn; null: an accepted connection
+  std::unique_ptr<ConnectAttempts> connect_attempts_;  // addresses to try in turn; null: an accepted connection
   Stage stage_ = Stage::kResolving;                    // how far connecting has come
   std::unique_ptr<ByteStream> stream_;                 // sends and receives; null: no socket yet
   SocketPoller::Interest registered_events_;           // the socket events about which the poller tells this object
@@ -107,11 +109,11 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   LinkConditions conditions_;                          // the network conditions that are simulated
   DelayedDirection to_send_;                           // bytes to send that are delayed, by conditions_
   DelayedDirection to_deliver_;                        // received bytes that are delayed, by conditions_
-  std::optional<std::string> end_;                     // why the peer's side ended; told to the user after to_deliver_
-  bool connects_after_cut_ = false;                    // true: connecting continues when the simulated cut ends
-  bool receive_posted_ = false;                        // true: ReceiveLater has posted a call of Receive
-  std::string unsent_;  // bytes for the socket, of which the first sent_ are sent already
-  size_t sent_ = 0;     // number of sent bytes of unsent_
+  std::optional<std::string> end_;   // why the peer's side ended; the user learns it after to_deliver_
+  bool connects_after_cut_ = false;  // true: connecting continues when the simulated cut ends
+  bool receive_posted_ = false;      // true: ReceiveLater has posted a call of Receive
+  std::string unsent_;               // bytes for the socket, of which the first sent_ are sent already
+  size_t sent_ = 0;                  // number of sent bytes of unsent_
 };
 
 }  // namespace respite

@@ -12,14 +12,14 @@ namespace respite {
 
 class LocalNodeRoutes {  // finds where a node of this process really listens, by its announced address
  public:
-  // Resolves the announced host, which may block. RouteFor recognizes a local node by the announced host, or by an
-  // address to which this host resolves. If the host does not resolve, RouteFor recognizes only the announced text.
+  // Resolves the announced host, which may block. RouteFor recognizes a local node by its port together with the
+  // announced host, or with an address to which this host resolves. If the host does not resolve, RouteFor recognizes
+  // only the announced text.
   explicit LocalNodeRoutes(const std::string& announced);
 
-  // Adds the address at which a node listens.
-  void Add(int port, const std::string& address) { addresses_[port] = address; }  // a node listens there
-  // Returns the target to connect to. For a node of this process, returns the address at which the node listens;
-  // otherwise returns `target` unchanged.
+  void Add(int port, const std::string& address) { addresses_[port] = address; }  // a node listens at address:port
+  // Returns the target to connect to. If `target` is a node of this process, replaces the host by the address at which
+  // the node listens, and leaves the local address (source) to the system. Otherwise returns `target` unchanged.
   Link::Target RouteFor(Link::Target target) const;  // where to connect: a local node's real address, or `target`
 
  private:

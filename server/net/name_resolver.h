@@ -48,7 +48,7 @@ class NameResolver {  // finds the IP addresses of a host name, with a timeout
                                              const std::string& port);
 
   LookUp look_up_;  // finds addresses: LookUpBySystem, or a test's function
-  std::vector<std::shared_ptr<PendingLookUp>> running_look_ups_;  // look-ups on threads, also after their timeout
+  std::vector<std::shared_ptr<PendingLookUp>> running_look_ups_;  // look-ups on threads, also timed-out ones
 };
 
 }  // namespace respite

@@ -24,7 +24,7 @@ struct OpenError {   // why a port or socket file could not be opened
 };
 
 // Returns a listening, non-blocking socket. `host` is a name, or an IPv4 or IPv6 address. "*" means every IPv4 address,
-// "::*" means every IPv6 address.
+// "::*" means every IPv6 address. If a name has several addresses, listens only at the first one that works.
 Result<Descriptor, OpenError> ListenTcp(const std::string& host, const TcpOptions& options);  // listens at a port
 // Ends listening at this socket, also for child processes. (A new child process has a copy of the socket until it
 // closes the copy.)
@@ -39,15 +39,14 @@ Result<Descriptor, OpenError> ListenUnix(const std::string& path, uint32_t mode,
 int PortOf(int descriptor);  // the local port number of a TCP socket
 
 struct SocketAddresses {        // the addresses of both ends of a connection
-  std::string address;          // the peer's address: "127.0.0.1:50000", "[::1]:50000" or "/path:0"
+  std::string address;          // the peer's: "127.0.0.1:50000", "[::1]:50000"; for a Unix socket "/path:0"
   std::string local_address;    // this end's address, in the form of `address`
   bool is_unix_socket = false;  // true: the connection came through a Unix socket
   bool is_loopback = false;     // true: the peer is on this machine (Unix socket or loopback address)
 };
 SocketAddresses SocketAddressesOf(int descriptor);  // asks the kernel for the addresses of both ends
 
-// Sets TCP_NODELAY and keepalive. The system sends the first keepalive probe after the connection was idle for
-// `keepalive_s` seconds.
+// The system sends the first keepalive probe after the connection was idle for `keepalive_s` seconds.
 void TuneTcp(int descriptor, int keepalive_s);  // sets TCP_NODELAY, and keepalive unless `keepalive_s` is 0
 
 }  // namespace respite

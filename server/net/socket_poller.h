@@ -1,4 +1,4 @@
-// SocketPoller: waits for readiness of all client sockets together.
+// SocketPoller: finds out which sockets of clients and links are ready, all together.
 //
 // To wait for a socket, Asio needs a system call for each read. SocketPoller registers a socket once (level-triggered
 // epoll), and one call finds all sockets that are ready. With pipelines of 16 requests this saves several percent of
@@ -20,8 +20,8 @@ namespace respite {
 
 struct Transfer {  // the result of one call that receives or sends
   enum class State : uint8_t {
-    kMoved,   // some bytes
-    kLater,   // none until the socket is ready again
+    kMoved,   // some bytes were transferred, or the TLS handshake has ended
+    kLater,   // no bytes were transferred; try again when the socket is ready
     kEnded,   // the peer sends no more
     kFailed,  // the connection is broken; the stream knows why
   };
@@ -49,15 +49,16 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   SocketPoller(asio::io_context& context, const RealClock& real_clock);
   ~SocketPoller();
 
-  // Changes the events that `watcher` is told about. An empty interest ends all events, including errors and hang-ups.
-  // Otherwise an error or a hang-up counts as both readable and writable. Returns false if the system refuses more
-  // sockets (fs.epoll.max_user_watches). Cost: one system call if the interest changes.
+  // Changes the events that `watcher` is told about. `from` must be the interest that was set before (at first an empty
+  // one). An empty `to` ends all events, including errors and hang-ups. Otherwise an error or a hang-up counts as both
+  // readable and writable. Returns false if the system refuses more sockets (fs.epoll.max_user_watches). Cost: one
+  // system call if the interest changes.
   bool ChangeInterest(int descriptor, Watcher& watcher,  // sets the socket events to watch; false: refused
                       Interest from, Interest to);
 
-  // Calls the watchers of the sockets that are ready now, without waiting. A watcher may call Serve again while it is
-  // called. Returns how many sockets were served.
-  int Serve();  // calls the watchers of all sockets that are ready; returns how many
+  // Does not wait. A watcher may call Serve again while it is called. kMaxRoundsPerTurn, kMaxServedPerTurn and
+  // kMaxLongCallsUs limit one call; the other ready sockets wait for the next call.
+  int Serve();  // calls the watchers of sockets that are ready; returns how many
 
   void WakeAsio();  // lets the next wait of Asio also end when a watched socket is ready
 
@@ -69,8 +70,8 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   struct Set;                                     // the epoll set
   struct Round;                                   // the sockets that one epoll_wait has found
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of ready sockets per epoll_wait
-  static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of calls of epoll_wait per turn
-  static constexpr int kMaxServedPerTurn = 128;   // after so many sockets, no epoll_wait any more in this turn
+  static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of calls of epoll_wait per call of Serve
+  static constexpr int kMaxServedPerTurn = 128;   // after so many sockets, Serve calls epoll_wait no more
   // The maximum time per turn for hang-ups and long calls, in microseconds. Further such calls wait for a later turn,
   // so that thousands of them do not delay other sockets. epoll reports their sockets again, in order of arrival.
   static constexpr int64_t kMaxLongCallsUs = 250;  // µs; then long calls wait for the next turn of the loop
@@ -80,7 +81,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
     int64_t long_calls_us = 0;  // µs that long calls and hang-ups have taken
   };
 
-  bool ServeRound(Usage& usage);  // calls epoll_wait and the watchers; false: nothing more in this turn
+  bool ServeRound(Usage& usage);  // calls epoll_wait and the watchers; false: no further round is useful now
   static void CallWatcher(const Round& round, size_t place);  // calls the watcher of one ready socket
 
   const RealClock& real_clock_;  // the clock of real elapsed time

@@ -22,8 +22,8 @@ class Connection final : public Transport,  // the socket of one client, and its
 
   void Start();  // begins to serve the client, after a TLS handshake if needed
 
-  void Flush(size_t most_bytes) override;  // writes about `most_bytes` of the output, or less, to the socket
-  void Resume() override;                  // runs the client's waiting requests in the next turn
+  void Flush(size_t most_bytes) override;  // writes at most about `most_bytes` of the output; may close the client
+  void Resume() override;                  // runs the client's waiting requests now, as far as they may run
   void Close() override;                   // stops serving the client; the socket is closed and the session freed soon
   int FileDescriptor() const override { return stream_.FileDescriptor(); }  // number of the socket
   bool IsWaitingToWrite() const override { return wanted_.write; }  // true: output waits for space in the socket
@@ -35,7 +35,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   struct MovingClient {                      // what a client takes along that moves to another server
     std::string reply;                       // reply to the request that made the client move
     std::unique_ptr<PausedRequest> request;  // request to run first on the new server; null: none
-    bool is_admitted;                        // true: the client needs no login on the new server
+    bool is_admitted;  // true: the client needs no login on the new server; false: it does if others do
   };
   void MoveTo(NodeHost& other, MovingClient arrival);      // from now on `other` serves the client
   void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves to the server that replaced the old one
@@ -45,19 +45,20 @@ class Connection final : public Transport,  // the socket of one client, and its
   const Session& session() const { return *session_; }      // the client's state on that server
   std::weak_ptr<Connection> Self() const { return self_; }  // lets tasks see whether the connection still exists
   bool IsClosing() const { return session_->closing; }      // true: closed, so no more input or output
-  // Returns the server that accepted the connection. It may have been destroyed, so the pointer may only be compared.
+  // Returns the server that accepted the connection, or after MoveToRestarted the server that replaced the old one. The
+  // server may have been destroyed, so the pointer may only be compared.
   const NodeHost* AcceptingHost() const {  // the server that accepted the client; may dangle
     return origin_ == nullptr ? host_ : origin_->host;
   }
 
   void OnReadable() override { OnReady({.read = true}); }    // called when the socket has input
   void OnWritable() override { OnReady({.write = true}); }   // called when the socket has space
-  bool MayTakeLong() const override { return sends_much_; }  // true: one OnReadable may take much of a turn
+  bool MayTakeLong() const override { return sends_much_; }  // true: OnReadable may take much of a turn
 
  private:
-  void OnReady(SocketPoller::Interest ready);      // reads or writes, as far as the socket is ready
+  void OnReady(SocketPoller::Interest ready);      // reads; queues the output for the end of the turn; or TLS handshake
   void Want(SocketPoller::Interest wanted);        // sets the events to wait for: input, or space for output
-  void Register(SocketPoller::Interest interest);  // tells the poller which events to report
+  void Register(SocketPoller::Interest interest);  // sets the events that the poller reports; if refused, closes
   void JoinHandshakes();                           // queues the connection for its next step of the handshake
   void ContinueHandshake();                        // does one step of the TLS handshake, which takes much CPU
   void StartServing();                             // begins to read requests, unless protected mode refuses the client
@@ -67,11 +68,11 @@ class Connection final : public Transport,  // the socket of one client, and its
   void HandleDisconnect(Transfer::State state);    // the client has disconnected (kEnded), or reading failed (kFailed)
   void CloseGradually();                           // removes the subscriptions, perhaps over several turns, then closes
   void RunPump();                            // runs the client's requests that have arrived, as far as they may run now
-  Session& BecomeClientOf(NodeHost& other);  // makes a session on `other`, closes the old one
+  Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
   // Called when a client has returned to the server that accepted it. Gives the client the user that it had when it
   // left. If that user was deleted or turned off, treats the client as new.
   void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // gives the client its user back
-  bool WriteSome(size_t most_bytes);  // writes once; false: no space in the socket, or an error
+  bool WriteSome(size_t most_bytes);  // writes once; false: the socket is full, or failed, which closes the client
 
   // `user` is the user of the client on the accepting server when the client left that server.
   struct Origin {          // where a client that has moved came from
@@ -88,7 +89,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   SocketPoller::Interest reported_events_;  // events that the poller was told to report
   bool receive_posted_ = false;             // true: Receive will be called in the next turn
   bool is_closing_gradually_ = false;  // true: CloseGradually has begun; no request runs and no output is sent any more
-  bool sends_much_ = true;             // true: the client sends much, or has not sent anything yet
+  bool sends_much_ = true;             // true: the last read got at least 32 KB, or there was none yet
   std::shared_ptr<Connection> self_;   // keeps this object alive from Start to Close
 };
 

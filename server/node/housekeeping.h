@@ -16,33 +16,34 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
  public:
   explicit Housekeeping(const Services& services) : services_(services) {}
 
-  // Runs expiry, client limits, statistics and other periodic work. Must be called TimerFrequency::Hz() times a second.
+  // Runs expiry, client limits, statistics and other periodic work, except in a long task and after the shutdown. Must
+  // be called TimerFrequency::Hz() times a second.
   void Tick();     // a timer tick: runs expiry, client limits, statistics …
   void EndTurn();  // at the end of each turn: writes the AOF, sends replies …
-  // Writes the append-only file, then sends replies. Leaves out the other work of EndTurn, since that work may change
-  // data.
-  void EndTurnDuringLongTask();  // during a slow script or load: writes the AOF and sends replies only
-  void Wake();                   // runs the timeouts that are due; called at the time of Host::WakeAt
+  // Lets the cluster bus do what it may do now, writes the append-only file, then sends replies. Leaves out the other
+  // work of EndTurn, since that work may change data.
+  void EndTurnDuringLongTask();  // during a slow script or load: writes the AOF and sends replies
+  void Wake();                   // runs the timeouts that are due, or during a long task asks for Wake 10 ms later
 
   void PassTime(int64_t elapsed_ms,  // moves the clock in steps with `advance`, and runs timeouts in between
                 const std::function<void(int64_t)>& advance) override;
-  void OnClockChanged(Motion motion) override;  // TEST CLOCK: stops or resumes expiry; plans Wake again
+  void OnClockChanged(Motion motion) override;  // TEST CLOCK: stops or resumes expiry; the next turn plans Wake again
 
  private:
   void SampleStats();   // updates rates and peak memory for INFO
   void CheckClients();  // applies idle timeouts and limits to some of the clients
-  bool WriteAof();      // writes this turn's changes to the AOF; false: failed, so send no replies
-  // Sends all replies, and as many Pub/Sub messages as one turn may send.
-  void Send();                // sends all replies, and as many Pub/Sub messages as fit into a turn
-  void RequestWake();         // asks the Host to call Wake when the next timeout is due
+  // Also runs blocked WAITs and WAITAOFs again, if replicas or the disk have confirmed more.
+  bool WriteAof();     // writes this turn's changes to the AOF; false: failed, stops the server, so send no replies
+  void Send();         // sends all replies, and as many Pub/Sub messages as fit into a turn
+  void RequestWake();  // asks the Host to call Wake when the next timeout is due
   void ContinueInNextTurn();  // starts another turn if some work has not finished
-  void ResumePaused();        // runs the requests that waited for the end of CLIENT PAUSE
-  void ResumeUnblocked();     // runs the requests of clients that are no longer blocked
+  void ResumePaused();        // runs the requests that waited for the end of a pause (CLIENT PAUSE, FAILOVER …)
+  void ResumeUnblocked();     // runs the requests of clients that no longer wait: blocked commands, MIGRATE …
   void CheckAwaits();         // replies to each TEST AWAIT whose condition is true now
 
   const Services& services_;             // all parts of the server
   int64_t wake_at_ms_ = Timers::kNever;  // clock time when Wake will be called; kNever: no call is planned
-  uint64_t served_synced_bytes_ = 0;     // AofWriter::SyncedBytes when blocked WAITAOFs last ran again
+  uint64_t served_synced_bytes_ = 0;     // AofWriter::SyncedBytes when blocked WAITs and WAITAOFs last ran again
   int64_t last_sample_us_ = 0;           // when SampleStats last ran (real time)
 };
 

@@ -233,8 +233,8 @@ void Listener::AcceptAll(const std::shared_ptr<Socket>& socket) {
   WaitForClient(socket);
 }
 
-// Pauses accepting for 100 ms when descriptors or memory have run out. The waiting client stays in the kernel's queue;
-// without the pause, this client would wake the loop immediately.
+// Pauses accepting for 100 ms after an error, for example if descriptors or memory have run out. The waiting client
+// stays in the kernel's queue; without the pause, this client would wake the loop immediately.
 void Listener::AcceptLater(const std::shared_ptr<Socket>& socket) {
   socket->retry.expires_after(kPauseWithoutDescriptors);
   // The handler checks `weak`, because an expired timer calls its handler even if the timer was destroyed in the same

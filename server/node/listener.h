@@ -28,10 +28,10 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   // Opens the sockets that the settings name. Returns an error text on failure; warnings are logged. With `port auto`
   // the system chooses a free port the first time. The Listener keeps that port afterwards, and stores it in the
   // setting bound_port.
-  std::optional<std::string> Open();  // opens the sockets that the settings name; returns the error
+  std::optional<std::string> Open();  // opens the sockets that the settings name; returns the error; nullopt: none
   // Closes the old sockets and then opens new ones, which may have the same addresses. Must be called after `port`,
   // `tls-port` or `bind` has changed.
-  std::optional<std::string> Reopen(Protocol protocol);  // closes, opens anew; returns the error
+  std::optional<std::string> Reopen(Protocol protocol);  // closes, opens anew; returns the error; nullopt: none
   bool HasTcp() const { return !tcp_.empty(); }          // true: listens on `port`
   bool HasTls() const { return !tls_.empty(); }          // true: listens on `tls-port`
   bool HasUnix() const { return unix_ != nullptr; }      // true: listens on `unixsocket`
@@ -39,7 +39,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   void Close();  // closes all listening sockets, and removes the file of the Unix socket
 
   // The functions of ListeningSockets.
-  void StopListening() override;  // closes the sockets, but keeps their ports from other programs
+  void StopListening() override;  // closes the sockets as Close does, but keeps their ports from other programs
   void ListenAgain() override;    // opens the sockets again that StopListening has closed
 
  private:
@@ -52,7 +52,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   void ReservePort(int port);  // keeps other programs from using the port until ListenAgain
   void WaitForClient(const std::shared_ptr<Socket>& socket);  // calls AcceptAll when a client connects
   void AcceptAll(const std::shared_ptr<Socket>& socket);      // accepts waiting clients, up to the limit per turn
-  void AcceptLater(const std::shared_ptr<Socket>& socket);    // pauses accepting for 100 ms, as too many files are open
+  void AcceptLater(const std::shared_ptr<Socket>& socket);    // pauses accepting for 100 ms after an error of accept(2)
   void AdmitSocket(Descriptor accepted, Protocol protocol);   // makes the socket a client's connection, or refuses it
 
   NodeHost& host_;                        // the server that gets the clients
@@ -62,7 +62,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   Sockets tcp_;                           // sockets on `port`, one for each address
   Sockets tls_;                           // sockets on `tls-port`, one for each address
   std::shared_ptr<Socket> unix_;          // the Unix socket; null: none
-  bool has_stopped_listening_ = false;    // true: after StopListening, until ListenAgain
+  bool has_stopped_listening_ = false;    // true: after StopListening, until ListenAgain or Close
   std::vector<Descriptor> reservations_;  // sockets that keep the ports from other programs meanwhile
 };
 

@@ -34,7 +34,7 @@ class Node {  // one server without its sockets: owns all its parts
     HashKey hash_key;             // secret seed of the hash functions in all tables
     uint64_t random_seed;         // seed of random choices that clients can see
     FileSystem& files;            // access to the disk
-    Forker& forker;               // makes child processes for background saves
+    Forker& forker;               // makes child processes for background saves and rewrites
     IdSource ids = {};            // source of random IDs and passwords
   };
   explicit Node(const Parts& outside);
@@ -48,7 +48,7 @@ class Node {  // one server without its sockets: owns all its parts
  private:
   void RegisterHooks();  // connects the parts that call each other
 
-  const std::unique_ptr<MovableClock> movable_clock_;  // clock that TEST CLOCK can move; null: none
+  const std::unique_ptr<MovableClock> movable_clock_;  // clock that TEST CLOCK can move; null: TEST is not allowed
   DiskFaults disk_faults_;                             // the disk errors that TEST FAULT has requested
   FaultyDisk faulty_disk_;                             // access to the disk, with the errors of disk_faults_
   CommandTable commands_;                              // all commands of the server, with their statistics

@@ -71,8 +71,8 @@ void NodeHost::Stop(int exit_code) {
   loop_.Stop(exit_code);
 }
 
-// Runs the loop in the middle of this Node's turn, in which this Node only sends replies. Other Nodes on the loop end
-// their turns as usual.
+// Runs the loop in the middle of this Node's turn. At its end, this Node only writes the AOF and sends replies. Other
+// Nodes on the loop end their turns as usual.
 bool NodeHost::ServeDuringLongTask() {
   MarkActive();
   return loop_.ServeDuringLongTask() && !has_stopped_;

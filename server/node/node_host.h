@@ -36,22 +36,23 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   }
 
   // Makes the loop call EndTurn for this server at the end of the turn.
-  void MarkActive() { loop_.MarkActive(*this); }          // EndTurn will be called when this turn ends
-  Pump& pump();                                           // runs the requests of clients
-  EventLoop& loop() { return loop_; }                     // the event loop that this Node shares with others
-  LoopNetwork& network() { return network_; }             // connections to other servers
+  void MarkActive() { loop_.MarkActive(*this); }  // EndTurn will be called when this turn ends
+  Pump& pump();                                   // runs clients' requests: pump_, or during a long task other_pump_
+  EventLoop& loop() { return loop_; }             // the event loop that this Node shares with others
+  LoopNetwork& network() { return network_; }     // connections to other servers
   const Services& services() const { return services_; }  // references to all parts of the Node
 
   // The functions of Host.
-  void Stop(int exit_code) override;  // stops this Node: calls SetStopHandler's function
+  void Stop(int exit_code) override;  // stops this Node: calls SetStopHandler's function, or stops the loop
   void Post(std::function<void()> task) override { loop_.Post(this, std::move(task)); }  // runs `task` in a later turn
-  bool ServeDuringLongTask() override;         // serves clients during a slow script or load; false: stop
-  void WakeAt(int64_t monotonic_ms) override;  // Housekeeping::Wake will run at this clock time
+  bool ServeDuringLongTask() override;         // serves clients during a slow script or load; false: the Node must stop
+  void WakeAt(int64_t monotonic_ms) override;  // sets when Housekeeping::Wake runs (server's clock; at most 24 h ahead)
   void StartTurnAt(int64_t real_us) override;  // a turn will start at this real time
 
   // The functions of EventLoop::Participant.
   void EndTurn(int64_t turn_us) override;  // at the end of a turn: writes the AOF, sends replies …
-  void EndTurnDuringLongTask() override;   // during a slow script or load: sends replies
+  // If another server on the loop has the long task, does all the work of EndTurn.
+  void EndTurnDuringLongTask() override;  // during a slow script or load: writes the AOF, sends replies
 
  private:
   struct Timers;  // the timers of the event loop that a NodeHost uses
@@ -67,7 +68,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   std::unique_ptr<Pump> other_pump_;  // runs requests during a slow script; made at the first use
   std::function<void(int)> on_stop_;  // called by Stop; null: Stop ends the loop
   std::function<void()> on_tick_;     // called at each tick; may be null
-  bool missed_tick_ = false;          // true: a tick fell into a slow script or load; Tick runs again after it
+  bool missed_tick_ = false;          // true: a tick did nothing, because of a slow script or load; it runs afterwards
   bool has_stopped_ = false;          // true: Stop was called
 };
 

@@ -66,7 +66,7 @@ std::vector<Column> ColumnsOf(const LatencyMonitor::Event& event, const LatencyS
   return columns;
 }
 
-// The pieces of advice that LATENCY DOCTOR can give, in the order in which it prints them.
+// The pieces of advice that LATENCY DOCTOR can give. AdviceText and DiskAdviceText have their texts and order.
 enum Advice : uint32_t {
   kEnableSlowlog = 1u << 0,
   kTuneSlowlog = 1u << 1,

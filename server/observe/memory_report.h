@@ -18,13 +18,13 @@ struct MemoryReport {      // what the server uses memory for, in bytes
     size_t expires_bytes;  // hash table of the keys that have a deadline
   };
 
-  size_t peak_bytes = 0;             // the largest used_bytes since the start
-  size_t used_bytes = 0;             // memory that is allocated now
-  size_t startup_bytes = 0;          // used_bytes just after the start
-  size_t clients_bytes = 0;          // all memory of clients other than replicas, not only buffers
-  size_t replicas_bytes = 0;         // memory of replicas; memory that several replicas share counts once
-  size_t backlog_bytes = 0;          // memory of the replication backlog
-  size_t aof_buffer_bytes = 0;       // commands that wait to be written to the append-only file
+  size_t peak_bytes = 0;        // the largest used_bytes since the start
+  size_t used_bytes = 0;        // memory that is allocated now
+  size_t startup_bytes = 0;     // used_bytes just after the start
+  size_t clients_bytes = 0;     // all memory of clients other than replicas, not only buffers
+  size_t replicas_bytes = 0;    // memory of replicas, and the shared replication buffers that exceed repl-backlog-size
+  size_t backlog_bytes = 0;     // replication buffers: up to repl-backlog-size, or all if there are no replicas
+  size_t aof_buffer_bytes = 0;  // commands that wait to be written to the append-only file
   size_t script_engine_bytes = 0;    // memory of the Lua interpreter of EVAL
   size_t script_bytes = 0;           // memory of the scripts that EVAL has cached
   size_t function_engine_bytes = 0;  // memory of the Lua interpreter of FCALL
@@ -41,8 +41,7 @@ struct MemoryReport {      // what the server uses memory for, in bytes
   }
   size_t EngineBytes() const { return script_engine_bytes + function_engine_bytes; }  // memory of both Lua interpreters
   size_t AllScriptBytes() const { return script_bytes + function_bytes; }             // memory of scripts and libraries
-  // Returns the memory that was allocated since the start. Returns at least 1, because it is used as a divisor.
-  size_t BytesSinceStartup() const {  // memory allocated since the start; at least 1, because it is a divisor
+  size_t BytesSinceStartup() const {  // growth of used_bytes since the start; at least 1, because it is a divisor
     return used_bytes > startup_bytes ? used_bytes - startup_bytes : 1;
   }
   double DatasetPercent() const { return 100 * Ratio(DatasetBytes(), BytesSinceStartup()); }  // % of BytesSinceStartup
@@ -50,7 +49,6 @@ struct MemoryReport {      // what the server uses memory for, in bytes
     return keys == 0 ? 0 : BytesSinceStartup() / keys;
   }
 
-  // Returns `part` / `whole`, or 0 if `whole` is 0.
   static double Ratio(size_t part, size_t whole) {  // `part` / `whole`, or 0 if `whole` is 0
     return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
   }

@@ -1,5 +1,5 @@
-// Log lines from the start of the process until it is ready, with the texts and the order of Redis, since launchers
-// parse them.
+// Log lines from the start of the process until it is ready. Most have the texts and the order of Redis, since
+// launchers parse them.
 //
 // Launchers take some texts, in upper or lower case, for a failed start: "error", "denied", "can't", "not listen",
 // "already in use". So no line may contain them. The path of a file may contain them, so lines with a path are logged
@@ -16,7 +16,7 @@ namespace respite {
 
 // LogIdentity writes the first line of the log.
 void LogIdentity(const Settings& settings, Logger& log);                       // logs "Respite 0.1.0, as Redis 7.2.4"
-void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // logs title, version and PID
+void LogStarting(const CommandLine& line, const Config& config, Logger& log);  // logs title, version, PID …
 // Shows the logo where Redis would: if the log is a terminal, or if always-show-logo says so.
 void LogMode(const Config& config, Logger& log);  // logs mode and port, or shows the logo
 

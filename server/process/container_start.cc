@@ -36,7 +36,8 @@ void GiveFolderToUser() {
   }
 }
 
-// Becomes the user `redis`. A process that is not allowed to change its user continues as it is.
+// Gives the current folder to the user `redis` and becomes that user. A process that is not root, or is not allowed to
+// change its user, continues as it is.
 void BecomeUser() {
   if (geteuid() != 0) return;
   GiveFolderToUser();

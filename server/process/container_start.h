@@ -12,8 +12,8 @@ struct ContainerStart {                // what the entry point of a container im
 };
 
 // If the arguments name a program other than those of Respite, replaces this process by that program. If they start the
-// server, creates requested certificates, gives the data folder to the user `redis` and becomes that user, as the image
-// `redis` does.
+// server, creates requested certificates. If this process is root, then also gives the current folder to the user
+// `redis` and becomes that user, as the image `redis` does.
 ContainerStart PrepareContainerProgram(const std::vector<std::string>& arguments);  // may exec another program
 
 }  // namespace respite

@@ -30,7 +30,7 @@ class ClientStream {  // the connection of the command-line client; blocks; plai
   bool Send(Bytes bytes);  // sends all bytes, blocking; false: the connection is broken
   // Receives bytes; blocks until there are some. Returns their number, or 0 or less if the connection has ended.
   ssize_t Receive(std::span<char> target);  // waits for bytes; returns their number; 0 or less: ended
-  bool HasEnded() const;  // true: the peer has closed, or the connection failed; no received bytes are left
+  bool HasEnded() const;  // true: the socket has ended or failed, and holds no bytes; OpenSSL may still hold some
   int FileDescriptor() const { return socket_.Get(); }  // the socket's descriptor
 
  private:

@@ -14,23 +14,22 @@ class TlsStream;
 
 class Tls {  // the keys and rules for TLS (directives tls-*); creates the streams of sockets
  public:
-  // Returns true if the directives enable TLS for clients or between servers.
-  static bool IsWanted(const Settings& settings) {  // true: directives turn TLS on
+  static bool IsWanted(const Settings& settings) {  // true: directives turn TLS on, for clients or between servers
     return settings.tls_port != 0 || settings.tls_cluster || settings.tls_replication;
   }
 
   // Reads keys and certificates again, for new connections. If that fails, changes nothing and returns the reason.
   std::optional<std::string> Configure(const Settings& settings);  // reads keys and certificates; returns the error
-  bool IsConfigured() const { return server_ != nullptr; }         // true: Configure has succeeded
+  bool IsConfigured() const { return server_ != nullptr; }         // true: there are keys and certificates
   // Drops the keys and certificates. Existing connections keep those with which they began.
   void Drop();  // forgets keys and certificates; existing connections continue
 
   // Returns the server side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.
-  // Requires: IsConfigured().
+  // `clients`: whether the client must show a certificate. Requires: IsConfigured().
   std::unique_ptr<TlsStream> Accept(int descriptor, TlsAuthClients clients) const;  // the server side; null: no memory
   // Returns the client side of a TLS connection on a connected, non-blocking socket, or null if there is no memory.
   // Requires: IsConfigured().
-  std::unique_ptr<TlsStream> Connect(int descriptor) const;  // starts TLS as client; null: no memory
+  std::unique_ptr<TlsStream> Connect(int descriptor) const;  // the client side of TLS; null: no memory
 
  private:
   SslContextHandle server_;  // OpenSSL's settings for connections that this server accepts

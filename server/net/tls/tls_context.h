@@ -15,8 +15,8 @@ namespace respite {
 // Makes a context for connections that this server accepts. The error is a line for the log that says what failed.
 Result<SslContextHandle, std::string> MakeTlsServerContext(const Settings& settings);  // for accepted connections
 
-// Makes a context for connections to other servers. The context uses the client certificate, or the server's
-// certificate if no client certificate and key are configured.
+// Makes a context for connections to other servers. The context uses the client certificate and key if both are
+// configured, otherwise those of the server.
 Result<SslContextHandle, std::string> MakeTlsClientContext(const Settings& settings);  // for outgoing connections
 
 }  // namespace respite

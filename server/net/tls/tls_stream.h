@@ -29,7 +29,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   // These functions of TlsStream do the work of the functions of ByteStream with the same names, which describe them.
   bool InHandshake() const { return in_handshake_; }  // true: the TLS handshake is not complete
   Transfer Handshake();                               // performs the next step of the TLS handshake; kMoved: complete
-  Transfer Receive(std::span<char> target);           // decrypts what the socket has, as far as `target` has room
+  Transfer Receive(std::span<char> target);           // receives and decrypts bytes, as far as `target` has room
   // Sends at most `max_bytes` bytes from the front of the output.
   Transfer Send(const ReplyBuffer& output, size_t max_bytes);    // encrypts and sends from the front of `output`
   Transfer Send(Bytes bytes);                                    // encrypts and sends bytes from the front
@@ -37,23 +37,23 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   SocketPoller::Interest EventsToAwait(SocketPoller::Interest wanted) const;     // socket events needed for transfers
   SocketPoller::Interest PossibleTransfers(SocketPoller::Interest ready) const;  // the transfers that `ready` allows
   std::string ErrorText() const { return error_; }                               // why the last transfer failed
-  void SendCloseNotify();  // tells the peer that no more bytes follow
+  void SendCloseNotify();  // tells the peer that no more bytes follow; nothing in a handshake or after an error
 
   struct Wire;  // the socket as OpenSSL sees it (BIO)
 
  private:
   enum class Waits : uint8_t { kForInput, kForWritability };
 
-  Transfer ClassifyResult(int result, Waits& waits);  // why a call moved no bytes; kLater: sets what to wait for
+  Transfer ClassifyResult(int result, Waits& waits);  // why OpenSSL's call failed; kLater: sets what to wait for
 
   std::unique_ptr<Wire> wire_;                 // the socket as OpenSSL sees it (BIO)
   SslHandle connection_;                       // OpenSSL's object for the connection
   std::string error_;                          // why the last transfer failed
-  Waits receive_waits_ = Waits::kForInput;     // the socket event after which Receive can continue
+  Waits receive_waits_ = Waits::kForInput;     // the socket event after which Handshake or Receive can continue
   Waits send_waits_ = Waits::kForWritability;  // the socket event after which Send can continue
   bool in_handshake_ = true;                   // true: the TLS handshake is not complete
   bool has_buffered_input_ = false;            // true: Receive would return bytes, the end or an error now
-  bool broken_ = false;                        // true: a fatal error happened, so close_notify must not be sent
+  bool broken_ = false;                        // true: a fatal error: no transfer, and no close_notify, is possible
 };
 
 }  // namespace respite

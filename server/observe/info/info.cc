@@ -12,8 +12,8 @@ namespace respite {
 
 namespace {
 
-// The names that select a section of INFO. kByDefault: its own name, "default" and "all". kInAll: its own name and
-// "all". kOnlyByName: its own name.
+// The names that select a section of INFO. kByDefault: its own name, "default", "all" and "everything". kInAll: its own
+// name, "all" and "everything". kOnlyByName: its own name.
 enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
 // The kinds of servers whose INFO has the section.
 enum class Teller : uint8_t { kDataServer, kSentinel, kBoth };

@@ -1,4 +1,4 @@
-// The sections of INFO. Each function returns a section as text, with its title. A section contains the fields of all
+// The sections of INFO. Each function returns a section as text, with its title. A section may contain fields of all
 // versions; FilterInfoFields then removes the fields that the emulated version lacks. Fields about features that this
 // server lacks have the values of a Redis that does not use these features.
 #pragma once
@@ -31,7 +31,7 @@ std::string LatencyStatsSection(const Services& services);  // text of INFO late
 std::string ClusterSection(const Services& services);       // text of INFO cluster
 std::string KeyspaceSection(const Services& services);      // text of INFO keyspace
 std::string DebugSection(const Services& services);         // text of INFO debug
-std::string SentinelSection(const Services& services);      // text of INFO sentinel
+std::string SentinelSection(const Services& services);      // text of INFO sentinel; requires: a Sentinel
 
 // A section begins with a line "# Title". Lines "name:value" follow. Each line ends with CR LF.
 class InfoText {  // builds the text of one INFO section: a title, then lines "name:value"
@@ -59,7 +59,7 @@ class InfoText {  // builds the text of one INFO section: a title, then lines "n
   InfoText& AddHumanBytes(Bytes name, uint64_t bytes) {  // adds a field such as "name:1.50M"
     return Add(name, HumanBytes(bytes));
   }
-  InfoText& AddZeros(std::initializer_list<Bytes> names) {  // adds "name:0" for features that do not exist here
+  InfoText& AddZeros(std::initializer_list<Bytes> names) {  // adds "name:0" for each name (no such figures here)
     for (Bytes name : names) Add(name, "0");
     return *this;
   }

@@ -13,9 +13,9 @@ namespace respite {
 
 inline constexpr size_t kPageWords = 512;
 
-// Tests the words and restores their content. Requires: no other thread uses the words, and there are at most
-// kPageWords of them.
-uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);  // counts memory words that do not keep a value
+// Writes four patterns into each word, reads them back, and restores the content. A word counts once for each pattern
+// that it does not keep. Requires: no other thread uses the words, and there are at most kPageWords of them.
+uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);  // tests memory words; 0: all are good
 
 void TestMemoryAfterCrash(const SignalLog& log);  // writes the test's result to `log`; the process must be about to end
 

@@ -1,5 +1,6 @@
 // The crash report: on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT logs the place (stack trace, registers, code), the
-// running command and its client, and INFO. Then the process dies of that signal.
+// running command and its client, INFO and CLIENT LIST. Then the process dies of that signal, or exits with 1
+// (directive use-exit-on-panic).
 //
 // The first lines need no memory and no locks. Each part is independent, so a fault ends only that part. INFO needs the
 // heap, so a forked child writes it, and has only seconds to do so. Arguments of a command that may be passwords are
@@ -22,9 +23,10 @@ namespace respite {
 
 struct Services;
 
-// Installs the signal handlers at the first call. Must be called on the thread of the server's loop; several servers
-// may share that thread. `server` must exist until RemoveFromCrashReport.
-void AddToCrashReport(const Services& server);  // crash reports from this thread will describe this server
+// Adding the first server installs the signal handlers. Must be called on the thread of the server's loop; several
+// servers may share that thread. A report describes one server: one of the thread that crashed, preferably one that
+// runs a command. `server` must exist until RemoveFromCrashReport.
+void AddToCrashReport(const Services& server);  // crash reports of this thread may describe this server from now on
 // Removing the last server restores the default actions of the signals. Does nothing for a server that was not added.
 void RemoveFromCrashReport(const Services& server);  // crash reports no longer describe this server
 

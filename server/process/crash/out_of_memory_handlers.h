@@ -14,6 +14,6 @@ void EndCrashReporterOutOfMemory(size_t bytes);  // ends the child that writes a
 
 // Extends the stack now by up to 1 MB of address space. Otherwise a stack that cannot grow later would cause a fault,
 // and the report would show a crash instead of a lack of memory. Takes one page of memory.
-void ReserveStack();  // makes memory available for the main thread's stack to grow
+void ReserveStack();  // reserves address space for the main thread's stack to grow
 
 }  // namespace respite

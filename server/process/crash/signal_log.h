@@ -23,18 +23,18 @@ class SignalLog {  // writes to the log inside a signal handler, without allocat
   SignalLog();
 
   int FileDescriptor() const { return fd_; }  // descriptor of the log file, or of standard output
-  void Write(std::string_view text) const;    // appends this text without changes
+  void Write(std::string_view text) const;    // writes this text without changes, or only what the log takes at once
   void Decimal(int64_t number) const;         // writes the number in decimal digits
   void Hexadecimal(uint64_t number) const;    // writes "0x" and the hexadecimal digits, without leading zeros
   void Word(uint64_t number) const;           // writes 16 hexadecimal digits
   void Byte(unsigned char byte) const;        // writes two hexadecimal digits
-  // Quoted writes non-printable bytes, quotes and backslashes as \xNN.
+  // Quoted writes non-printable bytes, quotes and backslashes as \xNN. If it has shortened the text, "..." follows.
   void Quoted(std::string_view text, size_t max_bytes) const;  // writes the first `max_bytes` in double quotes
   void Prefix() const;  // writes the start of a line: "4242:signal-handler (1795232753) "
 
  private:
   Descriptor file_;         // the log file; not open if the log is standard output
-  int fd_ = STDOUT_FILENO;  // descriptor to which the log is written
+  int fd_ = STDOUT_FILENO;  // descriptor to which the log is written; -1: the log file cannot be opened
 };
 
 }  // namespace respite

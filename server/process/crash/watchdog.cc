@@ -30,7 +30,7 @@ void OnAlarm(int, siginfo_t* info, void* context) {
   errno = saved_errno;
 }
 
-// Installs the handler of SIGALRM while any thread has a watchdog. Otherwise the signal is ignored.
+// Installs the handler of SIGALRM while the watchdog of any thread is on. Afterwards the signal is ignored.
 class AlarmHandler {
  public:
   static void Acquire() {

@@ -35,15 +35,16 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   std::optional<std::string> FormSentinelGroup();  // makes replicas follow, configures Sentinels; or an error
 
  private:
-  // Gives each primary without data a new replication ID, and its replicas without data the same ID.
-  void ShareReplidsOfEmptyNodes();                   // a primary without data and its replicas get one replication ID
+  // Makes a new replication ID for each primary, and gives it to the primary and its replicas, except those that have
+  // data.
+  void ShareReplidsOfEmptyNodes();  // a primary and its replicas, if without data, get one replication ID
   SentinelGroupPlan::Place PlaceOf(int node) const;  // host and port at which other servers reach this node
   // The first primary is called "mymaster", as in the documentation of Redis. The others are called "mymaster-" and
   // their number, counted from 1.
   static std::string SentinelMasterName(int primary);  // "mymaster", "mymaster-2" …; `primary` counts from 0
   SentinelGroupPlan PlanSentinels();                   // describes the group, from which Sentinel lines are made
   void FollowPrimary(int node);                        // makes a replica follow its primary; sets masterauth
-  std::optional<std::string> WriteSentinelLines(int sentinel,               // writes configuration; or an error
+  std::optional<std::string> WriteSentinelLines(int sentinel,               // writes and reads `lines`; or an error
                                                 const std::string& lines);  // to the file of this Sentinel
 
   const Config& config_;                       // configuration of the process

@@ -179,8 +179,8 @@ std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   return std::nullopt;
 }
 
-// Moves the clocks of all nodes in the next turn of the loop, each in its own task. The last of these tasks stores the
-// outcome for the client.
+// Moves the clocks of all live nodes, except Sentinels, in the next turn of the loop, each in its own task. The last of
+// these tasks stores the outcome for the client.
 std::optional<std::string> NodeMembers::BeginClockMove(const TaskClient& asker, const ClockMove& move) {
   std::vector<ClockControl*> clocks;
   std::vector<NodeHost*> hosts;

@@ -24,7 +24,7 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   std::vector<Member> List() const override;
   std::optional<std::string> Begin(const TaskClient& asker,     // starts a task for a client
                                    const Task& task) override;  // returns why the task cannot start; nullopt: started
-  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // the task's outcome; nullopt: still running
+  std::optional<Outcome> TakeOutcome(const TaskClient& asker) override;  // the outcome, once; nullopt: still running
   void Partition(Sides sides) override;                       // cuts the network between these sides; no sides: no cut
   void Lag(size_t member, int64_t delay_ms) override;         // delays all output of this node
   const ClockControl* ClockOf(size_t member) const override;  // the node's movable clock; null: killed, stopped or none
@@ -36,9 +36,9 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
  private:
   struct PendingTask {  // a TEST CLUSTER task whose outcome was not fetched yet
     Task task;
-    int64_t until_ms;                     // when the task fails if it has not ended (real time)
+    int64_t until_ms;                     // when a move or failover fails if it has not ended (real time)
     std::optional<size_t> exporter = {};  // kMove: the node that exports the slot
-    std::optional<Outcome> outcome = {};  // how the task has ended; nullopt: still running
+    std::optional<Outcome> outcome = {};  // stored by End; nullopt: still running, or a move or failover (FindOutcome)
   };
 
   bool Lives(size_t member) const;                   // true: the node was not killed, and has not stopped
@@ -48,10 +48,11 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
   std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node; or an error
   std::optional<std::string> BeginNodeRestart(const TaskClient& asker, size_t member);  // restarts a killed node
-  std::optional<std::string> BeginMove(PendingTask& pending);         // starts to move a slot to a node; or an error
-  std::optional<std::string> BeginFailOver(size_t member);            // starts to promote this replica; or an error
-  std::optional<std::string> BeginClockMove(const TaskClient& asker,  // moves the clocks of all nodes
-                                            const ClockMove& move);
+  std::optional<std::string> BeginMove(PendingTask& pending);  // starts to move a slot to a node; or an error
+  std::optional<std::string> BeginFailOver(size_t member);     // starts to promote this replica; or an error
+  std::optional<std::string> BeginClockMove(
+      const TaskClient& asker,  // moves the clocks of all live data nodes; or error
+      const ClockMove& move);
   void End(const TaskClient& asker, Outcome outcome);                    // stores the outcome of the task
   std::optional<Outcome> FindOutcome(const PendingTask& pending) const;  // of a move or failover; nullopt: it runs
   bool AllNodesKnowResult(const Task& task) const;  // true: all live nodes know of the move or failover
