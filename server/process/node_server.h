@@ -61,8 +61,8 @@ class NodeServer {  // one Redis server of this process
     Logger& log;
     const Clock& clock;  // clock of the machine: Unix time and monotonic time
     const RealClock& real_clock;
-    uint32_t nodes;   // number of servers of the process
-    uint64_t number;  // from 0; unique for each server of the process, and equal in each run
+    uint32_t nodes;   // number of servers that share the process's limit of open files
+    uint64_t number;  // unique for each server of the process, and equal in each run (0, 1 …; a hash for worlds)
     // If set, each server of the process makes the same random choices in each run. nullopt: the choices differ.
     std::optional<uint64_t> seed;  // seed of random choices
     // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one.
@@ -88,7 +88,8 @@ class NodeServer {  // one Redis server of this process
 
   // --- For nodes of a cluster in this process
 
-  Step ReserveBusPort();             // reserves a free port for the cluster bus until Load; requires Open
+  // With `port auto`, reserves any free port, otherwise the one that the directives name. Requires: Open was called.
+  Step ReserveBusPort();             // reserves the port of the cluster bus until Load
   std::string BoundAddress() const;  // first address of `bind` that is no wildcard, or 127.0.0.1
   NodeAddress Address() const;       // host and ports at which other nodes reach this one; requires ReserveBusPort
   // Returns an empty text if there is no file. On failure, the reason is logged.
@@ -108,7 +109,7 @@ class NodeServer {  // one Redis server of this process
   // --- For a server that replaces another one. These functions require that Build was done, and that `before` still
   // exists.
 
-  void InheritTestState(const NodeServer& before);  // takes the clock, request journal and lint findings of `before`
+  void InheritTestState(const NodeServer& before);  // takes the clock, request journal and findings of TEST
   void SetDataSource(const NodeServer& before) {    // Load will copy the data of `before`, instead of reading files
     data_source_ = &before;
   }
@@ -122,8 +123,8 @@ class NodeServer {  // one Redis server of this process
   void ConnectToPeers();  // connects immediately to the other cluster nodes, or to the servers that a Sentinel watches
   // Returns true if these connections are open: the link of a replica to its primary, and the links between nodes of a
   // cluster. A Sentinel must also have heard from all servers.
-  bool HasAllConnections() const;  // true: the links to other servers are open
-  void LogReady();                 // writes "Ready to accept connections …"
+  bool HasAllConnections() const;  // true: the links to other servers are open, or this server has stopped
+  void LogReady();  // logs "Ready to accept connections …" and where data is saved; nothing for a Sentinel
 
   // Stops the server immediately, without saving. Kills a running script, and no further command runs. Does nothing if
   // the server has stopped. Requires: Build was done.
@@ -161,13 +162,13 @@ class NodeServer {  // one Redis server of this process
   void MeasureIdleTime();       // called at each tick: updates idle_ms_, if `exit-on-idle` is set
   Step Listen();                // opens the ports and the unix socket that the settings name
   std::optional<std::string> OpenCluster();  // loads initial_cluster_ or nodes.conf; returns the error
-  void ApplyReplidIfEmpty();                 // a server without data gets the replication ID replid_if_empty_, if set
-  Step LoadData();                           // loads the data, then starts replication and cluster
-  LoadOutcome ReadData();                    // copies the data of data_source_, or else reads files
-  void CloseServerLinks();  // closes cluster and Sentinel links and slot migrations; may be called twice
+  void ApplyReplidIfEmpty();  // gives a server without data the replication ID replid_if_empty_, if that is set
+  Step LoadData();            // loads the data, then starts replication and cluster
+  LoadOutcome ReadData();     // copies the data of data_source_, or else reads files
+  void CloseServerLinks();    // also slot migrations; ends its crash reports; may be called twice
   bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }  // true: this is a Sentinel
   void HandleRoleChange();      // tells the Owner that the role has changed
-  void OnStop(int exit_code);   // called when the Node stops: tells the Owner, closes the listeners
+  void OnStop(int exit_code);   // called when the Node stops: sets has_stopped_, tells the Owner, closes the listeners
   void WatchSettings();         // makes CONFIG SET of ports, bind and maxclients take effect
   void WatchProcessSettings();  // makes CONFIG SET of title, OOM score, watchdog, crash-log-enabled take effect
   std::optional<std::string> Reopen(Listener::Protocol protocol);  // listens on the changed port; returns the error
@@ -176,14 +177,14 @@ class NodeServer {  // one Redis server of this process
 
   const Parts parts_;                   // arguments of the constructor
   WatchedLoop* loop_ = nullptr;         // the event loop; null before Build
-  int64_t next_statistics_log_ms_ = 0;  // when LogStatistics may log next (clock time)
+  int64_t next_statistics_log_ms_ = 0;  // when LogStatistics may log next (monotonic time of the machine)
   SystemFiles system_files_;            // the real file system; relative paths begin at the working directory
   FolderFiles files_;                   // file system whose relative paths begin at the folder of this server
   ForkedChildren children_;             // child processes of this server, for BGSAVE, BGREWRITEAOF …
   StartedPrograms programs_;            // scripts that a Sentinel has started
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
-  std::unique_ptr<Listener> listener_;             // accepts clients; null before Build
+  std::unique_ptr<Listener> listener_;             // accepts clients; null before Build and after Discard
   std::vector<Descriptor> bus_port_sockets_;       // sockets that reserve the port of the cluster bus until Load
   std::optional<InitialCluster> initial_cluster_;  // the initial cluster nodes; nullopt: nodes.conf has them
   std::string replid_if_empty_;                    // replication ID for a server without data; empty: a new one

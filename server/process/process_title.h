@@ -17,7 +17,8 @@ class ProcessTitle {  // writes the title of the process that ps and top show
   // The constructor changes nothing; the first call of Set does.
   ProcessTitle(int argc, char** argv) : argc_(argc), argv_(argv) {}
 
-  // Sets the title, and truncates a title that does not fit. The first call moves the environment to other memory.
+  // Sets the title of the process; truncates a title that does not fit. The first call moves the environment to other
+  // memory.
   // After that call, argv no longer contains the arguments.
   void Set(const std::string& title);
 

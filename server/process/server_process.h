@@ -2,8 +2,8 @@
 // signals and title of the process, the loop of the main thread, and the servers of the process.
 //
 // A process starts in this order: checks of the system, change to the background, first log lines, limits, servers,
-// listeners, pidfile and port file, loading of data, readiness. The process ends when its last server has stopped,
-// without freeing memory.
+// listeners, pidfile and port file, loading of data, readiness. (With several servers the port file is written after
+// the loading.) The process ends when its last server has stopped. Release builds then free no memory.
 //
 // Without the directives `nodes` and `sentinels` there is one server, with the settings and the directory of the
 // process. With these directives there are several servers (NodePlan), all on the loop of the main thread. With
@@ -51,8 +51,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
 
   // The functions of NodeServer::Owner.
   void PrepareChild(const NodeServer& node, ChildWork work) override;  // sets title, processors and OOM score
-  void HandleServerStopped(NodeServer& node) override;                 // after the last server, stops the process
-  void OnShutdownCancelled() override;                                 // a shutdown was cancelled: all servers continue
+  void HandleServerStopped(NodeServer& node) override;        // discards the server; after the last, ends the process
+  void OnShutdownCancelled() override;                        // a shutdown was cancelled: shuts down no more servers
   void OnShutdownStatus(const std::string& status) override;  // reports `status` to systemd, if the process ends
   void HandleRoleChange(NodeServer& node) override;           // shows the role in the log and in oom_score_adj
   void HandleTitleChange(const NodeServer& node) override;    // updates the process title if this is the first server
@@ -65,15 +65,15 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
     --running_server_count_;
   }
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as running
-  void HandleServerRestarted(HostedServer& hosted) override;  // restores the server's links and TEST WORLD
+  void HandleServerRestarted(HostedServer& hosted) override;                        // restores its links and TEST WORLD
   void HandleRestartFailure(HostedServer& hosted) override;  // frees the server; if that was the last, ends the process
 
  private:
   using Step = NodeServer::Step;
 
   void OpenLog(Logger& log);                  // opens the log as the directives say
-  void GoToBackground();                      // daemonizes for `daemonize`, unless there is a supervisor
-  Step RaiseLimits();                         // raises the number of files that may be open
+  void GoToBackground();                      // sets supervisor_; without a supervisor, daemonizes for `daemonize`
+  Step RaiseLimits();                         // raises the limit of open files, or lowers maxclients
   Step PrepareToServe();                      // creates the servers, opens their ports, writes pidfile and title
   uint32_t CountNodes() const;                // number of servers of the process
   void PrepareWorlds();                       // lets a single server have isolated test servers, if TEST is allowed
@@ -89,15 +89,16 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   Step RefuseModules();                                                // fails if there is a `loadmodule` line
   Step CheckLocale();                 // fails if the locale of `locale-collate` does not exist
   Step FormClusterOrSentinelGroup();  // makes the nodes of `nodes` a cluster, or replicas with Sentinels
-  Step PublishPortsAndPid();          // writes pidfile, port file and process title
-  Step WritePortFile();               // writes `port-file`, with one port per line
+  Step PublishPortsAndPid();          // writes pidfile, process title and (for a single server) port file
+  Step WritePortFile();               // writes `port-file`, if set, with one port per line
   void StartServing();                // makes all servers load; those with a thread of their own then serve clients
+  // Called on the main thread when a server has loaded, failed or stopped. A failure ends the process.
   void HandleServerLoaded(const NodeServer& node, Step outcome);  // when all have loaded: connects or reports ready
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.
   void ConnectServers(ServerMode mode);          // connects the servers of this mode to each other, without waiting
-  void HandleServersConnected(ServerMode mode);  // connects the Sentinels next, or reports readiness
+  void HandleServersConnected(ServerMode mode);  // connects Sentinels next; then writes port-file, reports readiness
   // Checks every millisecond, without blocking, until this server is connected or `deadline_ms` (real time) has passed.
   // After the last server, calls HandleServersConnected.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
@@ -118,12 +119,12 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void ShutDownIdleProcess();               // shuts down for `exit-on-idle`, unless tried recently
   void SignalServer(HostedServer& hosted);  // shuts this server down as shutdown_signal_ asks
   void SignalRemainingServers();            // shuts down the others, once the servers told to shut down have stopped
-  void UpdateTitle(const Settings& shown);  // makes ps show these settings in the process title
+  void UpdateTitle(const Settings& shown);  // makes the process title show these settings, for set-proc-title
   OomScore::Outcome ApplyOomScore(const Settings& settings);                   // sets the score of the current role
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }  // true: the process runs one Sentinel
   char Role() const;
   void RemovePidAndPortFiles();          // removes pidfile and port file
-  int CleanUpFailedStart();              // closes listeners, removes files and folders; returns exit code 1
+  int CleanUpFailedStart();              // closes listeners, removes files and empty folders; returns exit code 1
   int ExitProcess(int exit_code);        // logs the end; in release builds exits and does not return
   Step Fail(const std::string& reason);  // logs the reason; returns kFailed
 
@@ -136,7 +137,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::mutex mutex_;                           // protects title_, oom_score_ and the settings that they use
   OomScore oom_score_;                         // writes oom_score_adj
   Daemon daemon_;                              // lets the parent exit, if the process went to the background
-  std::optional<Supervisor> supervisor_;       // systemd or upstart, if one of them manages the process
+  std::optional<Supervisor> supervisor_;       // reports to systemd or upstart, if one of them manages the process
   bool in_background_ = false;                 // true: the process runs as a daemon (in the background)
   ReadyFd ready_fd_;                           // pipe of `ready-fd`, which gets the ports when the servers are ready
   ParentWatch parent_watch_;                   // the process that launched this one
@@ -152,8 +153,8 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::unique_ptr<WatchedLoop> main_loop_;     // loop of the main thread
   std::vector<HostedServer> hosted_servers_;   // all servers of the process
   std::unique_ptr<NodeRestarts> restarts_;     // kills and restarts servers for TEST; null: servers cannot restart
-  std::unique_ptr<NodeMembers> members_;  // for TEST CLUSTER; null: there is one server, or each has its own thread
-  std::atomic<int> running_server_count_ = 0;  // number of servers that have not stopped
+  std::unique_ptr<NodeMembers> members_;       // for TEST CLUSTER; null: not allowed, one server, or node-threads
+  std::atomic<int> running_server_count_ = 0;  // number of servers that have not stopped and were not killed
   std::atomic<int> exit_code_ = 0;             // exit code of the process: that of a failed server, or 0
   std::atomic<bool> is_ending_ = false;        // true: a signal, or an event handled like one, shuts down all servers
   bool has_lost_parent_ = false;               // true: the parent has ended

@@ -12,6 +12,8 @@ namespace respite {
 
 class StartedPrograms final : public ProgramStarter {  // starts the scripts of a Sentinel
  public:
+  // Runs the program words[0] with the other words as arguments. Fails with errno if the system has no memory or too
+  // many processes. For any other error, returns a negative number, and TakeEndedProgram reports exit code 2 for it.
   Result<int64_t, int> Start(const std::vector<std::string>& words) override;  // starts a script; its PID, or errno
   std::optional<ProgramEnd> TakeEndedProgram() override;  // reports each ended program once; nullopt: none
   void Kill(int64_t process) override;

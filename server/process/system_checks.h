@@ -20,10 +20,10 @@ struct SystemCheck {  // the result of one check of the system (kernel settings,
 
 // Runs all checks. Cost: about 50 ms of CPU time, to measure how expensive it is to read the clock.
 std::vector<SystemCheck> CheckSystem();  // runs all checks of the system
-int PrintSystemChecks();                 // runs and prints all checks; returns the exit code: 1 after a warning
+int PrintSystemChecks();                 // runs and prints all checks; returns the exit code: 1 after a warning, else 0
 
-// Logs the warnings of the quick checks. Turns transparent huge pages off for this process if they are on and
-// `disable-thp` says so.
+// Logs the warnings of the quick checks. If transparent huge pages are always on and `disable-thp` says so, turns them
+// off for this process instead of warning.
 void WarnAboutSystem(const Settings& settings, Logger& log);   // logs warnings of quick checks; may turn THP off
 void WarnAboutBacklog(const Settings& settings, Logger& log);  // warns if `tcp-backlog` exceeds the kernel's limit
 

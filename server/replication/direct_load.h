@@ -28,17 +28,19 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   DirectLoad(const DirectLoad&) = delete;
   DirectLoad& operator=(const DirectLoad&) = delete;
 
-  // The server counts as loading (INFO, LOADING errors) until Write or Finish has failed, or Finish has succeeded.
+  // The server counts as loading (INFO, LOADING errors) until Write or Finish has failed, Finish has succeeded, or
+  // Abandon is called.
   bool Write(Bytes bytes) override;  // loads the next bytes of the snapshot; false if that failed
   bool Finish() override;            // called after all bytes; false: the snapshot is incomplete or damaged
   const std::string& failure() const override { return failure_; }  // why Write or Finish returned false
-  void Abandon();         // ends an incomplete load, and frees the second keyspace, if there is one
-  void MoveIntoServer();  // moves keys and functions into the server, which is empty. Requires: Finish has succeeded
+  void Abandon();  // ends an incomplete load, and frees the second keyspace, if there is one
+  // Requires: there is a second keyspace, Finish has succeeded, and the server's own keyspace is empty by now.
+  void MoveIntoServer();  // moves keys and functions of the snapshot into the server
 
-  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // true: the old data stays until MoveIntoServer
+  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // true: leaves the server's data alone
 
  private:
-  bool Fail();  // ends the loading and returns false
+  bool Fail();  // ends the loading, logs why, and returns false
 
   const Services& services_;  // the other parts of this server
   const Into into_;

@@ -1,8 +1,8 @@
 // DivergenceWatch: detects that the data of this replica has diverged from its primary's, because a command of the
 // primary's stream failed here. Logs the error and ends the link, so that the primary does not count the command as
-// applied. Does not end the link if replica-ignore-command-errors is set, or if the replica's own changes may be the
-// cause. Aborts the process if propagation-error-behavior demands this and the replica is read-only. Also aborts the
-// process if a write cannot reach the disk, unless replica-ignore-disk-write-errors is set.
+// applied. Does not end the link if replica-ignore-command-errors is set, if the replica's own changes may be the
+// cause, or for REPLCONF and PING. Aborts the process if propagation-error-behavior demands this and the replica is
+// read-only. Also aborts the process if a write cannot reach the disk, unless replica-ignore-disk-write-errors is set.
 #pragma once
 
 #include <functional>

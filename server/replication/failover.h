@@ -4,9 +4,9 @@
 //         ─► kInProgress: this server follows that replica, and tells it to become the primary (PSYNC … FAILOVER)
 //         ─► kNone: the replica became the primary. The paused writes are now answered with READONLY.
 //
-// The failover is aborted by ABORT, when the replica refuses to take over, or when the timeout passes in kAwaitsSync.
-// With FORCE, this server then hands over without waiting any longer. If the replica cannot be reached or refuses the
-// password, this server retries until the replica agrees or ABORT comes.
+// The failover is aborted by ABORT, when the replica refuses PSYNC … FAILOVER or the link is lost before its answer, or
+// when the timeout passes in kAwaitsSync. With FORCE, this server hands over after the timeout instead. If the replica
+// cannot be reached or refuses the password, this server retries until the replica agrees or ABORT comes.
 #pragma once
 
 #include <cstdint>
@@ -52,15 +52,16 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
   explicit Failover(const Parts& parts) : parts_(parts) {}
 
   void Start(const FailoverRequest& request);  // begins a failover: pauses writes. Throws Refusal if none can start
-  void Abort(const std::string& reason);  // ends the failover, and logs why; this server stays or becomes the primary
+  // If this server has handed over already, it becomes the primary again. Does nothing without a failover.
+  void Abort(const std::string& reason);  // ends the failover without success, and logs `reason`
   // Hands over as soon as the target has the whole stream, or any replica if no target was named. Also acts when the
   // timeout has passed. Called by the timer, and at the end of each event loop turn. Cost: one comparison when no
   // failover runs.
   void Continue() {  // hands over if a replica has the whole stream; does nothing without a failover
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfHandedOver();    // in state kInProgress: ends the failover as completed; else does nothing
-  void HandleRefusedRole();  // aborts the failover, as the target refuses; this server is a primary again
+  void EndIfHandedOver();    // in kInProgress: forgets the failover and resumes writes; else does nothing
+  void HandleRefusedRole();  // in kInProgress: aborts, since the target refuses or its link is lost
 
   State state() const { return state_; }  // the step of the failover; kNone: no failover runs
   Bytes StateName() const;                // the step as in INFO: "no-failover", "waiting-for-sync" …

@@ -54,10 +54,10 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
       Replica::State state);  // the state of the replica that has left
   void Cron();                // begins a snapshot that is due; called once a second
   // Called at the end of each event loop turn, before output is sent.
-  void EndTurn();  // queues more snapshot data for replicas whose output has room
+  void EndTurn();  // queues more snapshot data for replicas whose output has room; removes a file that was sent to all
   // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the
   // save has failed.
-  void HandleSnapshotEnd(Snapshots::Outcome outcome);     // called after any BGSAVE: sends its file to waiting replicas
+  void HandleSnapshotEnd(Snapshots::Outcome outcome);  // called after any BGSAVE, for replicas that wait for its file
   bool IsStreaming() const { return pipe_.has_value(); }  // true: replicas receive a snapshot through a pipe
 
  private:
@@ -65,20 +65,20 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   enum class Source : uint8_t { kFile, kPipe };
   // Some replicas may receive a snapshot from a file while others receive one through the pipe.
   std::vector<Session*> ReceivingFrom(Source source) const;  // the replicas that receive a snapshot from `source`
-  bool JoinRunningSnapshot(Session& session);                // lets a replica wait for a BGSAVE; false: none fits
-  bool IsDue(const std::vector<Session*>& waiting) const;    // whether the snapshot for these replicas must begin now
+  bool JoinRunningSnapshot(Session& session);  // lets a replica wait for a BGSAVE with others; false: none fits
+  bool IsDue(const std::vector<Session*>& waiting) const;  // whether the snapshot for these replicas must begin now
   bool GoesThroughPipe(const std::vector<Session*>& waiting) const;  // whether to use a pipe instead of a file
   void StartForWaitingReplicas();                                    // begins a snapshot for the waiting replicas
   void StartOnDisk(const std::vector<Session*>& waiting);            // begins a BGSAVE whose file is then sent
   void StartThroughPipe(const std::vector<Session*>& waiting);       // forks a child, and sends on what it writes
   struct Contents {                   // what the snapshot for the waiting replicas contains
     bool has_functions_only = false;  // true: only the functions of the server, no keys
-    bool is_for_redis_70 = false;  // true: in the RDB format of Redis 7.0, because a waiting replica is older than 7.2
+    bool is_for_redis_70 = false;     // true: RDB format of Redis 7.0, as a replica is, or may be, older than 7.2
   };
   static Contents ContentsFor(const std::vector<Session*>& waiting);  // what the snapshot for these replicas contains
   bool WriteIntoPipe(ChildReporter& reporter,  // in the child: writes the snapshot, then the mark
                      const std::string& mark, Contents contents) const;
-  void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC; sets the replica's state
+  void SendFullResync(Session& session, Replica::State state);   // sends +FULLRESYNC (not after SYNC); sets the state
   void SendErrorAndClose(const std::vector<Session*>& waiting);  // sends -ERR to these replicas, then closes them
   void ForwardSnapshotBytes(Bytes bytes);                        // sends bytes from the pipe to the replicas
   void HandlePipeEnd(bool is_whole);          // end of the child's data: awaits ACK of the replicas, or closes them
@@ -86,7 +86,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   void SendFiles();                           // queues the next part of the snapshot file for each replica
   void CloseAfterSnapshot(Session& session);  // closes a replica that wanted only a snapshot, after its output
   void SendFile(Session& session);            // queues the next part of the snapshot file for one replica
-  void OpenFile(Session& session);            // begins to send the finished snapshot file to one replica
+  void OpenFile(Session& session);  // begins to send the finished snapshot file to one replica; if it fails, closes it
 
   const Parts parts_;                 // the arguments of the constructor
   std::optional<SnapshotPipe> pipe_;  // reads what the child writes; empty: no snapshot goes through a pipe

@@ -21,7 +21,7 @@ class Handshake {  // composes a replica's requests before the stream: PING, AUT
     const History& history;    // replication ID and offset of this server
     const Failover& failover;  // tells whether PSYNC must end with the word FAILOVER
   };
-  enum class MayContinue : uint8_t { kNo, kYes };  // kYes: the history here is or was the primary's
+  enum class MayContinue : uint8_t { kNo, kYes };  // kYes: PSYNC may ask to continue the history here
 
   Handshake(const Parts& parts, MayContinue may_continue) : parts_(parts), may_continue_(may_continue) {}
 

@@ -1,5 +1,5 @@
-// LocalKeys: keys with deadlines that clients of a writable replica have set. The primary does not know these keys, so
-// the replica itself removes them when they expire.
+// LocalKeys: keys with deadlines that clients of a writable replica have written. The primary may not know these keys
+// or deadlines, so the replica itself removes the keys when they expire.
 #pragma once
 
 #include <set>
@@ -13,7 +13,7 @@ namespace respite {
 class Clock;
 struct Dataset;
 
-class LocalKeys final : public CallObserver {  // keys with deadlines that clients of a writable replica have set
+class LocalKeys final : public CallObserver {  // keys with deadlines that a writable replica's clients wrote
  public:
   struct Parts {         // the arguments of the constructor
     const Clock& clock;  // the time that decides about expiry
@@ -21,11 +21,11 @@ class LocalKeys final : public CallObserver {  // keys with deadlines that clien
   };
   explicit LocalKeys(const Parts& parts) : parts_(parts) {}
 
-  // Records the keys of a client's write that now have a deadline, or fields with deadlines. Ignores writes of the
-  // primary. Cost: O(keys of the command · log n).
-  void OnCall(const FinishedCall& call) override;  // notes keys to which a client's write gave a deadline
-  void RemoveExpired();            // checks the next 64 keys in turn; removes the expired ones. Called by the timer
-  void Clear() { keys_.clear(); }  // stops watching all keys; removes none from the keyspace
+  // Records the keys of a client's write that now have a deadline, or fields with deadlines, no matter who set these.
+  // Ignores writes of the primary. Cost: O(keys of the command · log n).
+  void OnCall(const FinishedCall& call) override;  // notes the keys of a client's write that now have a deadline
+  void RemoveExpired();  // checks up to 64 keys, in turn; removes expired keys and fields. Called by the timer
+  void Clear() { keys_.clear(); }                // stops watching all keys; removes none from the keyspace
   size_t Count() const { return keys_.size(); }  // number of keys that are watched
 
  private:

@@ -5,9 +5,10 @@
 //      ▲                             └────────── +CONTINUE ───────────────►  │
 //      └─────────────────────── any failure ◄────────────────────────────────┘
 //
-// After a snapshot that could not be used, the next attempt is delayed by 2 s, 4 s and so on up to a minute, since each
-// attempt makes the primary fork. A command of the stream that fails here ends the link (kFailed) until an operator
-// repeats REPLICAOF. Otherwise this replica would acknowledge a command that was not applied here.
+// After a snapshot that could not be used, or a protocol error, the next attempt is delayed by 2 s, 4 s and so on up to
+// a minute, since each attempt makes the primary fork. A command of the stream that fails here may end the link
+// (kFailed, see DivergenceWatch) until an operator repeats REPLICAOF. Otherwise this replica would acknowledge a
+// command that was not applied here.
 //
 // The stream runs as the requests of a session (SessionKind::kPrimary) that has all permissions and gets no replies.
 // The bytes of applied requests are sent unchanged to the replicas of this server.
@@ -56,24 +57,24 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   enum class Data : uint8_t { kSameHistory, kOther };
   void Follow(Handshake::MayContinue continues, Data data);  // connects to the primary of the directive `replicaof`
   void Leave();                                              // closes the connection, and stops following the primary
-  void HandleFailedCommand(Bytes command, Bytes error);      // a command of the stream failed: ends the link
+  void HandleFailedCommand(Bytes command, Bytes error);      // a command of the stream failed: ends the link after it
   bool IsWaitingToRetry() const;  // true: Retry is useful, because an attempt is delayed or a command failed
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
   void Cron();                    // once a second: connects, sends ACK, drops a connection that takes too long
   void EndTurn();                 // sends REPLCONF ACK, if ScheduleAck was called
   void ScheduleAck() { owes_ack_ = true; }  // makes EndTurn send REPLCONF ACK
 
-  State state() const { return state_; }  // whether the link connects, synchronises, or runs the stream
+  State state() const { return state_; }  // what the link does: connects, synchronises, runs the stream …
   struct Figures {                        // figures of the link, for INFO and ROLE
     int64_t last_io_s = -1;               // how many seconds ago the primary last sent something; -1: the link is down
     int64_t transfer_total = 0;           // size in bytes of the snapshot being received; -1: unknown; 0: none
     int64_t transfer_read = 0;            // bytes of the snapshot that were received so far
     int64_t transfer_io_s;                // how many seconds ago bytes last arrived, while a snapshot is received
     int64_t down_s;                       // for how many seconds the link has been down; meaningless while it is up
-    int64_t data_age_s;             // seconds since the link was last up; while up, since the last input; -1: never
-    int64_t read_offset;            // replication offset up to which the stream has arrived
+    int64_t data_age_s;   // seconds since a link of this history was last up; while up, since the last input; -1: never
+    int64_t read_offset;  // replication offset up to which the stream has arrived
     int64_t retry_in_s = -1;        // in how many seconds the next attempt begins; -1: none is delayed
-    int64_t current_sync_attempts;  // number of attempts to connect since the link was last up
+    int64_t current_sync_attempts;  // number of attempts to connect since an established link was last lost
     int64_t total_sync_attempts;    // number of attempts to connect since this server started
     int64_t up_for_s;               // for how many seconds the link has been up; -1: it is down
     int64_t total_down_s;           // for how many seconds the link was down in total, since it was first up
@@ -89,19 +90,20 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void OnEnded(const std::string& reason) override;  // the connection has ended: reconnects, or aborts a failover
 
   // The functions of Transport.
-  void Flush(size_t /*most_bytes*/) override;  // discards the replies to the stream
+  void Flush(size_t /*most_bytes*/) override;  // discards the replies to the stream's commands
   void Resume() override;  // makes Continue run in a later turn, so that other clients are served first
   void Close() override;   // ends the link because its session was closed, for example by CLIENT KILL
   int FileDescriptor() const override { return link_ == nullptr ? -1 : link_->FileDescriptor(); }  // -1: no socket
 
  private:
-  void Connect();                             // connects to the primary that the settings name
-  void Reconnect(const std::string& reason);  // drops the connection; makes a new one immediately, or in Cron
-  void HandleFailedSnapshot();    // after an unusable snapshot: drops the connection and delays the next attempt
-  void EndAtFailedCommand();      // ends the link (kFailed) because a command of the primary failed here
-  void EndAtProtocolError();      // drops the link; a full synchronisation follows, after a delay
-  void DelayRetry();              // delays the next attempt; the delay grows with the number of failed attempts
-  void DropLink();                // destroys the connection with its handshake and its snapshot
+  void Connect();  // connects to the primary that the settings name
+  // If the link was up for at least a second, connects again immediately; otherwise Cron does.
+  void Reconnect(const std::string& reason);  // drops the connection, logs `reason`, and connects again
+  void HandleFailedSnapshot();  // after an unusable snapshot: drops the connection and delays the next attempt
+  void EndAtFailedCommand();    // ends the link (kFailed) because a command of the primary failed here
+  void EndAtProtocolError();    // the stream is invalid: drops the link; a full synchronisation follows, after a delay
+  void DelayRetry();  // delays the next attempt; the delay doubles with each failed snapshot or protocol error
+  void DropLink();    // destroys the connection with its handshake and its snapshot
   void HandleInput(Bytes bytes);  // passes input to the handshake, the snapshot or the stream
   void Continue();                // runs the stream, and then handles input that had to wait
   void SendNext();                // sends the next request of the handshake
@@ -121,7 +123,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   bool IsPaused() const {  // true: the stream stands still: a request is paused, unfinished or blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
-  void AdvanceHistoryOffset();          // advances the replication offset past the requests that have run
+  void AdvanceHistoryOffset();          // counts the requests that have run as applied, and passes them to own replicas
   void Acknowledge();                   // sends the primary REPLCONF ACK with the replication offset
   int64_t OffsetOnDisk();               // replication offset up to which the append-only file is synced
   void ForgetOffsetOnDisk();            // the data is of another history now: sets offset_on_disk_ to 0
@@ -135,15 +137,15 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   State state_ = State::kNone;  // whether the link connects, synchronises, or runs the stream
   Handshake::MayContinue may_continue_ = Handshake::MayContinue::kNo;  // whether PSYNC may ask to continue
   std::unique_ptr<Link> link_;                                         // to the primary; null: not connected
-  std::optional<Handshake> handshake_;                                 // set only during the handshake
+  std::optional<Handshake> handshake_;        // set from OnConnected until the link is up or lost
   std::optional<Resync> resync_;              // set only while a snapshot is received and loaded
   std::string line_;                          // an incomplete line of the handshake
   int64_t last_io_ms_ = 0;                    // when the primary last sent something (real time)
   int64_t began_ms_ = 0;                      // when the connection attempt began (real time)
   int64_t last_keep_alive_ms_ = 0;            // when SendKeepAliveWhileLoading last wrote (real time)
-  int64_t down_since_ms_ = 0;                 // when the link went down (real time)
-  int64_t linked_since_ms_ = 0;               // when the link came up (real time)
-  int64_t current_sync_attempts_ = 0;         // number of attempts to connect since the link was last up
+  int64_t down_since_ms_ = 0;                 // when the link went down, or Follow was called (real time)
+  int64_t linked_since_ms_ = 0;               // when the link last came up (real time); 0: never
+  int64_t current_sync_attempts_ = 0;         // number of attempts to connect since an established link was last lost
   int64_t total_sync_attempts_ = 0;           // number of attempts to connect since this server started
   int64_t total_down_ms_ = 0;                 // how long the link was down in total, without the current downtime
   std::optional<int64_t> last_linked_at_ms_;  // when a link of this history was last up (real time); nothing: never

@@ -22,7 +22,7 @@ class SignalLog {  // writes to the log inside a signal handler, without allocat
  public:
   SignalLog();
 
-  int FileDescriptor() const { return fd_; }  // descriptor of the log file, or of standard output
+  int FileDescriptor() const { return fd_; }  // of the log file (-1: it cannot be opened), or of standard output
   void Write(std::string_view text) const;    // writes this text without changes, or only what the log takes at once
   void Decimal(int64_t number) const;         // writes the number in decimal digits
   void Hexadecimal(uint64_t number) const;    // writes "0x" and the hexadecimal digits, without leading zeros

@@ -26,10 +26,11 @@ class NodePlan {  // the nodes of a process, and the settings of each
   std::string NameOf(int node) const;        // "node-1", "sentinel-1" …, as in directories and log lines
   std::optional<std::string> Check() const;  // returns an error if the settings are impossible; nullopt: possible
   // Creates the directories that do not exist yet. A group with Sentinels uses a new temporary directory, and so does a
-  // test run whose settings name no place for data or sockets. So several such groups can run at the same time.
+  // test run whose settings ask for no persistence and no Unix sockets. So several such groups can run at the same
+  // time.
   std::optional<std::string> MakeFolders();  // creates the directories of the nodes; or an error
-  void RemoveFolders();                      // after a failed start: removes what MakeFolders has created
-  void RemoveTemporaryFolder();              // removes the temporary directory with its content, if there is one
+  void RemoveFolders();          // after a failed start: removes what MakeFolders has created, unless it contains files
+  void RemoveTemporaryFolder();  // removes the temporary directory with its content, if there is one
   // Returns the configuration of a node. Requires: MakeFolders has succeeded. `folder` is the directory of the node.
   std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;  // a copy of the configuration for this node
   std::string FolderOf(int node) const;                              // absolute path of the directory of this node

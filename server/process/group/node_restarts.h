@@ -1,5 +1,5 @@
 // NodeRestarts: ends servers of the process as if they had been killed, and restarts them with their original settings
-// and with what their files contain.
+// and with what their files contain (or with all their data, if TEST CRASH asks for that).
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace respite {
 
 class Connection;
 
-class NodeRestarts final : public Restarts {  // kills and restarts servers of the process (TEST CRASH)
+class NodeRestarts final : public Restarts {  // kills and restarts servers of the process (TEST CRASH, TEST CLUSTER)
  public:
   class Owner {  // interface: is told of kills and restarts; implemented by ServerProcess
    public:
     virtual ~Owner() = default;
-    // Creates the server that replaces the one of `hosted`. Its Build was not called yet.
+    // Creates a server that will replace the one of `hosted`. The caller must call Build of the new server.
     virtual std::unique_ptr<NodeServer> MakeServer(const HostedServer& hosted) = 0;  // creates a replacement server
     virtual void HandleServerKilled(HostedServer& hosted) = 0;  // called after a kill, which must not end the process
     // Called before the server restarts. From then on a stop of this server counts as a normal stop.
@@ -30,7 +30,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // All servers run on `loop`. All arguments must outlive the object.
   NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop);
 
-  bool Crash(const Session& caller, DataAfterCrash remains) override;  // simulates a crash; false: impossible
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes it in the next turn; false: impossible
 
   // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
   void RunLater(std::function<void()> task) {  // runs `task` in the next iteration of the event loop
@@ -39,7 +39,7 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // Ends the server as a crash of the machine would. Its files keep only the data that `appendfsync` guarantees.
   void Kill(HostedServer& hosted);  // ends the server as a crash of the machine would
   // Restarts the server. Requires: the server was killed, or has stopped.
-  bool Revive(HostedServer& hosted);  // restarts a killed server; false: failed (logged), or stopped meanwhile
+  bool Revive(HostedServer& hosted);  // restarts a dead server; false: failed (logged), or stopped meanwhile
 
  private:
   HostedServer* FindHostedServer(const NodeHost& host);  // finds the live server of a host; null: none

@@ -38,14 +38,14 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   // The functions of Worlds.
   bool Has(Bytes name) const override { return worlds_.contains(name); }  // true: an isolated server has this name
   std::optional<std::string> Create(Bytes name,
-                                    const WorldOptions& options) override;  // creates one; returns the error
+                                    const WorldOptions& options) override;  // creates one; nullopt: done; or the error
   void Drop(Bytes name) override;                                           // ends the isolated server with this name
   std::vector<Summary> List() const override;
-  size_t Count() const override { return worlds_.size(); }   // number of isolated servers
-  bool HaveClients() const override;                         // whether any isolated server has a client
-  int PortOf(Bytes name) const override;                     // port on which this isolated server listens; 0: none
-  bool MayMove(const Session& session) const override;       // whether this client can move to an isolated server
-  bool Enter(const Session& session, Entry entry) override;  // moves the client to another server; false: impossible
+  size_t Count() const override { return worlds_.size(); }  // number of isolated servers
+  bool HaveClients() const override;                        // whether any isolated server has a client
+  int PortOf(Bytes name) const override;  // port on which this server listens (empty: the main server); 0: none
+  bool MayMove(const Session& session) const override;       // whether this client can move to another of these servers
+  bool Enter(const Session& session, Entry entry) override;  // moves the client in the next turn; false: impossible
 
   // The function of Restarts. It can crash only isolated servers (worlds), not the main server.
   bool Crash(const Session& caller, DataAfterCrash remains) override;  // simulates a crash; false: impossible
@@ -68,11 +68,11 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     std::unique_ptr<Config> config;     // configuration of the isolated server
     std::unique_ptr<Logger> log;
     std::unique_ptr<NodeServer> node;  // destroyed before the other members
-    int64_t last_used_ms = 0;          // when the server last had a client (real time)
+    int64_t last_used_ms = 0;  // when the last check found a client of the server, or it was created (real time)
   };
 
   void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, unless this object is gone then
-  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // makes `task` do nothing after this ends
+  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // `task`, if this exists then
   std::unique_ptr<Config> ConfigFor(const WorldOptions& options,            // a copy of base_, changed by `options`
                                     Folder& folder) const;
   NodeServer& ServerOf(Bytes world) const;  // the isolated server of this name; empty: the main server

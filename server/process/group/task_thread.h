@@ -20,7 +20,7 @@ class TaskThread {  // a thread that runs tasks one after another
   TaskThread& operator=(const TaskThread&) = delete;
 
   void Do(std::function<void()> task);  // adds a task
-  void AwaitTasks();                    // waits until all tasks added so far are done
+  void AwaitTasks();                    // waits until no task is left, also none that others add meanwhile
 
  private:
   void Run();
