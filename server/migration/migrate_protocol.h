@@ -17,7 +17,7 @@ namespace respite {
 
 class MigrateProtocol {  // composes the requests of one MIGRATE, and reads the replies
  public:
-  static constexpr int64_t kUnknownDb = -1;  // in place of the number of the selected database: it is not known
+  static constexpr int64_t kUnknownDb = -1;  // instead of the number of the selected database, if that is not known
   enum class Target : uint8_t { kServer, kClusterNode };
   enum class Existing : uint8_t { kRefused, kReplaced };
 

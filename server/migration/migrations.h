@@ -37,8 +37,7 @@ struct MigrateOutcome {                                      // the result of on
   FailedMigrateStep failed_step = FailedMigrateStep::kNone;  // the step that failed; kNone: none did
   std::string error = {};                                    // the error of the other server; empty: none
   std::vector<std::string> moved = {};  // keys to delete here: the other server has them, and they have not changed
-  bool kept_changed_keys =
-      false;  // true: the other server has some keys that changed here meanwhile, and are kept here
+  bool kept_changed_keys = false;       // true: some keys that were sent have changed here meanwhile, so they are kept
 };
 
 // Deletes keys that the other server has stored now. `effect` then propagates DEL of these keys instead of MIGRATE.
@@ -50,10 +49,10 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   struct MigrateArguments {  // the arguments of one MIGRATE
     std::string host;
     std::string port;
-    bool uses_tls;       // the connection uses TLS
-    int64_t timeout_ms;  // how many ms the transfer may make no progress
-    bool copies;         // COPY: the keys are also kept here
-    MigrateProtocol protocol;
+    bool uses_tls;             // the connection uses TLS
+    int64_t timeout_ms;        // how many ms the transfer may make no progress
+    bool copies;               // COPY: the keys are also kept here
+    MigrateProtocol protocol;  // the requests, with the serialised keys, and the answers so far
   };
   static constexpr size_t kMaxLinks = 64;  // with so many links, a new one first closes an unused one, if there is any
   static constexpr int64_t kIdleMs = 10'000;  // how long an unused link is kept, in ms
@@ -61,7 +60,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   explicit Migrations(const Services& services);
   ~Migrations() override;
 
-  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: no Network, so MIGRATE waits
+  bool HasNetwork() const { return static_cast<bool>(services_.env.network); }  // false: only blocking_links() works
   // Starts a transfer. Requires: HasNetwork(), none of the keys is being migrated, and this command blocks the session
   // from now on.
   void Start(const Session& session, const Command& command, MigrateArguments arguments);  // begins the transfer
@@ -82,11 +81,11 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   class Channel;
   struct Migration;
 
-  void Attempt(Migration& migration);  // begins the transfer over a kept link or a new one
-  void Connect(Migration& migration);  // begins the transfer over a new link
-  void Transfer(Channel& channel, Migration& migration);
+  void Attempt(Migration& migration);                     // begins the transfer over a kept link or a new one
+  void Connect(Migration& migration);                     // begins the transfer over a new link
+  void Transfer(Channel& channel, Migration& migration);  // sends all requests of the transfer over this link
   void HandleAllAnswers(Channel& channel);  // all keys are answered: ends the transfer, and keeps the link for others
-  void HandleLostLink(Channel& channel);    // closes the link; its transfer fails, or is tried once more (see there)
+  void HandleLostLink(Channel& channel);    // closes the link; its transfer fails, or is tried once more
   void RestartTimer(Migration& migration) const;                   // after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;                  // sets when RunDue must check the migration next
   void Fail(Migration& migration, FailedMigrateStep failed_step);  // ends the transfer without success
@@ -95,7 +94,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void CloseLongestIdle();  // closes the unused link that was last used longest ago, if any is unused
   Channel* FindIdleChannel(const std::string& name);  // an unused link to this server; null: none
 
-  void Finish(Migration& migration);  // runs the client's MIGRATE again; deletes the keys if it waits no longer
+  void Finish(Migration& migration);  // the client's MIGRATE runs again; if no client waits, deletes the moved keys
   MigrateOutcome CollectOutcome(Migration& migration);    // returns the result; the keys no longer pause requests
   Session* FindCaller(const Migration& migration) const;  // the client that waits; null: gone, or waits no longer
   void DeleteKeysOfGoneCaller(int db,  // deletes moved keys here, since the client of MIGRATE no longer waits

@@ -43,15 +43,14 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   // Also returns kMoved for a plain stream. Cost: up to a few milliseconds of CPU time.
   Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: complete
 
-  // Receives bytes into `target`, as many as the socket has and `target` can hold. Cost of a plain stream: one system
-  // call.
+  // Cost of a plain stream: one system call.
   Transfer Receive(std::span<char> target);  // reads what the socket has, as far as `target` has room
   struct Portion {                           // how many bytes a call of Send may send
-    size_t wanted;                           // a plain stream sends at most this number of bytes; TLS ignores it
-    size_t allowed;                          // no stream sends more than this number of bytes
+    size_t wanted;   // a plain stream sends at most this number of bytes; TLS ignores this limit
+    size_t allowed;  // no stream sends more than this number of bytes
   };
-  // Sends bytes from the front of the output with one call. The caller must remove the sent bytes from the output.
-  // After kLater the next call must begin with the same bytes, and allow at least as many.
+  // The caller must remove the sent bytes from the output. After kLater the next call must begin with the same bytes,
+  // and allow at least as many.
   Transfer Send(const ReplyBuffer& output, Portion portion);  // sends bytes from the front of `output`, removes none
   Transfer Send(Bytes bytes);                                 // sends bytes from the front, perhaps not all of them
   // The socket may report no event for what TLS has already read. So the caller must call Receive without an event.

@@ -1,8 +1,7 @@
 // EventLoop: the event loop of a thread. One iteration is called a turn:
 //
 //   1. Waits in Asio, if nothing is known to be ready. Asio wakes for timers, new clients, name look-ups, tasks of
-//   other
-//      threads, and (through SocketPoller) the sockets of clients and links.
+//      other threads, and (through SocketPoller) the sockets of clients and links.
 //   2. Serves the sockets of clients and links that are ready (SocketPoller::Serve).
 //   3. Runs tasks that were posted in the previous turn, and ready handlers of Asio, at most kHandlersPerTurn of each.
 //   4. Takes a share of the TLS handshakes and of the sockets that must be closed.
@@ -82,7 +81,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   SocketPoller& poller() { return poller_; }                   // watches the sockets of clients and links
   WorkQueue& handshakes() { return handshakes_; }              // steps of TLS handshakes, some per turn
 
-  WorkQueue& closings() { return closings_; }  // steps that close sockets of removed sessions, some per turn
+  WorkQueue& closings() { return closings_; }  // steps that close the sockets of clients that have gone, some per turn
   // A connection with more than a few KB of unprocessed input reads into its own buffer instead. Between two handlers
   // the shared buffer contains no data.
   std::span<char> Scratch() { return scratch_; }  // the shared buffer into which connections read

@@ -33,7 +33,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   LinkConnection(const LinkConnection&) = delete;
   LinkConnection& operator=(const LinkConnection&) = delete;
 
-  void Start();  // looks up the host, then connects
+  void Start();  // begins to look up the host; connects in later turns
   // Starts the link with an accepted socket. Calls OnConnected immediately, or after the TLS handshake.
   void StartAccepted(Descriptor socket, std::unique_ptr<TlsStream> encryption);  // starts with an accepted socket
   void Stop();                                       // closes the connection; the user gets no more calls

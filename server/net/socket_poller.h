@@ -72,9 +72,10 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of ready sockets per epoll_wait
   static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of calls of epoll_wait per call of Serve
   static constexpr int kMaxServedPerTurn = 128;   // after so many sockets, Serve calls epoll_wait no more
-  // The maximum time per turn for hang-ups and long calls, in microseconds. Further such calls wait for a later turn,
-  // so that thousands of them do not delay other sockets. epoll reports their sockets again, in order of arrival.
-  static constexpr int64_t kMaxLongCallsUs = 250;  // µs; then long calls wait for the next turn of the loop
+  // Long calls: of watchers whose MayTakeLong returns true, or whose socket was hung up. Further long calls wait for a
+  // later turn, so that thousands of them do not delay other sockets. epoll reports their sockets again, in order of
+  // arrival.
+  static constexpr int64_t kMaxLongCallsUs = 250;  // µs; after this time no more long calls begin in this turn
 
   struct Usage {                // what one call of Serve has used up of its limits
     int served = 0;             // how many sockets this call of Serve has served

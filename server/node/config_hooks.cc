@@ -45,8 +45,8 @@ std::optional<std::string> AdoptMaxMemory(const Services& services) {
   return std::nullopt;
 }
 
-// Handles all TLS directives in one hook, since all changes of one CONFIG SET take effect together. Drops the TLS keys
-// if TLS is now off; otherwise reads keys and certificates again.
+// Handles the TLS directives (except tls-port and tls-auth-clients) in one hook, since all changes of one CONFIG SET
+// take effect together. Drops the TLS keys if TLS is now off; otherwise reads keys and certificates again.
 std::optional<std::string> ChangeTls(const Settings& settings, Tls& tls, Logger& log) {
   if (!Tls::IsWanted(settings)) {
     tls.Drop();

@@ -35,10 +35,10 @@ class Connection final : public Transport,  // the socket of one client, and its
   struct MovingClient {                      // what a client takes along that moves to another server
     std::string reply;                       // reply to the request that made the client move
     std::unique_ptr<PausedRequest> request;  // request to run first on the new server; null: none
-    bool is_admitted;  // true: the client needs no login on the new server; false: it does if others do
+    bool is_admitted;  // true: the client needs no login on the new server; false: it may need one
   };
   void MoveTo(NodeHost& other, MovingClient arrival);      // from now on `other` serves the client
-  void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves to the server that replaced the old one
+  void MoveToRestarted(NodeHost& restarted, Bytes reply);  // moves to the server that replaced the old; sends `reply`
   // A client cannot move if, for example, it is a replica, or if TEST FAULT delays some of its output.
   static Connection* FindMovable(const Session& session);   // the session's connection; null: the client cannot move
   const NodeHost& host() const { return *host_; }           // the server that serves the client
@@ -56,7 +56,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   bool MayTakeLong() const override { return sends_much_; }  // true: OnReadable may take much of a turn
 
  private:
-  void OnReady(SocketPoller::Interest ready);      // reads; queues the output for the end of the turn; or TLS handshake
+  void OnReady(SocketPoller::Interest ready);      // reads, queues the output for the turn's end, or does the handshake
   void Want(SocketPoller::Interest wanted);        // sets the events to wait for: input, or space for output
   void Register(SocketPoller::Interest interest);  // sets the events that the poller reports; if refused, closes
   void JoinHandshakes();                           // queues the connection for its next step of the handshake
@@ -65,7 +65,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   void Receive();                                  // reads input and runs the requests in it
   void ReceiveInNextTurn();                        // calls Receive in the next turn; other clients run first
   void ResumeInNextTurn();                         // calls RunPump in the next turn; other clients run first
-  void HandleDisconnect(Transfer::State state);    // the client has disconnected (kEnded), or reading failed (kFailed)
+  void HandleDisconnect(Transfer::State state);    // kEnded: closes the client after its replies; kFailed: closes it
   void CloseGradually();                           // removes the subscriptions, perhaps over several turns, then closes
   void RunPump();                            // runs the client's requests that have arrived, as far as they may run now
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one

@@ -25,7 +25,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
   void EndTurnDuringLongTask();  // during a slow script or load: writes the AOF and sends replies
   void Wake();                   // runs the timeouts that are due, or during a long task asks for Wake 10 ms later
 
-  void PassTime(int64_t elapsed_ms,  // moves the clock in steps with `advance`, and runs timeouts in between
+  void PassTime(int64_t elapsed_ms,  // moves the clock in steps with `advance`; between them runs due timeouts
                 const std::function<void(int64_t)>& advance) override;
   void OnClockChanged(Motion motion) override;  // TEST CLOCK: stops or resumes expiry; the next turn plans Wake again
 

@@ -38,14 +38,14 @@ struct WatchedLoop {  // an event loop, and a watchdog that detects if the loop 
 class NodeServer {  // one Redis server of this process
  public:
   // The functions of Owner are called on the thread of the server's loop.
-  class Owner {  // interface: is told of events of a server; implemented by the process
+  class Owner {  // interface: is told of events of a server; implemented by ServerProcess and NodeWorlds
    public:
     virtual ~Owner() = default;
     virtual void PrepareChild(const NodeServer& node, ChildWork work) = 0;  // called first in a new child process
     // Called once, in the middle of a turn of the loop. The listeners of the server are still open then.
     virtual void HandleServerStopped(NodeServer& node) = 0;  // the server has stopped; its listeners are still open
     virtual void OnShutdownCancelled() = 0;  // a shutdown was cancelled by SHUTDOWN ABORT or a failed save
-    virtual void OnShutdownStatus(const std::string& status) = 0;  // a shutdown now waits for what `status` says
+    virtual void OnShutdownStatus(const std::string& status) = 0;  // a shutdown begins (empty), or waits for `status`
     virtual void HandleRoleChange(NodeServer& node) = 0;           // the server has become a primary or a replica
     virtual void HandleTitleChange(const NodeServer& node) = 0;    // the ports or proc-title-template have changed
     // Called when oom-score-adj or oom-score-adj-values has changed. Returns an error text if the change cannot take
@@ -140,7 +140,7 @@ class NodeServer {  // one Redis server of this process
   int exit_code() const { return exit_code_; }      // valid after the server has stopped
   bool IsReplica() const { return is_replica_; }    // true: replica; false: primary or Sentinel
   // Measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as clients.
-  int64_t IdleMs() const { return idle_ms_; }  // how long without clients; measured if `exit-on-idle` is set
+  int64_t IdleMs() const { return idle_ms_; }  // for how many ms without clients; 0 unless `exit-on-idle`
   void CloseListeners();                       // closes all listening sockets; removes the file of the unix socket
   void Discard();  // destroys everything except settings and log; a second call does nothing
 
@@ -165,7 +165,7 @@ class NodeServer {  // one Redis server of this process
   void ApplyReplidIfEmpty();  // gives a server without data the replication ID replid_if_empty_, if that is set
   Step LoadData();            // loads the data, then starts replication and cluster
   LoadOutcome ReadData();     // copies the data of data_source_, or else reads files
-  void CloseServerLinks();    // also slot migrations; ends its crash reports; may be called twice
+  void CloseServerLinks();    // closes links to other servers; ends crash reports; may be called twice
   bool IsSentinel() const { return parts_.config.mode() == ServerMode::kSentinel; }  // true: this is a Sentinel
   void HandleRoleChange();      // tells the Owner that the role has changed
   void OnStop(int exit_code);   // called when the Node stops: sets has_stopped_, tells the Owner, closes the listeners

@@ -18,8 +18,7 @@ class ProcessTitle {  // writes the title of the process that ps and top show
   ProcessTitle(int argc, char** argv) : argc_(argc), argv_(argv) {}
 
   // Sets the title of the process; truncates a title that does not fit. The first call moves the environment to other
-  // memory.
-  // After that call, argv no longer contains the arguments.
+  // memory. After that call, argv no longer contains the arguments.
   void Set(const std::string& title);
 
  private:

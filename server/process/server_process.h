@@ -65,7 +65,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
     --running_server_count_;
   }
   void HandleServerRestarting(HostedServer&) override { ++running_server_count_; }  // the server counts as running
-  void HandleServerRestarted(HostedServer& hosted) override;                        // restores its links and TEST WORLD
+  void HandleServerRestarted(HostedServer& hosted) override;  // restores the server's links and TEST WORLD
   void HandleRestartFailure(HostedServer& hosted) override;  // frees the server; if that was the last, ends the process
 
  private:

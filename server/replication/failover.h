@@ -68,7 +68,7 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
 
  private:
   void Check(const FailoverRequest& request) const;  // throws Refusal if the failover cannot start
-  void LookForTarget();  // hands over to the target, or any replica, that has the whole stream; or after the timeout
+  void LookForTarget();  // hands over to a replica with the whole stream; after the timeout, aborts or is forced
   void HandOver(const PrimaryAddress& target);  // demotes this server to a replica of `target`
   void EndFailover();                           // ends the failover and the pause of writes
 

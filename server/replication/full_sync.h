@@ -57,7 +57,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   void EndTurn();  // queues more snapshot data for replicas whose output has room; removes a file that was sent to all
   // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the
   // save has failed.
-  void HandleSnapshotEnd(Snapshots::Outcome outcome);  // called after any BGSAVE, for replicas that wait for its file
+  void HandleSnapshotEnd(Snapshots::Outcome outcome);     // after a BGSAVE: sends its file to replicas that wait for it
   bool IsStreaming() const { return pipe_.has_value(); }  // true: replicas receive a snapshot through a pipe
 
  private:

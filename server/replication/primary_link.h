@@ -87,7 +87,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   // The functions of Link::User.
   void OnConnected() override;                       // begins the handshake
   void OnReceived(Bytes bytes) override;             // handles input of the primary
-  void OnEnded(const std::string& reason) override;  // the connection has ended: reconnects, or aborts a failover
+  void OnEnded(const std::string& reason) override;  // connecting failed, or the link ended: retries or aborts FAILOVER
 
   // The functions of Transport.
   void Flush(size_t /*most_bytes*/) override;  // discards the replies to the stream's commands

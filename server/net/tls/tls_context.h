@@ -1,7 +1,7 @@
 // OpenSSL contexts made from the directives tls-*: certificate, key, trusted CAs, protocols, ciphers, sessions.
 //
 // Files are read only when a context is made, so a changed certificate file takes effect with the next CONFIG SET of a
-// TLS directive. A connection keeps the context with which it began.
+// directive tls-* (not tls-port or tls-auth-clients). A connection keeps the context with which it began.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// INFO sections about activity: clients, counters, CPU time, and unsupported features.
+// The sections clients, threads, persistence, stats, cpu, cluster and debug of INFO.
 #include <sys/resource.h>
 
 #include <algorithm>

@@ -60,8 +60,8 @@ void AddLink(InfoText& text, const Services& services) {
   if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);
   if (!link.failed_command().empty()) text.Add("master_failed_command", link.failed_command());
-  // A replica with incomplete data reports priority 0, because Sentinels of all versions never promote a replica with
-  // priority 0.
+  // A replica whose data is missing, incomplete or perhaps of another history reports priority 0, because Sentinels of
+  // all versions never promote a replica with priority 0.
   const bool is_whole = services.data.dataset.history.IsWhole();
   if (!is_whole) {
     text.Add("replica_data", DataStateName(services.data.dataset.history.data));

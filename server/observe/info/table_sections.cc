@@ -1,4 +1,4 @@
-// INFO sections with one line per command, error type or database.
+// INFO sections with one line per command, error type, database or module.
 #include <algorithm>
 
 #include "base/str_cat.h"

@@ -44,8 +44,8 @@ class GroupStart {  // makes the servers of a process a cluster, or replicas wit
   static std::string SentinelMasterName(int primary);  // "mymaster", "mymaster-2" …; `primary` counts from 0
   SentinelGroupPlan PlanSentinels();                   // describes the group, from which Sentinel lines are made
   void FollowPrimary(int node);                        // makes a replica follow its primary; sets masterauth
-  std::optional<std::string> WriteSentinelLines(int sentinel,               // writes and reads `lines`; or an error
-                                                const std::string& lines);  // to the file of this Sentinel
+  std::optional<std::string> WriteSentinelLines(int sentinel,  // writes the Sentinel's file, and reads it; or an error
+                                                const std::string& lines);
 
   const Config& config_;                       // configuration of the process
   const NodePlan& plan_;                       // number, roles and settings of the nodes

@@ -48,16 +48,15 @@ class NodeMembers final : public NodeGroup {  // implements TEST CLUSTER for the
   // Each Begin… returns nullopt, or a text that says why the task cannot start.
   std::optional<std::string> BeginNodeKill(const TaskClient& asker, size_t member);     // kills a node; or an error
   std::optional<std::string> BeginNodeRestart(const TaskClient& asker, size_t member);  // restarts a dead node
-  std::optional<std::string> BeginMove(PendingTask& pending);  // starts to move a slot to a node; or an error
-  std::optional<std::string> BeginFailOver(size_t member);     // starts to promote this replica; or an error
-  std::optional<std::string> BeginClockMove(
-      const TaskClient& asker,  // moves the clocks of all live data nodes; or error
-      const ClockMove& move);
+  std::optional<std::string> BeginMove(PendingTask& pending);         // starts to move a slot to a node; or an error
+  std::optional<std::string> BeginFailOver(size_t member);            // starts to promote this replica; or an error
+  std::optional<std::string> BeginClockMove(const TaskClient& asker,  // moves all live nodes' clocks
+                                            const ClockMove& move);
   void End(const TaskClient& asker, Outcome outcome);                    // stores the outcome of the task
   std::optional<Outcome> FindOutcome(const PendingTask& pending) const;  // of a move or failover; nullopt: it runs
   bool AllNodesKnowResult(const Task& task) const;  // true: all live nodes know of the move or failover
   int64_t LagOf(size_t member) const;               // how many milliseconds Lag delays the node's output
-  void ApplyNetworkConditions(size_t member);     // sets partition_ and output_delays_ms_ for the node's outgoing links
+  void ApplyNetworkConditions(size_t member);  // cuts and delays the node's outgoing links, as partition_ and Lag say
   bool AreApart(size_t one, size_t other) const;  // true: the partition cuts the links between these nodes
 
   NodeRestarts& restarts_;                     // kills and restarts the nodes

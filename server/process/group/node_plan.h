@@ -29,7 +29,7 @@ class NodePlan {  // the nodes of a process, and the settings of each
   // test run whose settings ask for no persistence and no Unix sockets. So several such groups can run at the same
   // time.
   std::optional<std::string> MakeFolders();  // creates the directories of the nodes; or an error
-  void RemoveFolders();          // after a failed start: removes what MakeFolders has created, unless it contains files
+  void RemoveFolders();  // after a failed start: removes empty directories that MakeFolders made, and the temporary one
   void RemoveTemporaryFolder();  // removes the temporary directory with its content, if there is one
   // Returns the configuration of a node. Requires: MakeFolders has succeeded. `folder` is the directory of the node.
   std::unique_ptr<Config> ConfigOf(int node, Folder& folder) const;  // a copy of the configuration for this node

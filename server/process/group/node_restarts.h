@@ -30,7 +30,8 @@ class NodeRestarts final : public Restarts {  // kills and restarts servers of t
   // All servers run on `loop`. All arguments must outlive the object.
   NodeRestarts(Owner& owner, std::vector<HostedServer>& hosted_servers, WatchedLoop& loop);
 
-  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes it in the next turn; false: impossible
+  // In the next turn, ends the server of `caller` and starts a replacement, to which the caller's connection moves.
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's server; false: impossible
 
   // Runs `task` in the next turn of the loop. Kill and Revive must be called only in such a task.
   void RunLater(std::function<void()> task) {  // runs `task` in the next iteration of the event loop

@@ -48,7 +48,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   bool Enter(const Session& session, Entry entry) override;  // moves the client in the next turn; false: impossible
 
   // The function of Restarts. It can crash only isolated servers (worlds), not the main server.
-  bool Crash(const Session& caller, DataAfterCrash remains) override;  // simulates a crash; false: impossible
+  bool Crash(const Session& caller, DataAfterCrash remains) override;  // crashes the caller's world; false: impossible
 
   // The functions of NodeServer::Owner, for the isolated servers (worlds).
   void PrepareChild(const NodeServer& node, ChildWork work) override {  // called first in a new child process
@@ -72,7 +72,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
   };
 
   void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, unless this object is gone then
-  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // `task`, if this exists then
+  std::function<void()> SkipIfDestroyed(std::function<void()> task) const;  // `task`, unless this object is gone then
   std::unique_ptr<Config> ConfigFor(const WorldOptions& options,            // a copy of base_, changed by `options`
                                     Folder& folder) const;
   NodeServer& ServerOf(Bytes world) const;  // the isolated server of this name; empty: the main server
