@@ -23,7 +23,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
   // Lets the cluster bus do what it may do now, writes the append-only file, then sends replies. Leaves out the other
   // work of EndTurn, since that work may change data.
   void EndTurnDuringLongTask();  // during a slow script or load: writes the AOF and sends replies
-  void Wake();                   // runs the timeouts that are due, or during a long task asks for Wake 10 ms later
+  void Wake();                   // runs the timeouts that are due, or during a long task asks for Wake in 10 ms
 
   void PassTime(int64_t elapsed_ms,  // moves the clock in steps with `advance`; between them runs due timeouts
                 const std::function<void(int64_t)>& advance) override;
@@ -39,7 +39,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
   void ContinueInNextTurn();  // starts another turn if some work has not finished
   void ResumePaused();        // runs the requests that waited for the end of a pause (CLIENT PAUSE, FAILOVER …)
   void ResumeUnblocked();     // runs the requests of clients that no longer wait: blocked commands, MIGRATE …
-  void CheckAwaits();         // replies to each TEST AWAIT whose condition is true now
+  void CheckAwaits();         // replies to each TEST AWAIT whose condition is true now, or that has timed out
 
   const Services& services_;             // all parts of the server
   int64_t wake_at_ms_ = Timers::kNever;  // clock time when Wake will be called; kNever: no call is planned

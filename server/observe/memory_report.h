@@ -18,9 +18,9 @@ struct MemoryReport {      // what the server uses memory for, in bytes
     size_t expires_bytes;  // hash table of the keys that have a deadline
   };
 
-  size_t peak_bytes = 0;        // the largest used_bytes since the start
+  size_t peak_bytes = 0;        // the largest used_bytes that was measured since the start
   size_t used_bytes = 0;        // memory that is allocated now
-  size_t startup_bytes = 0;     // used_bytes just after the start
+  size_t startup_bytes = 0;     // used_bytes just after the start, before data is loaded
   size_t clients_bytes = 0;     // all memory of clients other than replicas, not only buffers
   size_t replicas_bytes = 0;    // memory of replicas, and the shared replication buffers that exceed repl-backlog-size
   size_t backlog_bytes = 0;     // replication buffers: up to repl-backlog-size, or all if there are no replicas

@@ -22,6 +22,6 @@ void LogMode(const Config& config, Logger& log);  // logs mode and port, or show
 
 std::string DataPlaceText(const Settings& settings);  // log line: where data is saved, or that it is not saved
 
-std::vector<std::string> UnsupportedSettingWarnings(const Config& config);  // log lines about settings of modules
+std::vector<std::string> UnsupportedSettingWarnings(const Config& config);  // warnings about settings of modules
 
 }  // namespace respite

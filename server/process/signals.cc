@@ -30,8 +30,8 @@ void Announce(const char* text) {
   log.Write(text);
 }
 
-// Removes the temporary file of a save that this process was writing. The file has the name that class Snapshots gives
-// it.
+// Removes the temporary file of a save that this process was writing, if the file is in the working directory (not in
+// that of a node). The file has the name that class Snapshots gives temporary files.
 void RemoveUnfinishedDump() {
   constexpr std::string_view kBefore = "temp-";
   constexpr std::string_view kAfter = ".rdb";

@@ -33,7 +33,7 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   bool Write(Bytes bytes) override;  // loads the next bytes of the snapshot; false if that failed
   bool Finish() override;            // called after all bytes; false: the snapshot is incomplete or damaged
   const std::string& failure() const override { return failure_; }  // why Write or Finish returned false
-  void Abandon();  // ends an incomplete load, and frees the second keyspace, if there is one
+  void Abandon();  // gives up the load, or its result in a second keyspace, which is freed
   // Requires: there is a second keyspace, Finish has succeeded, and the server's own keyspace is empty by now.
   void MoveIntoServer();  // moves keys and functions of the snapshot into the server
 

@@ -52,7 +52,7 @@ class FullSync {  // sends snapshots to replicas that cannot continue from the b
   // killed.
   void KillChildIfUnneeded(   // kills the child that writes a snapshot, if no replica needs it
       Replica::State state);  // the state of the replica that has left
-  void Cron();                // begins a snapshot that is due; called once a second
+  void Cron();                // begins a snapshot that is due; called at least once a second
   // Called at the end of each event loop turn, before output is sent.
   void EndTurn();  // queues more snapshot data for replicas whose output has room; removes a file that was sent to all
   // Called after any background save. Sends the file of the save to the replicas in kAwaitsEnd, or closes them if the

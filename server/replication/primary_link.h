@@ -60,8 +60,8 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void HandleFailedCommand(Bytes command, Bytes error);      // a command of the stream failed: ends the link after it
   bool IsWaitingToRetry() const;  // true: Retry is useful, because an attempt is delayed or a command failed
   void Retry();                   // connects immediately; after a failed command, a full synchronisation follows
-  void Cron();                    // once a second: connects, sends ACK, drops a connection that takes too long
-  void EndTurn();                 // sends REPLCONF ACK, if ScheduleAck was called
+  void Cron();  // each second (or 100 ms, in a FAILOVER): connects, sends ACK, drops a connection that takes too long
+  void EndTurn();                           // sends REPLCONF ACK, if ScheduleAck was called
   void ScheduleAck() { owes_ack_ = true; }  // makes EndTurn send REPLCONF ACK
 
   State state() const { return state_; }  // what the link does: connects, synchronises, runs the stream …
