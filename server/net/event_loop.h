@@ -109,7 +109,7 @@ class EventLoop {  // the event loop of a thread; serves sockets, timers and tas
   std::vector<Task> posted_tasks_;    // tasks for the next turn; destroyed before asio_, which their connections use
   std::deque<Task> due_;              // tasks to run now; those beyond the limit wait for the next turn
   bool is_busy_ = false;              // true: sockets keep the loop busy, so the next turn does not wait
-  int64_t handlers_ran_us_ = 0;       // when the loop last waited in Asio or ran its handlers (real time, µs)
+  int64_t handlers_ran_us_ = 0;       // when the loop last waited in Asio or ran Asio's handlers (real time, µs)
   std::vector<char> scratch_;         // the shared buffer into which connections read
   std::vector<std::vector<char>> spare_scratches_;  // read buffers for nested calls of ServeDuringLongTask
   bool has_started_ = false;                        // true: Run was called; ServeDuringLongTask runs no posted tasks

@@ -93,9 +93,9 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
   bool MustPauseReading() const;  // true: so many received bytes are delayed that reading must stop
   void SendDue();                 // sends the delayed bytes that are due
   void DeliverDue();              // gives the user the delayed bytes that are due; after the last, the peer's end
-  void Watch();                   // tells the poller which socket events are needed now; ends the link if it refuses
+  void Watch();                   // tells the poller which socket events are needed now; a refusal ends the link
   void Unwatch();                 // tells the poller that no socket events are needed
-  void HandlePeerEnd(const std::string& reason);  // the socket ended or failed: ends the link after delayed input
+  void HandlePeerEnd(const std::string& reason);  // the socket ended or failed: ends the link, after delayed input
   void End(const std::string& reason);            // closes the connection and tells the user (OnEnded)
 
   const Parts parts_;                                  // what all connections of the server share

@@ -68,7 +68,7 @@ class NodeHost final : public Host, public EventLoop::Participant {  // runs one
   std::unique_ptr<Pump> other_pump_;  // runs requests during a slow script; made at the first use
   std::function<void(int)> on_stop_;  // called by Stop; null: Stop ends the loop
   std::function<void()> on_tick_;     // called at each tick; may be null
-  bool missed_tick_ = false;          // true: a tick did nothing, because of a slow script or load; it runs afterwards
+  bool missed_tick_ = false;          // true: a slow script or load kept a tick from running; the tick runs afterwards
   bool has_stopped_ = false;          // true: Stop was called
 };
 

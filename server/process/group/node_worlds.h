@@ -68,7 +68,7 @@ class NodeWorlds final : public Worlds, public Restarts, public NodeServer::Owne
     std::unique_ptr<Config> config;     // configuration of the isolated server
     std::unique_ptr<Logger> log;
     std::unique_ptr<NodeServer> node;  // destroyed before the other members
-    int64_t last_used_ms = 0;  // when the last check found a client of the server, or it was created (real time)
+    int64_t last_used_ms = 0;  // when a check last found a client, at first when the server was created (real time)
   };
 
   void RunLater(std::function<void()> task);  // runs `task` in a later loop iteration, unless this object is gone then
