@@ -60,7 +60,7 @@ std::string Replicas::HostOf(const Session& session) {
   return address.substr(0, address.rfind(':'));
 }
 
-// Returns the address of the replica, for logs and INFO. If the replica has not announced its port, returns the ID of
+// Returns the address of the replica, for logs. If the replica has not announced its port, returns the ID of
 // its connection instead.
 std::string Replicas::NameOf(const Session& session) {
   const int port = session.replica == nullptr ? 0 : session.replica->listening_port;
@@ -121,8 +121,8 @@ void Replicas::Deliver() {
     Replica& replica = *session->replica;
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
-      // The backlog keeps the Blobs (shared buffers) that a replica's unsent output refers to. These Blobs stay in
-      // memory anyway. In the backlog, their memory is counted, and other replicas can read them.
+      // The backlog keeps the stream from the first byte that is still unsent in a replica's output. The shared buffers
+      // (Blobs) of this output stay in memory anyway. In the backlog, other replicas can use them, too.
       needed_from = std::min(needed_from, replica.sent_offset - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_offset);
@@ -148,8 +148,8 @@ void Replicas::Acknowledge(Session& session, int64_t offset, int64_t offset_on_d
   PutOnline(session);
 }
 
-// Returns whether the replica is online and has loaded its data. A replica that gets its snapshot from a file counts as
-// online as soon as the file was sent, although the replica may still be loading.
+// Returns whether the replica is online and has loaded its data. A replica that gets its snapshot from a file is online
+// (kOnline) as soon as the file was sent, but may still load it. Its first acknowledgement says that it has the data.
 bool Replicas::IsOnlineWithData(const Replica& replica) {
   return replica.state == Replica::State::kOnline && replica.has_data;
 }
@@ -228,7 +228,7 @@ void Replicas::Cron(Pings pings) {
   RecountGoodReplicas();
 }
 
-// Sends an empty line to a replica that waits for its snapshot, which shows that this server is alive.
+// Sends an empty line to the replica, if the replica waits for its snapshot. The line shows that this server is alive.
 void Replicas::PingWaitingReplica(Session& session) {
   const Replica::State state = session.replica->state;
   if (state != Replica::State::kAwaitsSnapshot && state != Replica::State::kAwaitsEnd) return;

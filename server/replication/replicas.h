@@ -1,5 +1,5 @@
-// Replicas: the replicas of this server. This class knows their addresses and acknowledged offsets, and sends the
-// stream to them.
+// Replicas: the replicas of this server, also those that still wait for a snapshot or receive one. This class knows
+// their addresses and acknowledged offsets, and sends the replication stream to them.
 #pragma once
 
 #include <cstdint>
@@ -36,60 +36,63 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   // --- The list of replicas
 
-  void Attach(Session& session);  // makes the session a replica, not online yet. Requires: the session is no replica
-  bool Forget(Session& session);  // forgets a session that closes; true: it was a replica
+  void Attach(Session& session);  // adds the session to the list. Requires: Session::replica is set, session not listed
+  bool Forget(Session& session);  // forgets a session that closes; true: it was in the list
   const std::vector<Session*>& All() const { return all_; }
-  bool IsEmpty() const { return all_.empty(); }       // true: no replica is connected
+  bool IsEmpty() const { return all_.empty(); }       // true: no replica is connected, not even a waiting one
   void CloseAll();                                    // disconnects all replicas
-  void CloseAllAfterOutput();                         // disconnects all, but first sends online ones the stream so far
-  static std::string NameOf(const Session& session);  // for logs and INFO: "127.0.0.1:6380" or "client id #7"
+  void CloseAllAfterOutput();                         // disconnects all; online ones get the stream so far first
+  static std::string NameOf(const Session& session);  // for logs: "127.0.0.1:6380" or "client id #7"
   static std::string HostOf(const Session& session);  // announced IP of the replica, or the IP of its socket
   static Bytes StateNameOf(const Replica& replica);   // the state as in INFO: "online", "wait_bgsave" …
 
   // --- The stream
 
-  void PutOnline(Session& session);  // from now on, sends the replica the stream after Replica::sent_offset
-  // Also trims the backlog. Called at the end of each event loop turn, before replies are sent. Cost: O(replicas +
-  // parts of the stream).
-  void Deliver();  // sends the new part of the stream to all replicas that are online
+  void PutOnline(Session& session);  // sends the replica the stream after Replica::sent_offset, now and from now on
+  // Also adds a requested REPLCONF GETACK to the stream, closes replicas above their output limit, and trims the
+  // backlog. Does nothing without a backlog. Called at the end of each event loop turn, before replies are sent.
+  // Cost: O(replicas + parts of the stream).
+  void Deliver();  // queues the new part of the stream for all replicas that are online
 
   // --- Acknowledgements
 
-  void Acknowledge(Session& session, int64_t offset, int64_t offset_on_disk);  // records REPLCONF ACK of a replica
-  void RequestAcks(int64_t offset);  // makes Deliver send REPLCONF GETACK, unless sent for `offset` before
+  void Acknowledge(Session& session, int64_t offset,
+                   int64_t offset_on_disk);  // records REPLCONF ACK; may put the replica online
+  void RequestAcks(int64_t offset);          // makes Deliver send REPLCONF GETACK, unless sent at or after `offset`
   bool TakeAckProgress() { return std::exchange(has_new_acks_, false); }  // true: an ACK came since the last call
   static bool IsOnlineWithData(const Replica& replica);                   // true: online, and its data is loaded
-  int64_t AckedReplicaCount(int64_t offset) const;   // number of replicas that have acknowledged `offset` (WAIT)
-  int64_t SyncedReplicaCount(int64_t offset) const;  // number of replicas with `offset` on disk (WAITAOF)
-  void RecountGoodReplicas();  // counts online replicas that have acknowledged within min-replicas-max-lag
+  int64_t AckedReplicaCount(int64_t offset) const;   // number of online replicas that have acknowledged `offset` (WAIT)
+  int64_t SyncedReplicaCount(int64_t offset) const;  // number of online replicas with `offset` on disk (WAITAOF)
+  void RecountGoodReplicas();  // sets Role::good_replicas: online, last ACK within min-replicas-max-lag
 
-  size_t BufferBytes() const;  // memory of the backlog in bytes, with all that slow replicas still need
+  size_t BufferBytes() const;  // memory of the backlog in bytes, with all that slow replicas still need; 0: none
 
   // --- The interface ReplicasToWaitFor, for a shutdown
-  bool AreCaughtUp() const override;         // true: all replicas have acknowledged the whole stream
-  void RequestAcknowledgements() override;   // requests acknowledgements of the whole stream
-  void LogLaggingReplicas() const override;  // logs which replicas have not acknowledged the whole stream
+  bool AreCaughtUp() const override;         // true: all replicas (except rdb-only ones) have acknowledged it all
+  void RequestAcknowledgements() override;   // Deliver will send REPLCONF GETACK, unless sent already
+  void LogLaggingReplicas() const override;  // logs each replica that has not acknowledged the whole stream
 
   enum class Pings : uint8_t { kAllowed, kPaused };  // kPaused: the stream must not grow (FAILOVER)
-  // Pings replicas, and closes silent ones. Called once a second, and ten times a second during FAILOVER.
+  // Adds PING to the stream when due, sends an empty line to replicas that wait for a snapshot, and closes silent
+  // replicas. Called once a second, and ten times a second during FAILOVER, while there are replicas.
   void Cron(Pings pings);
   void StartBacklogTtl();       // notes that repl-backlog-ttl begins now, after which an unused backlog is dropped
-  bool IsBacklogStale() const;  // true: no replica was connected for repl-backlog-ttl seconds
+  bool IsBacklogStale() const;  // true: no replica connected for longer than repl-backlog-ttl (if not 0)
 
  private:
   void SendStream(Session& session, Replica& replica);  // queues the part of the stream that the replica lacks
-  void PingWaitingReplica(Session& session);            // sends an empty line to a replica that waits for its snapshot
+  void PingWaitingReplica(Session& session);            // sends an empty line, if the replica waits for a snapshot
   void RecordSignsOfLife(Session& session);             // records when the replica last sent or read something
-  void CloseTimedOutReplicas();  // disconnects replicas that were silent, or read nothing, for repl-timeout
+  void CloseTimedOutReplicas();  // closes replicas that should speak, or read, but did not for repl-timeout
   size_t OwnBytes() const;       // memory of the replicas' output in bytes, without the Blobs of the backlog
 
   const Parts parts_;  // the arguments of the constructor
   std::vector<Session*> all_;
   bool wants_acks_ = false;          // true: Deliver must send REPLCONF GETACK
-  int64_t acks_requested_to_ = -1;   // replication offset for which acknowledgements were last requested; -1: none
+  int64_t acks_requested_to_ = -1;   // replication offset when GETACK was last added to the stream; -1: never
   bool has_new_acks_ = false;        // true: a replica has acknowledged since TakeAckProgress
-  int64_t pinged_at_ms_ = 0;         // when PING was last added to the stream (real time)
-  int64_t no_replica_since_ms_ = 0;  // since when no replica has been connected (real time)
+  int64_t pinged_at_ms_ = 0;         // when PING was last added to the stream, or else the start (real time)
+  int64_t no_replica_since_ms_ = 0;  // when the last replica left, or StartBacklogTtl was called (real time)
 };
 
 }  // namespace respite

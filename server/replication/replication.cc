@@ -99,8 +99,8 @@ void Replication::SetRole(const Role& role) {
   services_.execution.observers.Attach(local_keys_);
 }
 
-// Makes this server a replica. If its data has a known history, asks the new primary to continue that history instead
-// of sending a snapshot. A former primary asks too, because the new primary may have been its replica.
+// Makes this server a replica of host:port. If its data has a known history, asks the new primary to continue that
+// history instead of sending a snapshot. A former primary asks too, because the new primary may have been its replica.
 void Replication::Follow(const std::string& host, int port, History::Owner owner) {
   Settings& settings = services_.env.config.MutableSettings();
   const bool was_primary = !services_.clients.role.is_replica;
@@ -210,10 +210,10 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   stream_.Begin();
 }
 
-// Continues the history of the loaded file. A replica keeps this history; a primary begins a new one, and remembers the
-// file's history as its former one. The backlog begins where the file ends. So a replica of this server needs a full
-// resynchronisation if the replica has less of the history than the file; if this server is a primary, also if the
-// replica has more.
+// Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new
+// one, and remembers the file's history as its former one. The backlog begins where the file ends, so a replica that is
+// behind the file needs a full resynchronisation. If this server is a primary, a replica that is ahead of the file
+// needs one too, because the former history ends there.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
   if (!file.IsWhole()) return;

@@ -32,12 +32,13 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
  public:
   explicit Replication(const Services& services);
 
-  // Follows a primary (REPLICAOF host port). With the owner kOther, the new primary may have another history. The data
-  // here then counts as data of another history (History::Data::kOther), until the new primary continues this history
-  // or sends a snapshot.
+  // Follows a primary (REPLICAOF host port). With the owner kOther, the new primary may have another history. Keys that
+  // are here then count as data of another history (History::Data::kOther), until the new primary continues this
+  // history or sends a snapshot.
   void Follow(const std::string& host, int port, History::Owner owner);  // makes this a replica of host:port
-  // Makes this server a primary, for REPLICAOF NO ONE and for a failover. From now on its data counts as complete
-  // (History::Data::kWhole), even if it lacks data of the former primary; the log then has a warning.
+  // Makes this server a primary, for REPLICAOF NO ONE and for a failover; does nothing if this server is one already.
+  // The replication ID changes, and the replicas are disconnected. The data counts as complete (History::Data::kWhole)
+  // from now on, even if it lacks data of the former primary; the log then has a warning.
   void Promote() override;  // makes this server a primary (REPLICAOF NO ONE, failover)
   // Called after the data was loaded at startup. Without `appendonly`, first continues the history that the loaded RDB
   // file names. Then follows the primary that the settings name, if any.
@@ -45,29 +46,29 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
 
   // Sets the history of an empty server to one that other empty servers share, so that replicas can continue without a
   // snapshot. Must be called before Start. Requires: an empty keyspace.
-  void ShareEmptyHistory(const std::string& id);  // makes `id` the history of this empty server
+  void ShareEmptyHistory(const std::string& id);  // makes `id` the replication ID of this empty server
 
   void BeginNewHistory();  // takes a new replication ID, and disconnects the replicas; drops the backlog
 
-  struct SyncRequest {          // the arguments of PSYNC
+  struct SyncRequest {          // what a replica sent: PSYNC id from, or SYNC
     bool speaks_psync = false;  // false: the replica sent SYNC
     std::string id;             // ID of the history that the replica has
     int64_t from = 0;           // offset of the first byte that the replica needs
   };
-  void Sync(Session& session, const SyncRequest& request);  // makes the client a replica. Throws Refusal
+  void Sync(Session& session, const SyncRequest& request);  // SYNC, PSYNC: makes the client a replica, or throws
 
   void StartFailover(const FailoverRequest& request) { failover_.Start(request); }    // begins, or throws Refusal
-  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // ends FAILOVER, and logs why
+  void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // ends FAILOVER, if any; logs why
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // true: FAILOVER is under way
   const Failover& failover() const { return failover_; }  // FAILOVER on this server, as the primary
   // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID. Throws Refusal if this server is
   // a primary, lacks data, or has another history.
-  void TakeOver(const std::string& history_id);          // PSYNC … FAILOVER: promotes this replica
+  void TakeOver(const std::string& history_id);          // PSYNC … FAILOVER: makes this replica the primary
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
-  void Tick();                    // does the periodic work; called by the timer
-  void EndTurn();                 // sends the stream to replicas; called at the end of each event loop turn
-  void Forget(Session& session);  // called for each session that closes; removes the session from the replicas
+  void Tick();     // does the periodic work, once a second (10 times in a FAILOVER); called by the timer
+  void EndTurn();  // called at the end of each turn: queues stream and snapshots for replicas, acknowledges
+  void Forget(Session& session);  // for a session that closes: if it is a replica, removes it from the replicas
 
   Replicas& replicas() { return replicas_; }                   // the replicas of this server
   const Replicas& replicas() const { return replicas_; }       // the replicas of this server
@@ -84,9 +85,10 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void Cron();
   void ContinueFromFile();                     // continues the history that the loaded RDB file names
   void PropagateDeletionsOfExpiredKeys();      // propagates DEL of the keys that loading skipped, as they had expired
-  void SetRole(const Role& role);              // makes this server a primary or replica, as `role` says
-  void ClassifyOwnData(History::Owner owner);  // records whether this data belongs to the followed primary's history
-  bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed
+  void SetRole(const Role& role);              // notes the role, also in the log, and calls on_role_; moves no data
+  void ClassifyOwnData(History::Owner owner);  // records how the data here relates to the new primary (History::Data)
+  bool TryContinue(Session& session,
+                   const SyncRequest& request);  // sends +CONTINUE and the missing stream, if possible
 
   const Services& services_;               // the other parts of this server
   ReplicationStream stream_;               // the commands that replicas apply

@@ -1,7 +1,8 @@
 // ReplicationStream: the stream that replicas apply: the propagated commands of this server or, on a replica, the
 // unchanged stream of its primary. The Backlog keeps the last part of it.
 //
-// ReplicationStream costs nothing before the first replica connects, because only Begin attaches it to the journals.
+// ReplicationStream costs nothing until Begin attaches it to the journals. Mostly, Begin is called when the first
+// replica connects.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   ReplicationStream& operator=(const ReplicationStream&) = delete;
 
   void Begin();                                     // from now on, keeps a backlog; does nothing if there is a backlog
-  void End();                                       // drops the backlog
+  void End();                                       // drops the backlog; the stream then ignores commands until Begin
   bool HasBacklog() const { return has_backlog_; }  // true: a backlog exists
   const Backlog& backlog() const { return backlog_; }  // the last part of the stream
   void Trim(int64_t bytes, int64_t needed_from) {
@@ -39,14 +40,16 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
 
   void SetSource(Source source) { source_ = source; }  // whose commands the stream has: this server's or its primary's
   Source source() const { return source_; }            // whose commands the stream has: this server's or its primary's
-  void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
+  void ForgetSelectedDb() {
+    selected_db_ = -1;
+  }  // makes a SELECT precede the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
   void Restart();  // empties the backlog, which then continues at the replication offset
 
   // Functions of Journal. While the source is kPrimary, Append ignores the commands, because the primary's stream
   // contains them.
-  void Append(const PropagatedGroup& group) override;  // adds propagated commands of this server
-  size_t BufferedBytes() const override {              // bytes above repl-backlog-size that slow replicas still need
+  void Append(const PropagatedGroup& group) override;  // adds propagated commands, unless kPrimary
+  size_t BufferedBytes() const override {  // memory of backlog and replicas' output beyond repl-backlog-size
     const auto wanted = static_cast<size_t>(backlog_limit_);
     return held_bytes_ > wanted ? held_bytes_ - wanted : 0;
   }
@@ -57,10 +60,12 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendRequest(std::initializer_list<Bytes> words) {  // adds a request such as PING
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }
-  void AppendApplied(const BlobPart& part);  // adds a part of the primary's stream, after it was applied here
+  void AppendApplied(
+      const BlobPart& part);  // counts a part of the primary's stream that was applied here; adds it to the backlog
 
  private:
-  void AppendText(Bytes first, std::span<const Bytes> others);  // adds encoded requests; the replication offset grows
+  void AppendText(Bytes first,
+                  std::span<const Bytes> others);  // adds encoded requests to the backlog; the offset grows
 
   Dataset& data_;                      // its `history.offset` grows with the stream
   Source source_ = Source::kOwn;       // whose commands the stream has: this server's or its primary's

@@ -133,8 +133,9 @@ bool Resync::BeginFile() {
   return file_->Open();
 }
 
-// With `repl-diskless-load swapdb`, clients are served the old data during the load only if the old and the new data
-// belong to one history. The old data is then an earlier state of the new data.
+// Without `repl-diskless-load swapdb`, deletes the old data first. With swapdb, clients are served the old data during
+// the load only if the old and the new data belong to one history (kAsync). The old data is then an earlier state of
+// the new data.
 void Resync::BeginDirectLoad() {
   const Services& services = parts_.services;
   DirectLoad::Into into = DirectLoad::Into::kDataSet;
@@ -184,8 +185,8 @@ void Resync::FlushOldData() {
   services.data.lazy_free.Free(Capture::Take(services.data.dataset), is_later ? FreeMode::kLater : FreeMode::kNow);
 }
 
-// Notifies watching and blocked clients about the new keys, by OnSwap(db, db) for each database. The flush has already
-// notified them about the removed keys.
+// Notifies clients about the new keys, by OnSwap(db, db) for each database: clients that watch keys, and clients that
+// are blocked. The flush has already notified them about the removed keys.
 void Resync::NotifyOfNewData() {
   Dataset& data = parts_.services.data.dataset;
   if (data.listener == nullptr) return;

@@ -1,8 +1,9 @@
 // Resync: one full synchronisation of this replica. Receives the snapshot of the primary, and replaces the data and the
 // history of this server with it.
 //
-// The header of the snapshot is checked before the old data is dropped, so an unreadable snapshot changes nothing here.
-// History::data says that there is no data until all new data is loaded.
+// The header of the snapshot is checked before the old data is dropped, so a snapshot of an unknown version changes
+// nothing here. From the moment at which the old history is dropped, until all new data is loaded, History::data says
+// that there is no data.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +32,13 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   Resync(const Parts& parts, std::string id, int64_t offset);
 
   enum class Status : uint8_t { kMore, kWhole, kFailed };
-  // Handles bytes from the front of `bytes`, and removes the handled bytes. kMore: more bytes must arrive. kWhole: the
-  // whole snapshot has arrived.
+  // Handles bytes that the primary has sent, and removes the handled bytes from the front of `bytes`. kMore: more bytes
+  // must arrive. kWhole: the whole snapshot has arrived; Install must be called.
   Status Take(Bytes& bytes);
-  size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one event loop turn
+  size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one event loop turn; SIZE_MAX: any number
   bool Install();  // makes the snapshot the server's data; false: failed. Requires: Take returned kWhole
-  void Abandon();  // ends an incomplete synchronisation; keeps the old data, unless it was dropped already
+  void
+  Abandon();  // ends an incomplete synchronisation; deletes what it has loaded, and keeps old data that still exists
 
   bool HasDroppedOldData() const { return has_dropped_old_data_; }  // true: the old data and history are gone
   const std::string& failure() const override;  // why the synchronisation failed; empty: no failure, or the link broke
@@ -45,14 +47,15 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
  private:
   bool Write(Bytes bytes) override;  // checks the header, then passes all bytes to target_; false: failed
   bool Finish() override;            // completes the file or the direct load; false if that failed
-  // Moves the header of the snapshot from the front of `bytes` to head_. Returns false if this version cannot read the
-  // snapshot, or if its destination fails.
-  bool TakeHeader(Bytes& bytes);       // collects and checks the header, then calls Begin; false: failed
-  bool Fail(const std::string& text);  // logs the error and returns false
+  // Moves the header of the snapshot from the front of `bytes` to head_. Once the header is complete, checks it, calls
+  // Begin, and writes the header to target_. Returns false if this version of Respite cannot read the snapshot, or if
+  // its destination fails.
+  bool TakeHeader(Bytes& bytes);       // collects the header, then checks it and calls Begin; false: failed
+  bool Fail(const std::string& text);  // logs the error, keeps it in failure_, returns false
   bool Begin();                        // chooses where the snapshot goes: direct load or file; false if that failed
   bool LoadsDirectly() const;          // whether repl-diskless-load lets this replica load without a file
   bool BeginFile();                    // creates the file that receives the snapshot; false if that failed
-  void BeginDirectLoad();              // prepares to load the snapshot while it arrives
+  void BeginDirectLoad();              // prepares to load while it arrives; without swapdb, deletes the old data
   void DropOldHistory();   // changes the replication ID, disconnects replicas, turns the AOF off; the data stays
   void KillChild();        // stops the child process, such as a background save of the old data
   void FlushOldData();     // deletes all keys and functions
@@ -66,9 +69,9 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   SnapshotReceiver receiver_;              // extracts the snapshot from its framing
   std::optional<SnapshotFile> file_;       // receives the snapshot, unless it is loaded directly
   std::optional<DirectLoad> direct_load_;  // loads the snapshot while it arrives; empty: it goes to a file
-  std::string head_;                       // the header of the snapshot, while part of it is missing
+  std::string head_;                       // the header of the snapshot, as far as it has arrived
   SnapshotTarget* target_ = nullptr;       // file_ or direct_load_; null before the header has arrived
-  std::string failure_;                    // an error found here; failure() also asks target_ and receiver_
+  std::string failure_;                    // an error that Resync itself has found; empty: none, but see failure()
   bool has_dropped_old_data_ = false;      // the old data and its history have been dropped
 };
 

@@ -22,17 +22,18 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
   };
   // kWindowBytes and kPieceBytes are small, because other clients wait while a socket takes a whole window in one event
   // loop turn.
-  static constexpr size_t kWindowBytes = 32 * 1024;  // maximum unsent bytes per replica; above it the pipe pauses
-  static constexpr size_t kPieceBytes = 16 * 1024;  // maximum bytes that are read from the pipe or the file in one turn
+  static constexpr size_t kWindowBytes = 32 * 1024;  // about the maximum of unsent snapshot bytes per replica
+  static constexpr size_t kPieceBytes = 16 * 1024;   // maximum bytes of one read from the pipe or the snapshot file
 
   static Result<Ends, int> Open();  // makes a pipe; fails with errno
 
-  // `mark` is the last text that a successful child writes. `piece` receives the data, and `ended` whether the data was
-  // complete. Each of these two functions may destroy this SnapshotPipe.
+  // `mark` is the last text that a successful child writes. `piece` receives the data and the mark. `ended` is called
+  // when the child has closed its end or reading failed; `is_whole` says whether the mark came last. Each of these two
+  // functions may destroy this SnapshotPipe.
   SnapshotPipe(Descriptor read_end, std::string mark, Network& network, std::function<void(Bytes)> piece,
                std::function<void(bool is_whole)> ended);
 
-  bool IsWhole() const { return tail_ == mark_; }  // true: the child has written all, and the mark last
+  bool IsWhole() const { return tail_ == mark_; }  // true: the mark was the last that was read
   bool IsPaused() const { return is_paused_; }     // true: reading has stopped, because a replica is slow
   void Pause() { SetPaused(true); }                // stops reading from the pipe
   void Resume() { SetPaused(false); }              // reads from the pipe again
@@ -43,9 +44,9 @@ class SnapshotPipe {  // the read end of the pipe into which a child writes a sn
 
   const Descriptor read_end_;                    // the read end of the pipe
   const std::string mark_;                       // the text that a successful child writes last
-  const std::function<void(Bytes)> on_piece_;    // called with each piece of data
-  const std::function<void(bool)> on_end_;       // called at the end; true: the data is complete
-  std::string tail_;                             // the last bytes that were read
+  const std::function<void(Bytes)> on_piece_;    // called with each piece of data, also the mark
+  const std::function<void(bool)> on_end_;       // called at the end of the data; true: complete
+  std::string tail_;                             // the last bytes that were read, at most as many as mark_ has
   bool is_paused_ = false;                       // true: reading has stopped, because a replica is slow
   const std::unique_ptr<Network::Watch> watch_;  // calls Read when the pipe has data
 };

@@ -42,11 +42,11 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   // kWhole or kFailed.
   Status Into(SnapshotTarget& target);
 
-  std::optional<uint64_t> TotalBytes() const { return total_; }  // size of the snapshot; nothing: not known
-  uint64_t ReadBytes() const { return read_; }                   // bytes of the snapshot received so far
+  std::optional<uint64_t> TotalBytes() const { return total_; }  // size of the snapshot; nothing: unknown
+  uint64_t ReadBytes() const { return read_; }                   // snapshot bytes given to the target so far
   // Returns why the framing is wrong, or the error that the primary sent instead of a snapshot. Empty if neither
-  // happened.
-  const std::string& failure() const { return failure_; }  // why receiving has failed; empty: it has not failed
+  // happened; then the target may have failed (SnapshotTarget::failure).
+  const std::string& failure() const { return failure_; }  // wrong framing or the primary's error; empty: neither
 
  private:
   enum class Stage : uint8_t { kHead, kCounted, kMarked, kDone };
@@ -54,11 +54,11 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
 
   Status TakeHeader(Bytes& bytes);       // reads the line before the snapshot, and removes it from `bytes`
   Status ParseHeader();                  // interprets the line before the snapshot: `$<bytes>` or `$EOF:<mark>`
-  Status TakeCounted(Bytes& bytes);      // handles bytes of a snapshot whose size is known
-  Status TakeMarked(Bytes& bytes);       // handles bytes of a snapshot that ends with the mark
+  Status TakeCounted(Bytes& bytes);      // handles bytes of a snapshot whose size is known (`$<bytes>`)
+  Status TakeMarked(Bytes& bytes);       // handles bytes of a snapshot of unknown size, which ends with the mark
   bool Write(Bytes bytes);               // passes snapshot bytes to the target
   Status Finish();                       // tells the target that the snapshot is complete
-  Status Fail(const std::string& text);  // logs the error and returns kFailed
+  Status Fail(const std::string& text);  // logs the error, keeps it in failure_, returns kFailed
 
   Logger& log_;
   SnapshotTarget* target_ = nullptr;  // destination of the snapshot; null before Into
@@ -67,8 +67,8 @@ class SnapshotReceiver {  // extracts the snapshot from the framing that the pri
   std::string mark_;                  // text that ends the snapshot, if its size is unknown
   std::string tail_;                  // with a mark: the last bytes, not written yet because they may be the mark
   std::optional<uint64_t> total_;     // size of the snapshot in bytes; empty: unknown
-  uint64_t read_ = 0;                 // bytes of the snapshot received so far
-  std::string failure_;               // why receiving has failed; empty: it has not failed
+  uint64_t read_ = 0;                 // bytes of the snapshot given to the target so far
+  std::string failure_;               // wrong framing or the primary's error; empty: neither
 };
 
 }  // namespace respite

@@ -14,12 +14,12 @@
 
 namespace respite {
 
-class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENCY
+class LatencyMonitor {  // for each kind, keeps the latest slow events (LATENCY)
  public:
   static constexpr size_t kSamples = 160;  // maximum number of samples that are kept of each kind of event
 
   struct Sample {         // one slow event: when, and how long
-    int64_t unix_time_s;  // Unix time when the event ended, in seconds
+    int64_t unix_time_s;  // Unix time of the clock when the event ended, in seconds
     int64_t latency_ms;   // how long the event took
   };
   struct Event {                  // the slow events of one kind, for example of "aof-write"
@@ -38,7 +38,8 @@ class LatencyMonitor {  // keeps the latest slow events of each kind, for LATENC
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
   // If two events of one kind end within the same second, only the longer one is kept.
-  void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // records an event, however short
+  void Add(Bytes event, int64_t latency_ms,
+           int64_t unix_time_s);          // records an event, however short; unix_time_s: its end
   size_t Reset(Bytes event);              // forgets this kind of event, ignoring case; returns how many kinds matched
   size_t Clear();                         // forgets all events; returns how many kinds there were
   const Event* Find(Bytes event) const {  // the slow events of this kind; null: none. Case matters

@@ -17,8 +17,8 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
   enum class Load : uint8_t {
     kNone,
     kInTurn,     // in one event loop turn, which is interrupted to serve clients
-    kOverTurns,  // piece by piece
-    kAsync,      // piece by piece; clients see the old data until the end
+    kOverTurns,  // piece by piece in many turns, as a primary's snapshot arrives; clients get LOADING errors
+    kAsync,      // piece by piece in many turns; clients see the old data until the end
   };
 
   // The kind of the slow script that is running, if any. A script or function counts as slow when it has run for
@@ -27,18 +27,18 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
 
   // `holder` is the client that runs the script, or null. The server reads no input from this client until the script
   // ends.
-  void BeginBusyScript(BusyScriptKind kind, const Session* holder) {  // a script is slow now; `holder` (or null) waits
+  void BeginBusyScript(BusyScriptKind kind, const Session* holder) {  // a script has become slow; `holder` runs it
     script_ = {kind, holder};
   }
   void EndBusyScript() { script_ = {}; }                // the slow script has ended
-  void BeginLoading(Load how, const Session* holder) {  // loading starts; `holder` (or null) asked for it, and waits
+  void BeginLoading(Load how, const Session* holder) {  // loading starts; `holder` (or null) asked for it
     load_ = how;
     loader_ = holder;
   }
-  void EndLoading() { BeginLoading(Load::kNone, nullptr); }  // all data is loaded
+  void EndLoading() { BeginLoading(Load::kNone, nullptr); }  // loading has ended, well or badly
   void Stop() { has_stopped_ = true; }                       // the server has stopped: no command may run
 
-  bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // a slow script or kInTurn load runs
+  bool IsInLongTask() const { return HasBusyScript() || load_ == Load::kInTurn; }  // a slow script or kInTurn load now
   BusyScriptKind busy_script() const { return script_.kind; }  // the kind of the slow script; kNone: none runs
   bool HasBusyScript() const { return script_.kind != BusyScriptKind::kNone; }  // true: a slow script runs now
   Load load() const { return load_; }                                           // whether and how data is being loaded

@@ -14,10 +14,10 @@ namespace respite {
 class InstantRate {  // how fast a counter grows now: the mean of the latest samples
  public:
   // Adds a sample of a growing counter and of its base, which is mostly the clock in µs.
-  void Sample(uint64_t counter, int64_t base);  // notes the counter's value and the base's (mostly the time)
+  void Sample(uint64_t counter, int64_t base);  // notes both values; the rate is their growth since the last call
   // Returns the growth of the counter per unit of the base: the mean of the latest samples. Samples that do not exist
   // yet count as 0.
-  double MeanRatio() const;  // growth of the counter, divided by growth of the base
+  double MeanRatio() const;  // growth of the counter per unit of the base, over kSamples samples
   // Returns the growth of the counter per second. Requires: the base is a clock in µs.
   double PerSecond() const { return MeanRatio() * 1e6; }  // if the base is a time in µs
   void Reset() { *this = {}; }                            // forgets all samples
@@ -33,7 +33,7 @@ class InstantRate {  // how fast a counter grows now: the mean of the latest sam
 class RecentPeak {  // the largest of all values in the last 8 seconds
  public:
   void Note(size_t bytes, int64_t now_s);  // adds a value that was measured at this time
-  size_t Most(int64_t now_s) const;        // the largest value of the last kSeconds seconds
+  size_t Most(int64_t now_s) const;        // the largest value of the last 8 seconds; 0: none
 
  private:
   static constexpr size_t kSeconds = 8;  // how many seconds a value counts
@@ -49,17 +49,17 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   static constexpr size_t kMaxErrorKinds = 128;  // `errors` has at most so many kinds; further ones are not counted
 
   uint64_t commands = 0;                     // number of commands that ran (total_commands_processed)
-  uint64_t connections = 0;                  // number of connections that clients have opened
-  uint64_t rejected_connections = 0;         // connections refused, for example because of maxclients
-  uint64_t net_input_bytes = 0;              // number of bytes received from clients
+  uint64_t connections = 0;                  // number of connections from clients that were accepted
+  uint64_t rejected_connections = 0;         // connections refused: maxclients, protected mode
+  uint64_t net_input_bytes = 0;              // number of bytes received from clients and replicas
   uint64_t unexpected_errors = 0;            // commands of the primary that failed on this replica
-  uint64_t sync_full = 0;                    // number of full resynchronisations that replicas got
-  uint64_t sync_partial_ok = 0;              // number of partial resynchronisations that replicas got
+  uint64_t sync_full = 0;                    // number of full resynchronisations that replicas were granted
+  uint64_t sync_partial_ok = 0;              // number of partial resynchronisations that replicas were granted
   uint64_t sync_partial_err = 0;             // number of partial resynchronisations that were refused
-  uint64_t net_output_bytes = 0;             // number of bytes sent to clients
-  uint64_t total_reads = 0;                  // number of system calls that read from clients
-  uint64_t total_writes = 0;                 // number of system calls that wrote to clients
-  uint64_t error_replies = 0;                // number of error replies sent to clients (total_error_replies)
+  uint64_t net_output_bytes = 0;             // number of bytes sent to clients and replicas
+  uint64_t total_reads = 0;                  // how often bytes were read from a client's socket
+  uint64_t total_writes = 0;                 // how often bytes were written to a client's socket
+  uint64_t error_replies = 0;                // number of errors, also of commands in scripts (total_error_replies)
   uint64_t output_limit_disconnections = 0;  // clients closed because of client-output-buffer-limit
   uint64_t query_limit_disconnections = 0;   // clients closed because of client-query-buffer-limit
   uint64_t evicted_clients = 0;              // clients closed because of maxmemory-clients
@@ -76,7 +76,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t longest_turn_us = 0;                         // how long the longest turn took
   uint64_t command_us = 0;                              // how long all commands took together
   uint64_t timer_us = 0;                                // how long all timer ticks took together
-  uint64_t journal_us = 0;                              // how long it took to write and sync the append-only file
+  uint64_t journal_us = 0;                              // how long this thread took to write the append-only file
   uint64_t max_commands_in_turn = 0;                    // the most commands that ran in one turn
   uint64_t forks = 0;                                   // number of forks
   uint64_t last_fork_us = 0;                            // how long the last fork took
@@ -86,17 +86,17 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   InstantRate output;                                   // sent bytes per second
   InstantRate turn_rate;                                // turns per second
   InstantRate turn_length;                              // average length of a turn in µs
-  std::map<std::string, uint64_t, std::less<>> errors;  // number of error replies by their first word, such as "ERR"
+  std::map<std::string, uint64_t, std::less<>> errors;  // number of errors by first word, such as "ERR"
 
-  RecentPeak client_input;   // the largest input of a client in bytes, recently
-  RecentPeak client_output;  // the largest output of a client in bytes, recently
+  RecentPeak client_input;   // the largest input buffer of a client in bytes, recently
+  RecentPeak client_output;  // the largest output buffer of a client in bytes, recently
 
   size_t startup_memory_bytes = 0;  // memory in use just after the start
-  size_t peak_memory_bytes = 0;     // the most memory ever in use
+  size_t peak_memory_bytes = 0;     // the most memory that any measurement has found
   int64_t peak_memory_time_s = 0;   // when peak_memory_bytes was measured (Unix time in seconds)
 
-  void NotePeakMemory(size_t used_bytes, int64_t now_s);  // raises peak_memory_bytes, if higher; `now_s`: Unix time
-  void CountError(Bytes text);                            // counts an error reply by its first word
+  void NotePeakMemory(size_t used_bytes, int64_t now_s);  // raises peak_memory_bytes, if higher; now_s: Unix time
+  void CountError(Bytes text);                            // counts an error by its first word; without a blank: as ERR
   void CountTurn(int64_t duration_us);                    // counts a turn of the event loop that took this time
   void CountFork(int64_t duration_us);                    // counts a fork that took this time
   void SampleRates(int64_t now_us);                       // adds a sample to each rate; `now_us` is a real time

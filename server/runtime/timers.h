@@ -17,12 +17,12 @@ class Timers {  // the parts of a server that have work at certain times of its 
   class Source {  // interface of a part of the server that has work at certain times
    public:
     virtual ~Source() = default;
-    virtual int64_t NextDueMs() const = 0;    // clock time of this source's next work, or kNever
+    virtual int64_t NextDueMs() const = 0;    // when this source has work next (clock time), or kNever
     virtual void RunDue(int64_t now_ms) = 0;  // does the work that is due, as far as one event loop Turn allows
     // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. Between these calls NextDueMs
     // need only report work that affects the order of events, because clients cannot observe intermediate states.
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to move the clock
-    virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has moved the clock
+    virtual void EndClockJump(int64_t /*now_ms*/) {}  // TEST CLOCK has moved the clock to now_ms
     // Returns what is due at NextDueMs, for users. Requires: NextDueMs() != kNever.
     virtual std::string NextDueText() const = 0;  // what the next work is: "CLIENT PAUSE ends"
   };
@@ -43,7 +43,7 @@ class Timers {  // the parts of a server that have work at certain times of its 
   void BeginClockJump() {  // tells all sources: TEST CLOCK is about to move the clock
     for (Source* source : sources_) source->BeginClockJump();
   }
-  void EndClockJump(int64_t now_ms) {  // tells all sources: TEST CLOCK has moved the clock
+  void EndClockJump(int64_t now_ms) {  // tells all sources: TEST CLOCK has moved the clock to now_ms
     for (Source* source : sources_) source->EndClockJump(now_ms);
   }
   void RunDue(int64_t now_ms) {  // calls RunDue of each source that has work due
