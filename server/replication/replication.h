@@ -88,7 +88,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void SetRole(const Role& role);              // notes the role, also in the log, and calls on_role_; moves no data
   void ClassifyOwnData(History::Owner owner);  // records how the data here relates to the new primary (History::Data)
   bool TryContinue(Session& session,
-                   const SyncRequest& request);  // sends +CONTINUE and the missing stream, if possible
+                   const SyncRequest& request);  // true: sent +CONTINUE; false: needs a snapshot
 
   const Services& services_;               // the other parts of this server
   ReplicationStream stream_;               // the commands that replicas apply

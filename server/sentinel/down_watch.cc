@@ -6,8 +6,8 @@ namespace respite {
 
 namespace {
 
-constexpr int64_t kHelloPeriods = 3;    // a subscription without messages for this many periods is dead
-constexpr int64_t kOpinionPeriods = 5;  // an answer is forgotten after this many periods
+constexpr int64_t kHelloPeriods = 3;    // a subscription without messages for this many publish periods is dead
+constexpr int64_t kOpinionPeriods = 5;  // an answer is forgotten after this many `ask` periods
 constexpr int64_t kRoleInfoPeriods = 2;
 
 }  // namespace
@@ -59,7 +59,7 @@ bool DownWatch::IsSilent(const Instance& instance) const {
 
 // A primary counts as down if it has reported role:slave for longer than down-after-milliseconds plus kRoleInfoPeriods
 // INFO periods. A rebooted primary may have lost its data. So such a primary also counts as down if the reboot is
-// longer ago than master-reboot-down-after-period, and no PONG has arrived since.
+// longer ago than master-reboot-down-after-period (if not 0), and no PONG has arrived since.
 bool DownWatch::IsUnfit(const Primary& primary) const {
   const int64_t patience_ms = primary.down_after_ms + core_.periods().info * kRoleInfoPeriods;
   if (primary.reported_role == ReportedRole::kReplica && core_.NowMs() - primary.role_since_ms > patience_ms)
@@ -82,7 +82,7 @@ void DownWatch::CheckObjectivelyDown(Primary& primary) {
   primary.objectively_down_since_ms = core_.NowMs();
 }
 
-void DownWatch::AskOtherSentinels(Primary& primary, AskTiming real_clock) {
+void DownWatch::AskOtherSentinels(Primary& primary, AskTiming timing) {
   for (const auto& [id, sentinel] : primary.sentinels) {
     const int64_t elapsed_ms = core_.NowMs() - sentinel->last_opinion_ms;
     if (elapsed_ms > core_.periods().ask * kOpinionPeriods) {
@@ -90,7 +90,7 @@ void DownWatch::AskOtherSentinels(Primary& primary, AskTiming real_clock) {
       sentinel->voted_for.clear();
     }
     if (!primary.is_down || sentinel->link->IsDisconnected()) continue;
-    if (real_clock == AskTiming::kNow || elapsed_ms >= core_.periods().ask) RequestOpinion(primary, *sentinel);
+    if (timing == AskTiming::kNow || elapsed_ms >= core_.periods().ask) RequestOpinion(primary, *sentinel);
   }
 }
 

@@ -15,23 +15,24 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
 
   // CheckSubjectivelyDown decides whether this Sentinel considers the instance down (sdown). CheckObjectivelyDown
   // decides whether enough Sentinels agree (odown). The timer calls both; CheckObjectivelyDown also runs after each
-  // reply to INFO and each answer of another Sentinel.
+  // reply to INFO and each answer of another Sentinel. Neither runs in tilt mode.
+  // CheckSubjectivelyDown also closes connections that bring no answers any more.
   void CheckSubjectivelyDown(Instance& instance);  // sets Instance::is_down: the opinion of this Sentinel alone
   void CheckObjectivelyDown(Primary& primary);     // sets Primary::is_objectively_down: enough Sentinels agree
 
-  // When AskOtherSentinels asks the other Sentinels about a primary that this Sentinel considers down. kWhenDue: each
-  // at most once per SentinelPeriods::ask. kNow: also Sentinels that have just answered.
+  // Which Sentinels AskOtherSentinels asks about a primary that this Sentinel considers down. kWhenDue: each whose last
+  // answer is at least SentinelPeriods::ask old. kNow: all that are connected. Answers that are too old are forgotten.
   enum class AskTiming : uint8_t { kWhenDue, kNow };
-  void AskOtherSentinels(Primary& primary, AskTiming real_clock);  // asks about `primary`; in a failover, for votes too
-  void SetOpinionHandler(std::function<void(Primary&)> handler) {  // called after each Sentinel's answer
+  void AskOtherSentinels(Primary& primary, AskTiming timing);      // if `primary` is down, asks if they agree, or vote
+  void SetOpinionHandler(std::function<void(Primary&)> handler) {  // called after each answer of a Sentinel
     on_opinion_ = std::move(handler);
   }
 
  private:
   void CloseHangingLinks(Instance& instance);     // closes connections that bring no answers any more
-  bool IsSilent(const Instance& instance) const;  // true: no good answer for down-after-milliseconds
-  bool IsUnfit(const Primary& primary) const;     // answers, but counts as down: reports to be a replica, or rebooted
-  void RequestOpinion(Primary& primary, PeerSentinel& sentinel);  // asks whether the primary is down, or for a vote
+  bool IsSilent(const Instance& instance) const;  // true: no good answer for more than down-after-milliseconds
+  bool IsUnfit(const Primary& primary) const;     // true: down for another reason: reports to be a replica, or rebooted
+  void RequestOpinion(Primary& primary, PeerSentinel& sentinel);  // asks if it is down; in a failover, also for a vote
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr
 
   const SentinelCore core_;

@@ -25,9 +25,9 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
   // Handles input of the connection that has subscribed to kChannel at `instance`: hello messages, and other replies.
   // Any input shows that the connection works.
   void ReceiveMessage(Instance& instance, const ReplyTree& reply);  // handles a reply on the subscribed connection
-  void Receive(Bytes message);                                      // handles a hello message; ignores other text
-  void Send(Instance& instance);                                    // publishes a hello message at the instance
-  void PublishHellosSoon(Primary& primary) const;  // the next tick publishes a hello message at each instance
+  void Receive(Bytes message);                     // handles a hello message; ignores invalid and own ones
+  void Send(Instance& instance);                   // publishes a hello message at the instance, if connected
+  void PublishHellosSoon(Primary& primary) const;  // the next tick publishes at `primary`, its replicas, its Sentinels
 
  private:
   struct Hello {  // the fields of a hello message
@@ -44,7 +44,7 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
   bool IsValid(const Hello& hello) const;          // true: addresses, id and epochs are acceptable
   PeerSentinel* FindOrAddSender(Primary& primary,  // finds or adds the Sentinel that sent the message; null: not added
                                 const Hello& hello);
-  bool ForgetFormerSentinel(Primary& primary,  // removes a Sentinel with this id or address; true: same id
+  bool ForgetFormerSentinel(Primary& primary,  // removes the Sentinel with the sender's id (true), or else its address
                             const Hello& hello);
   void ApplyEpoch(Primary& primary, uint64_t epoch);  // raises this Sentinel's current epoch, if `epoch` is larger
   void ApplyConfig(Primary& primary, const PeerSentinel& sender, const Hello& hello);  // takes a newer primary address

@@ -21,7 +21,7 @@ class InfoReader {  // reads the INFO replies of servers, and corrects wrong rep
              PrimaryFailover& failover)
       : core_(core), events_(events), list_(list), replicaof_sender_(replicaof_sender), failover_(failover) {}
 
-  void Receive(ServerInstance& server, const ReplyTree& reply);  // handles a reply to INFO
+  void Receive(ServerInstance& server, const ReplyTree& reply);  // handles a reply to INFO, also an error
   void SetInfoHandler(std::function<void(Primary&)> handler) {   // `handler` is called after each reply to INFO
     on_info_ = std::move(handler);
   }
@@ -33,16 +33,17 @@ class InfoReader {  // reads the INFO replies of servers, and corrects wrong rep
   };
 
   void Read(ServerInstance& server, std::string info);
-  void ReadField(ServerInstance& server, const Field& field);  // handles a field, whatever the role of the server is
+  void ReadField(ServerInstance& server,
+                 const Field& field);                  // handles run_id, the link's downtime, the list of replicas
   void ReadRunId(ServerInstance& server, Bytes id);    // records the run id; another one than before means a reboot
-  void ReadReplicaLine(Primary& primary, Bytes line);  // reads "slave0:…" of a primary; adds the replica if it is new
+  void ReadReplicaLine(Primary& primary, Bytes line);  // reads "slave0:…" of a primary; may add the replica if new
   void ReadReplicaField(ServerInstance& server, const Field& field);  // reads a field that only replicas report
   static void ReadWatchedReplicaField(WatchedReplica& replica, const Field& field);  // handles e.g. slave_priority
   void RecordRole(ServerInstance& server, ReportedRole role);  // records the role; reports a change as an event
 
-  void CorrectReplica(WatchedReplica& replica);          // corrects a replica with a wrong role or a wrong primary
+  void CorrectReplica(WatchedReplica& replica);          // corrects a replica that has a wrong role or primary for long
   void HandlePrimaryRole(WatchedReplica& replica);       // handles a replica that reports to be a primary
-  void CorrectReportedPrimary(WatchedReplica& replica);  // sends REPLICAOF if INFO names a wrong primary
+  void CorrectReportedPrimary(WatchedReplica& replica);  // sends REPLICAOF if INFO names a wrong primary for long
   void AdvanceReconfiguration(WatchedReplica& replica);  // notes whether the replica follows the new primary by now
   bool IsUpAndPrimary(const Primary& primary) const;     // true: up, and has recently reported role:master
   bool HasNotGoneDownFor(const WatchedReplica& replica,  // true: the replica did not become down in the last `ms` ms

@@ -21,7 +21,7 @@ inline constexpr int64_t kLongAgo = -(int64_t{1} << 60);
 
 struct SentinelAddress {  // where an instance listens: its host as given, and its IP address
   std::string host;       // a name, or an address
-  std::string ip;         // empty: the name does not resolve now
+  std::string ip;         // empty: the name is not resolved
   int port = 0;
 
   bool IsAt(Bytes other_host, int other_port) const {  // this address has this host or IP, and this port
@@ -53,12 +53,12 @@ struct Instance {  // a server or Sentinel to which this Sentinel has a link
   const std::string name;
   SentinelAddress address;             // where the instance listens
   Primary& primary;                    // the primary that this instance belongs to; a primary refers to itself
-  std::string run_id;                  // run_id in INFO; of a Sentinel, its id
+  std::string run_id;                  // run_id in INFO; empty: none yet. Of a Sentinel: its id
   std::shared_ptr<InstanceLink> link;  // the connections to this instance
-  int64_t last_publish_ms;             // when this Sentinel last published a hello message at the instance (real time)
-  bool is_down = false;                // true: this Sentinel considers the instance down (sdown, "subjectively")
-  int64_t down_since_ms = 0;           // when the instance last became down (real time); 0: never
-  bool has_killed_script = false;      // true: SCRIPT KILL was sent since the instance became down
+  int64_t last_publish_ms;         // when a hello message was last published there (real time); set back: publish soon
+  bool is_down = false;            // true: this Sentinel considers the instance down (sdown, "subjectively")
+  int64_t down_since_ms = 0;       // when the instance last became down (real time); 0: never
+  bool has_killed_script = false;  // true: SCRIPT KILL was sent since the instance became down
 };
 
 enum class ReportedRole : uint8_t { kNone, kPrimary, kReplica };
@@ -133,11 +133,11 @@ struct Primary final : ServerInstance {  // a watched primary
 
   // --- Settings.
 
-  int quorum;                          // how many Sentinels must agree that the primary is down
+  int quorum;                          // how many Sentinels (with this one) must agree that the primary is down
   int64_t down_after_ms = 0;           // down-after-milliseconds: how long an instance is silent before it is down
   int64_t failover_timeout_ms = 0;     // failover-timeout, in milliseconds
   int64_t parallel_syncs = 1;          // how many replicas switch to the new primary at the same time in a failover
-  int64_t reboot_down_after_ms = 0;    // master-reboot-down-after-period; 0: off
+  int64_t reboot_down_after_ms = 0;    // master-reboot-down-after-period in milliseconds; 0: off
   std::string notification_script;     // path of the program that is told of warnings; empty: none
   std::string reconfiguration_script;  // client-reconfig-script: run with the new address; empty: none
   std::string password;                // for AUTH at the servers; empty: no AUTH
@@ -153,19 +153,19 @@ struct Primary final : ServerInstance {  // a watched primary
 
   bool is_objectively_down = false;       // true: enough Sentinels consider this primary down (odown, "objectively")
   int64_t objectively_down_since_ms = 0;  // when is_objectively_down was last set (real time); 0: never
-  bool has_rebooted = false;              // true: the run id has changed, and this primary has not sent PONG since
-  int64_t rebooted_ms = 0;                // when the run id of this primary last changed (real time)
-  uint64_t config_epoch = 0;              // epoch of the failover that has set this primary's address
-  std::string leader;                     // id of the Sentinel for which this Sentinel has last voted
-  uint64_t leader_epoch = 0;              // epoch of the vote in `leader`
-  bool is_failing_over = false;           // true: this Sentinel runs a failover, or waits to be elected for it
-  bool is_failover_forced = false;        // true: an operator has started the failover, so no votes are needed
-  uint64_t failover_epoch = 0;            // the epoch in which votes for the failover count
+  bool has_rebooted = false;        // true: the run id has changed, and no PONG came since; needs reboot_down_after_ms
+  int64_t rebooted_ms = 0;          // when has_rebooted was last set (real time)
+  uint64_t config_epoch = 0;        // epoch of the failover that has set this primary's address
+  std::string leader;               // Sentinel (id) for which this Sentinel last voted, about this primary
+  uint64_t leader_epoch = 0;        // epoch of the vote in `leader`
+  bool is_failing_over = false;     // true: this Sentinel runs a failover, or waits to be elected for it
+  bool is_failover_forced = false;  // true: an operator has started the failover, so no votes are needed
+  uint64_t failover_epoch = 0;      // the epoch in which votes for the failover count
   FailoverState failover_state = FailoverState::kNone;  // the current step of the failover
   int64_t failover_state_ms = 0;                        // when failover_state was entered (real time)
   int64_t failover_start_ms = kLongAgo;  // when the last failover began here or elsewhere (real time), plus up to 1 s
   int64_t logged_failover_start_ms = kLongAgo;  // value of failover_start_ms for which LogFailoverDelay has logged
-  WatchedReplica* promoted = nullptr;           // the replica that a failover will promote; null: not chosen
+  WatchedReplica* promoted = nullptr;           // the replica that the failover promotes, or has promoted; null: none
 };
 
 Bytes CommandOf(const Instance& instance, const char* command);  // the command's name at this instance (rename-command)

@@ -32,11 +32,11 @@ class InstanceConnection final  // one connection to an instance; replies arrive
   // Sends a request. Calls `on_reply` with the reply, unless `owner` is forgotten (Forget) or the connection is closed
   // before the reply arrives.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
-  void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }  // gets messages of channels
+  void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }  // gets channels' messages
   void Forget(const Instance& owner);  // from now on, ignores replies to requests of this owner
   void Close();                        // closes the connection; pending replies are lost
 
-  bool HasEnded() const { return has_ended_; }                      // true: the connection is closed
+  bool HasEnded() const { return has_ended_; }                      // true: the connection was lost or closed
   size_t PendingCount() const { return pending_requests_.size(); }  // number of requests without a reply
   std::string LocalIp() const;  // address of this end without the port; empty: not connected
   std::string PeerIp() const;   // address of the other end without the port; empty: not connected
@@ -83,18 +83,18 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   void CloseCommandConnection();       // closes the connection for commands; a later tick opens a new one
   void CloseHelloConnection();         // closes the connection for hello messages; a later tick opens a new one
   void Forget(const Instance& owner);  // from now on, ignores replies to requests of this owner
-  void Restart(int64_t now_ms);        // closes the connections, and returns to the state of a new link
+  void Restart(int64_t now_ms);        // closes the connections, and resets the times of PING and PONG
 
   const ConnectionKinds connections;             // which connections the link should have
   std::shared_ptr<InstanceConnection> commands;  // the connection for commands; null: none
   std::shared_ptr<InstanceConnection> hello;     // the connection for hello messages; null: none
   int64_t commands_connect_ms = 0;               // when `commands` began to connect (real time)
   int64_t hello_connect_ms = 0;                  // when `hello` began to connect (real time)
-  int64_t hello_heard_ms = 0;                    // when the last message or reply arrived on `hello` (real time)
-  int64_t ping_waits_since_ms;  // when the first PING after last_available_ms was sent (real time); 0: none
+  int64_t hello_heard_ms = 0;                    // when SUBSCRIBE was answered, or the last message arrived (real time)
+  int64_t ping_waits_since_ms;  // since when a good answer to PING is awaited (real time); 0: none awaited
   int64_t last_ping_ms = 0;     // when the last PING was sent (real time)
-  int64_t last_available_ms;    // when the last PONG, LOADING or MASTERDOWN arrived (real time)
-  int64_t last_pong_ms;         // when the last answer of any kind to a PING arrived (real time)
+  int64_t last_available_ms;    // when the last PONG, LOADING or MASTERDOWN arrived, or else the link began (real time)
+  int64_t last_pong_ms;         // when any answer to a PING last arrived, or else the link began (real time)
   int64_t last_connect_ms = 0;  // when a connection was last attempted (real time); 0: never
 };
 

@@ -18,15 +18,15 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
                             const std::string& host, int port, int quorum);
   Added<WatchedReplica> AddReplica(Primary& primary,  // adds a replica, without limit; fails if known or invalid
                                    const std::string& host, int port);
-  // Adds a replica that a server or Sentinel has reported. At kMaxReplicas the new replica replaces the one that has
-  // been down longest. If none is down, or during a failover, the new replica is not added.
-  Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica that others report, up to a limit
+  // Adds a replica that INFO of a primary lists. If there are kMaxReplicas already, the new replica replaces the one
+  // that has been down longest; if none is down, or in a failover, the new replica is not added then.
+  Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica that INFO lists, up to a limit
                                            const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary,  // adds another Sentinel; fails if invalid or known
                                   const std::string& id, const std::string& host, int port,
                                   SentinelCore::Accept accept);
 
-  bool RemoveDownSentinelIfFull(Primary& primary);  // removes a down Sentinel if the list is full; false: still full
+  bool RemoveDownSentinelIfFull(Primary& primary);  // if full, removes the Sentinel down longest; false: still full
 
   // These functions find an instance by its address, and return null if there is none. Cost: O(n); FindReplicaAt takes
   // O(log n) if the replica has this address as its name.
@@ -37,21 +37,23 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   static PeerSentinel* FindSentinelAt(const Primary& primary,  // the Sentinel with this address; null: none
                                       const std::string& host, int port);
 
-  void UpdateSentinelAddress(const PeerSentinel& moved);  // copies its address to all primaries; closes links
+  // Called when a Sentinel has moved. Sets its new address in its entry at every primary, and closes the links to it.
+  void UpdateSentinelAddress(const PeerSentinel& moved);  // updates a moved Sentinel's entry at all primaries
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 
   enum class Sentinels : uint8_t { kForget, kKeep };
-  void Reset(Primary& primary, Sentinels sentinels);  // forgets replicas, state and, if kForget, Sentinels
-  // Gives the primary a new address. The server at the former address is listed as one of its replicas from then on.
-  // Returns false if the name does not resolve.
+  void Reset(Primary& primary,
+             Sentinels sentinels);  // forgets replicas, state and, if kForget, Sentinels; keeps settings
+  // Gives the primary a new address, forgets its state (Reset), and saves the configuration file. The server at the
+  // former address is listed as one of its replicas from then on. Returns false if `host` does not resolve.
   bool ChangeAddress(Primary& primary,  // moves the primary to host:port; false: `host` does not resolve
                      const std::string& host, int port);
   void Remove(Primary& primary) {  // stops watching the primary
     core_.state.primaries.erase(std::string(primary.name));
   }
 
-  void DropServerLinks(Primary& primary);  // closes links to the primary and its replicas; the next tick logs in again
-  void DropSentinelLinks();                // closes links to all other Sentinels; the next tick logs in again
+  void DropServerLinks(Primary& primary);  // closes links to the primary and its replicas; a later tick logs in again
+  void DropSentinelLinks();                // closes links to all other Sentinels; a later tick logs in again
 
  private:
   Added<WatchedReplica> AddReplicaAt(Primary& primary, SentinelAddress address);  // fails if already known

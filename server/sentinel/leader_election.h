@@ -1,5 +1,5 @@
-// LeaderElection: decides which Sentinel carries out a failover. Each Sentinel votes only once in an epoch, and saves
-// the vote on disk before sending the vote. So at most one leader of an epoch has a majority.
+// LeaderElection: decides which Sentinel carries out a failover. For each primary, a Sentinel votes only once in an
+// epoch, and saves the vote on disk before sending the vote. So at most one Sentinel has a majority in an epoch.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@ class LeaderElection {  // decides which Sentinel carries out a failover
  public:
   LeaderElection(const SentinelCore& core, SentinelEvents& events) : core_(core), events_(events) {}
 
-  struct Vote {          // the last vote of this Sentinel
+  struct Vote {          // the last vote of this Sentinel about one primary
     std::string leader;  // id of the Sentinel that gets the vote; empty: no vote
     uint64_t epoch;      // epoch of the vote
   };
-  // Votes for `candidate`, unless this Sentinel has voted in this or a later epoch. Returns the last vote, which may be
-  // an older one for another Sentinel. Returns an empty vote if the vote could not be saved.
+  // Votes for `candidate`, unless this Sentinel has already voted in this epoch, or knows a later epoch. A vote for
+  // another Sentinel delays a failover by this one. Returns the last vote, which may be an older one for another
+  // Sentinel. Returns an empty vote if the vote could not be saved.
   Vote VoteFor(Primary& primary, uint64_t epoch,  // votes, if allowed; returns this Sentinel's last vote
                const std::string& candidate);
   // Returns the id of the Sentinel that has the votes of a majority of all Sentinels, and at least as many votes as the

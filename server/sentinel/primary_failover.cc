@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kBetweenFailovers = 2;  // in failover timeouts
 constexpr int64_t kFreshPings = 5;        // maximum age of a replica's last answer, in periods of PING
 constexpr int64_t kFreshInfos = 3;
-constexpr int64_t kInfoPatienceMs = 1000;  // for replicas that do not report how much data they have
+constexpr int64_t kInfoPatienceMs = 1000;  // how long to wait for fresh INFO of reachable replicas
 constexpr int64_t kMaxUnlinked = 10;       // maximum time of a replica without its primary, in down-after periods
 
 // Returns whether `one` is the better replica to promote: by priority, then by replication offset, then by run id.

@@ -11,11 +11,11 @@ class ReplicaofSender {  // tells servers which primary to follow
  public:
   explicit ReplicaofSender(const SentinelCore& core) : core_(core) {}
 
-  void Follow(ServerInstance& server, const SentinelAddress& primary) const;  // sends REPLICAOF host port
-  void FollowNoOne(ServerInstance& server) const;                             // sends REPLICAOF NO ONE
+  void Follow(ServerInstance& server, const SentinelAddress& primary) const;  // sends REPLICAOF, if connected
+  void FollowNoOne(ServerInstance& server) const;                             // sends REPLICAOF NO ONE, if connected
 
  private:
-  static void SendReplicaof(ServerInstance& server,  // sends REPLICAOF in a transaction (MULTI)
+  static void SendReplicaof(ServerInstance& server,  // sends MULTI, REPLICAOF, CONFIG REWRITE, CLIENT KILL, EXEC
                             const std::string& host, const std::string& port);
 
   const SentinelCore core_;

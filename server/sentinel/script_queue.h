@@ -24,15 +24,15 @@ class ScriptQueue {  // runs the notification and reconfiguration scripts, a few
   explicit ScriptQueue(const SentinelCore& core) : core_(core) {}
 
   void Add(std::vector<std::string> words);
-  void Continue();  // starts due programs, and ends late ones; called by the timer
+  void Continue();  // starts due programs, handles ended ones, kills late ones; called by the timer
 
   const std::list<Job>& jobs() const { return jobs_; }
   int running_count() const { return running_count_; }  // how many programs run now
 
  private:
   void StartDue();              // starts due programs, if not too many run
-  void Start(Job& job);         // starts the program of `job` as a child process
-  void CollectEndedPrograms();  // removes ended programs from the queue, or plans another try
+  void Start(Job& job);         // starts the program of `job` as a child process; failed: stays in the queue
+  void CollectEndedPrograms();  // removes ended programs from the queue, or lets them run again later
   void End(const ProgramEnd& end);
   void KillOverduePrograms();  // kills programs that run for longer than script_max_runtime
 

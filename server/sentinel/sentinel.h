@@ -48,7 +48,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   std::optional<InvalidLine> Read(const std::vector<ConfigLine>& lines);
   void Start();            // chooses an id if sentinel.conf has none, and reports the watched primaries
   void Tick();             // does the periodic work; called ten to twenty times a second
-  int64_t RandomTickMs();  // a random time to wait until the next tick, so that Sentinels do not act together
+  int64_t RandomTickMs();  // random milliseconds until the next tick, so that Sentinels do not act together
 
   bool HasHeardFromAllInstances() const;  // true: all servers have sent INFO, all instances answer PING
 
@@ -62,11 +62,12 @@ class Sentinel {  // watches primaries together with other Sentinels
   PrimaryFailover& failover() { return failover_; }            // replaces a primary by a replica
 
  private:
-  void CheckTilt();  // enters tilt mode (only listens) if the last tick was too long ago, or in the future
+  void CheckTilt();  // enters tilt mode (PING and INFO, but no decisions) if ticks are late, or time went back
   void LeaveTilt();  // ends tilt mode: this Sentinel acts again
-  void TickInstance(Instance& instance);   // sends what is due, and checks whether the instance is down
-  void TickPrimary(Primary& primary);      // ticks the primary, its replicas and its Sentinels; advances the failover
-  void AdvanceFailover(Primary& primary);  // starts a failover if needed, and takes the steps that need not wait
+  void TickInstance(Instance& instance);  // sends what is due; may leave tilt mode; checks if the instance is down
+  void TickPrimary(Primary& primary);     // ticks the primary, its replicas and its Sentinels; advances the failover
+  void AdvanceFailover(
+      Primary& primary);  // checks odown, starts a failover if needed, takes the steps that need not wait
 
   SentinelState state_;  // settings, watched instances and epochs
   Random random_;        // for random ids and delays

@@ -35,7 +35,7 @@ struct SentinelCore {  // what all parts of a Sentinel share
 
   int64_t NowMs() const { return real_clock.NowMs(); }              // real time in milliseconds
   const SentinelPeriods& periods() const { return state.periods; }  // intervals and timeouts
-  int64_t RandomDelayMs() const;  // a random delay of up to a second, so that Sentinels do not act together
+  int64_t RandomDelayMs() const;  // a random delay below one second, so that Sentinels do not act together
 
   // Which hosts ResolveAddress accepts. kResolved: IP addresses, and names that resolve now. kUnresolved: also names
   // that do not resolve now, if `resolve-hostnames` is on. kReported: like kUnresolved, for hosts that other servers
@@ -54,7 +54,7 @@ struct SentinelCore {  // what all parts of a Sentinel share
   bool Save() const;  // writes the state to the configuration file; false: failed, and the reason is logged
   // Saves the state with the next tick, at most once a second. This suffices for changes that this Sentinel would learn
   // again after a crash.
-  void SaveSoon() const { state.wants_save = true; }  // the next tick saves the state to the file
+  void SaveSoon() const { state.wants_save = true; }  // a tick within a second will save the state
 };
 
 }  // namespace respite

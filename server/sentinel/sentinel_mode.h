@@ -27,10 +27,10 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
   // Starts to watch. Requires: this server was started as a Sentinel, CheckSentinelFile found no error, and the server
   // listens.
   void Start(ProgramStarter& programs);  // starts to watch the primaries of sentinel.conf
-  void ConnectToAll();                   // connects to all instances immediately; does nothing before Start
-  void Close();                          // closes the links; called before the event loop is destroyed
+  void ConnectToAll();                   // ticks now, which connects to all instances; does nothing before Start
+  void Close();                          // destroys the Sentinel with its links, before the event loop is destroyed
 
-  Sentinel* sentinel() const { return sentinel_.get(); }  // null if this server is not a Sentinel
+  Sentinel* sentinel() const { return sentinel_.get(); }  // null: not a Sentinel, or not started
 
   // The functions of Timers::Source.
   int64_t NextDueMs() const override { return next_tick_ms_; }  // when the next tick is due (clock time)
@@ -46,9 +46,10 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
 };
 
 class Config;
-// CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration: a wrong line, no
-// configuration file, a file that is not writable, or cluster-enabled. They return nothing if the Sentinel can start.
+// CheckSentinelLines and CheckSentinelFile return why a Sentinel cannot start with this configuration, or nothing if it
+// can. CheckSentinelLines finds a wrong `sentinel` line. CheckSentinelFile finds that there is no configuration file,
+// that this process may not write the file, or that cluster-enabled is set.
 std::optional<StartupError> CheckSentinelLines(const Config& config);  // a wrong `sentinel` line; nothing: none
-std::optional<StartupError> CheckSentinelFile(const Config& config);   // e.g. an unusable file; nothing: no trouble
+std::optional<StartupError> CheckSentinelFile(const Config& config);   // no writable file, or a cluster; nothing: fine
 
 }  // namespace respite

@@ -18,14 +18,14 @@ struct SentinelOptions {              // options of the whole Sentinel, set by d
   bool denies_script_changes = true;  // true: SENTINEL SET must not change scripts (deny-scripts-reconfig)
   bool resolves_hostnames = false;    // true: host names are accepted, and looked up (resolve-hostnames)
   bool announces_hostnames = false;   // true: clients and Sentinels get host names instead of IP addresses
-  std::string user;                   // user name to log in at other Sentinels
+  std::string user;                   // user name to log in at other Sentinels, with `password`; empty: default
   std::string password;               // to log in at other Sentinels; empty: the password of this server
 };
 
 struct SentinelPeriods {                // how long to wait for what, in milliseconds; SENTINEL DEBUG changes them
-  int64_t info = 10'000;                // milliseconds between two INFO to a server
+  int64_t info = 10'000;                // milliseconds between two INFO to a server; less to replicas in a failover
   int64_t ping = 1000;                  // milliseconds between two PING to an instance
-  int64_t ask = 1000;                   // milliseconds between two questions to a Sentinel about a primary that is down
+  int64_t ask = 1000;                   // a Sentinel is asked about a down primary if its last answer is this old
   int64_t publish = 2000;               // milliseconds between two hello messages to an instance
   int64_t default_down_after = 30'000;  // down-after-milliseconds of a new primary
   int64_t default_failover_timeout = 180'000;  // failover-timeout of a new primary
@@ -40,7 +40,7 @@ struct SentinelPeriods {                // how long to wait for what, in millise
 
 struct SimulatedFailures {             // crashes that SENTINEL SIMULATE-FAILURE has requested
   bool crash_after_election = false;   // the process crashes as soon as this Sentinel is the elected leader
-  bool crash_after_promotion = false;  // the process crashes as soon as the replica is promoted
+  bool crash_after_promotion = false;  // the process crashes as soon as the replica reports its promotion
 };
 
 inline constexpr size_t kSentinelIdLength = 40;  // hexadecimal digits
@@ -60,7 +60,7 @@ struct SentinelState {                       // everything that a Sentinel knows
   SimulatedFailures simulated_failures;                       // crashes that SENTINEL SIMULATE-FAILURE has requested
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
   uint64_t tilt_count = 0;                                    // how often tilt mode has started
-  bool is_in_tilt = false;              // true: tilt mode: this Sentinel only listens, because its ticks were late
+  bool is_in_tilt = false;              // true: tilt mode: sends PING and INFO, but decides nothing, as ticks were late
   int64_t tilt_since_ms = 0;            // when the present or last tilt mode started (real time)
   bool wants_save = false;              // true: the next tick saves the state (SentinelCore::SaveSoon)
   int64_t saved_soon_ms = kLongAgo;     // when the last save that SaveSoon requested was made (real time)

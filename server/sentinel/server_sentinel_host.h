@@ -21,8 +21,8 @@ class ServerSentinelHost final : public SentinelHost {  // gives a Sentinel acce
   std::optional<std::string> Save(const std::vector<SentinelLine>& lines) override;
   std::optional<std::string> LookUp(const std::string& name) override;  // IP address; nothing: not found
   int64_t WallMs() const override;                                      // Unix time in milliseconds
-  int Port() const override;                                            // this server's port for clients
-  bool EncryptsLinks() const override;                                  // true: links to instances use TLS
+  int Port() const override;                            // the port to announce: for clients, or TLS clients
+  bool EncryptsLinks() const override;                  // true: links to instances use TLS
   std::string SourceAddress() const override;           // local address to connect from; empty: the system chooses
   std::string Password() const override;                // `requirepass` of this server; empty: none
   bool MayRun(const std::string& path) const override;  // true: the file exists and may be executed
