@@ -29,8 +29,8 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
 
   enum class OldFile : uint8_t { kLeave, kTake };
   // A missing manifest counts as one without files. With kTake, Read also moves the single append-only file of Redis
-  // before version 7 into the directory, if the manifest names no files.
-  Step Read(OldFile old_file);  // reads the manifest from the disk; kFailed: invalid, or not readable
+  // before version 7 into the directory, if the manifest names no files, or if an earlier move was interrupted.
+  Step Read(OldFile old_file);  // reads the manifest; kFailed: unusable, or the old file cannot be moved
   // Returns kFailed if the manifest is missing, but files with content exist that have the names of append-only files.
   // The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.
   Step CheckManifestIsThere();  // kFailed: the manifest is missing, but append-only files exist
@@ -41,7 +41,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   Step Lock(const std::string& name);  // no other server may use the append-only files while `name` is locked
   void Unlock() { lock_.reset(); }     // ends Lock: another server may use the files
 
-  const AofManifest& manifest() const { return manifest_; }  // the list of files, as on the disk
+  const AofManifest& manifest() const { return manifest_; }  // the list of files, as read or last committed
   AofManifest::NamePredicate TakenNamePredicate() const;  // a function that returns whether a file of this name exists
   Step SyncDirectory();                                   // fsync of the folder, after files were created or renamed
   // Replaces the manifest on the disk by `next`. After kFailed the disk may have the old or the new manifest, so keep
@@ -50,7 +50,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   Step Commit(AofManifest next);  // writes a new manifest to the disk; kFailed: the old or the new one is there
   // Remembers files of a manifest whose Commit has failed. The next successful Commit removes these files, unless its
   // manifest names them.
-  void RemoveAfterNextCommit(std::vector<std::string> names);  // for files of a failed Commit
+  void RemoveAfterNextCommit(std::vector<std::string> names);  // the next Commit removes unlisted ones
   // Removes the files that a rewrite has replaced, and then their entries in the manifest. A file's name is removed
   // now, its content in the background. Does nothing if aof-disable-auto-gc is set.
   void RemoveHistory();  // removes files that a rewrite replaced, unless aof-disable-auto-gc is set
@@ -72,7 +72,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
  private:
   class Removal;  // a removed file, whose disk space another thread is freeing
 
-  std::optional<AofManifest> ReadManifest() const;  // an empty manifest if there is no file; nullopt: invalid
+  std::optional<AofManifest> ReadManifest() const;  // empty if there is no file; nullopt: invalid or unreadable
   bool ShouldTakeOldFile() const;     // true: the single file of Redis before version 7 must be moved here
   bool IsPartName(Bytes name) const;  // true: a base or an incremental may have this name
   void RemoveUncommittedFiles();      // removes the files of RemoveAfterNextCommit, unless the manifest has them
@@ -85,7 +85,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   FileSystem& files_;                               // access to the disk
   const Settings& settings_;                        // values of the directives
   Logger& log_;                                     // gets warnings and errors
-  AofManifest manifest_;                            // the list of files, as on the disk
+  AofManifest manifest_;                            // the list of files, as read or last committed
   std::unique_ptr<File> lock_;                      // holds the lock of locked_name_; null: nothing is locked
   std::string locked_name_;                         // name of the incremental that Lock has locked
   std::vector<std::string> uncommitted_files_;      // files to remove after the next Commit that does not list them

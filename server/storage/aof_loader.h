@@ -26,7 +26,7 @@
 
 namespace respite {
 
-class AofLoader {  // loads the append-only files at startup: first the base, then the incrementals
+class AofLoader {  // loads the append-only files (startup, DEBUG LOADAOF): the base, then the incrementals
  public:
   // `services` must outlive the loader.
   explicit AofLoader(const Services& services);
@@ -50,7 +50,7 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
     uint64_t offset;                // position of the MULTI in the file
     Transaction commands;           // the commands of the transaction
     std::vector<uint64_t> offsets;  // positions of these commands in the file
-    std::optional<uint64_t> second_multi_offset;  // position of a MULTI within the MULTI, an error; nullopt: none
+    std::optional<uint64_t> second_multi_offset;  // position of the first MULTI inside this MULTI; nullopt: none
   };
   struct Record {                  // one command in the file
     const Command& command;        // the command to run
@@ -63,9 +63,9 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
   Outcome LoadFile(const Part& part, bool is_base);                          // loads the content of an open file
   RdbLoadResult LoadPreamble(const Part& part, bool is_base);  // loads the RDB with which a file may begin
   Outcome LoadRecords(const Part& part, uint64_t offset);      // runs the commands that begin at `offset`
-  Outcome HandleEndOfRecords(const Part& part,                 // after the last command: truncates a cut-off file
+  Outcome HandleEndOfRecords(const Part& part,                 // no more commands: truncates the file, or fails
                              const AofReader& reader, AofReader::Status status);
-  Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete last command
+  Outcome TruncateIfIncomplete(const Part& part, uint64_t offset);  // cuts off an incomplete end, or fails
   Outcome Cut(const Part& part, uint64_t offset);                   // truncates the file to `offset`, if permitted
   // Runs the commands of `batch`. Returns false if loading must end, because a command is unknown, a SELECT has failed,
   // or the server must stop.

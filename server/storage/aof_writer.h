@@ -39,7 +39,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
     LatencyMonitor& latency;      // LATENCY: gets the durations of slow writes and syncs
   };
   enum class Urgency : uint8_t { kRelaxed, kNow };  // kNow: never delay the write
-  enum class Child : uint8_t { kNone, kRuns };      // for no-appendfsync-on-rewrite and the names of latency events
+  enum class Child : uint8_t { kNone, kRuns };      // kRuns: a child process saves or rewrites now
 
   explicit AofWriter(const Parts& parts);
   // Waits until a running sync has ended.
@@ -48,7 +48,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   // From now on, data is appended to `file`, which has `bytes` bytes. The previous file is synced and closed in the
   // background. Data that is still in the buffer is written to the new file.
   void Open(std::unique_ptr<File> file, uint64_t bytes);  // from now on, appends to this file of `bytes` bytes
-  void Discard() {                                        // drops buffered commands, because they are stored elsewhere
+  void Discard() {                                        // drops the buffered commands; they count as written
     written_bytes_ += buffer_.size();
     buffer_.clear();
   }
@@ -62,12 +62,12 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   // Writes the buffer to the file, and syncs it as appendfsync says. Must be called at the end of each event loop Turn.
   // Cost: a few comparisons when there is nothing to do.
   void Flush(Urgency urgency, Child child);  // at a Turn's end: writes the buffer, and syncs if appendfsync says so
-  IoError SyncNow();                         // syncs the file, and waits for the end of the sync
+  IoError SyncNow();                         // syncs the file and waits; returns the error. Requires: IsOpen
 
   bool MustStop() const { return must_stop_; }  // true: appendfsync is `always` and the disk failed: send no replies
-  // Returns the error of the last write or sync, or nullopt if both succeeded. Called for every write command. Cost:
-  // two comparisons.
-  std::optional<IoError> WriteOrSyncError() const {  // why the last write or sync failed; nullopt: both succeeded
+  // Returns the error of the last write or background sync (appendfsync everysec), or nullopt if both succeeded. Called
+  // for every write command. Cost: two comparisons.
+  std::optional<IoError> WriteOrSyncError() const {  // why the last write or background sync failed; nullopt: both fine
     if (write_error_ != kNoError) return write_error_;
     const IoError sync_error = sync_.error.load(std::memory_order_relaxed);
     if (sync_error != kNoError) return sync_error;
@@ -75,10 +75,12 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   }
   bool HasWriteFailed() const { return write_error_ != kNoError; }  // true: the last write failed; retried each Turn
 
-  uint64_t FileBytes() const { return bytes_; }                        // size of the open file in bytes
-  size_t BufferedBytes() const { return buffer_.size(); }              // bytes in the buffer, not written yet
-  bool HasUnwrittenData() const { return !buffer_.empty(); }           // true: the buffer is not empty
-  uint64_t PendingSyncs() const { return sync_.IsPending() ? 1 : 0; }  // aof_pending_bio_fsync: 1 while a sync runs
+  uint64_t FileBytes() const { return bytes_; }               // size of the open file in bytes
+  size_t BufferedBytes() const { return buffer_.size(); }     // bytes in the buffer, not written yet
+  bool HasUnwrittenData() const { return !buffer_.empty(); }  // true: the buffer is not empty
+  uint64_t PendingSyncs() const {
+    return sync_.IsPending() ? 1 : 0;
+  }                                 // aof_pending_bio_fsync: 1: a background sync runs
   uint64_t DelayedWrites() const {  // aof_delayed_fsync: how many writes waited 2 s for a sync in vain
     return delayed_writes_;
   }
@@ -102,7 +104,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   bool NeedsSync() const {  // true: some data is written but not synced, or the last sync failed
     return written_bytes_ != synced_bytes_ || sync_.error != kNoError;
   }
-  void AppendTimestamp();                          // adds "#TS:<seconds>" to the buffer, once a second
+  void AppendTimestamp();                          // adds "#TS:<seconds>" to the buffer, at most once a second
   bool TryPostponeWrite(int64_t now_ms);           // true: a sync runs (everysec), so the write must wait
   void Write(Child child);                         // writes the whole buffer to the file
   void HandleFailure(const IoProgress& progress);  // after a failed write: removes the written part; `always`: stops

@@ -227,7 +227,7 @@ AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (!parts_.child_processes.Busy() && parts_.current_execution.MayBlock()) return StartRewrite();
   is_rewrite_scheduled_ = true;
   // Starts the count of failures again. As in Redis, the delay after failed rewrites does not apply to a rewrite that a
-  // client has requested.
+  // client has requested and that had to be scheduled.
   consecutive_failures_ = 0;
   return RewriteStart::kScheduled;
 }

@@ -33,7 +33,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   enum class State : uint8_t {
     kOff,
     kOn,
-    kAwaitsBase,  // turned on by CONFIG SET: the first base is not complete yet
+    kAwaitsBase,  // turned on while the server runs: the first base is not complete yet
   };
 
   struct Parts {  // the arguments of the constructor
@@ -56,7 +56,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step Begin(uint64_t base_bytes);                              // after loading: opens the last file for new commands
   AofDirectory& directory() { return directory_; }              // the folder of append-only files
   const AofDirectory& directory() const { return directory_; }  // the folder of append-only files
-  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // truncates this file to `bytes` bytes
+  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // truncates this file, and syncs it
 
   // --- Propagated commands
 
@@ -67,7 +67,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   bool MustStop() const {  // true: appendfsync is `always` and the disk failed: send no replies
     return writer_.MustStop();
   }
-  IoError FlushAndSync();  // writes and syncs all commands; returns the error
+  IoError FlushAndSync();  // writes and syncs all commands; returns the error; kNoError also if off
 
   // Simulates a crash of the machine: the file keeps only the part that `policy` guarantees, and nothing is appended
   // from now on. Requires: the server allows TEST.
@@ -75,13 +75,13 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
 
   // --- Changes while the server runs
 
-  Step TurnOn();  // CONFIG SET appendonly yes: starts the first rewrite; kFailed: stays off
+  Step TurnOn();  // CONFIG SET appendonly yes: starts or schedules the first rewrite; kFailed: stays off
   // Turns the append-only file on again after the server itself turned it off, for example for a synchronisation. If
   // TurnBackOn fails, Cron tries again, because no client learns of the failure.
   void TurnBackOn();  // turns the AOF on again; Cron retries a failure
-  void TurnOff();     // CONFIG SET appendonly no; kills a rewrite
+  void TurnOff();     // for CONFIG SET appendonly no, or a synchronisation; kills a rewrite
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
-  RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one
+  RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one; works also if off
   // Starts rewrites that are scheduled or due, and retries TurnBackOn after a failure. Called by the timer.
   void Cron();  // the timer's work: starts rewrites that are due, retries TurnBackOn
 
@@ -102,8 +102,10 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // how many rewrites in a row have failed
   uint64_t LastCowBytes() const { return last_cow_bytes_; }              // memory that the last rewrite copied on write
   uint64_t FailedCommandCount() const { return failed_command_count_; }  // commands that failed at the last loading
-  void SetFailedCommandCount(uint64_t count) { failed_command_count_ = count; }  // called after loading
-  void ResetStats() {                                                            // CONFIG RESETSTAT: sets counts to 0
+  void SetFailedCommandCount(uint64_t count) {
+    failed_command_count_ = count;
+  }                    // notes the commands in the files that failed to load
+  void ResetStats() {  // CONFIG RESETSTAT: sets counts to 0
     rewrite_count_ = consecutive_failures_ = 0;
     writer_.ResetDelayedWrites();
   }
@@ -115,10 +117,10 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   };
 
   Step LockFiles();        // locks the last incremental, and thereby all files; kDone also without files
-  Step CreateFirstBase();  // at startup: writes a base if there are no files
+  Step CreateFirstBase();  // at startup: writes a base with the present data, and adds it to the manifest
   Step CreateIncremental(const char* moment);  // begins a new incremental; `moment` is for the log
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // opens this incremental to append to it
-  Step StartIncremental();      // before a rewrite's fork: opens a file for the commands after the fork
+  Step StartIncremental();      // before a fork: if on, opens a file for the commands after the fork
   RewriteStart StartRewrite();  // forks the child of a rewrite now
   bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes all data; false: failed
   void HandleRewriteEnd(const ChildEnd& end);                        // called when the child of a rewrite has ended
@@ -127,7 +129,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step InstallNewBase();                    // makes the child's file the base in the manifest
   Step RenameInto(const std::string& from, const std::string& to,  // renames a file; `what` names it in the log
                   const char* what);
-  void NoteFailure();                    // a rewrite has failed: counts it
+  void NoteFailure();                    // a rewrite has failed, or did not start: counts it
   bool CheckBackoff();                   // true: no rewrite now, after failures; begins and ends the wait
   bool HasGrownEnoughToRewrite() const;  // by auto-aof-rewrite-percentage and -min-size
 

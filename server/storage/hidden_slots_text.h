@@ -20,12 +20,13 @@ namespace respite {
 inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
 
 std::string HiddenSlotsText(const HiddenSlots& hidden);  // the RDB field kHiddenSlotsAux: "one 0-2;two 9-9"
-void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // parses HiddenSlotsText, and adds its slots to `hidden`
+void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // reads HiddenSlotsText, adds its slots to `hidden`
 
 std::vector<std::string> HideSlotsRequest(Bytes name,  // the request CLUSTER SYNCSLOTS HIDE, which hides the slots
                                           const SlotSet& slots);
 std::string HideSlotsRequests(const HiddenSlots& hidden);  // the requests HIDE as RESP, one for each name
-std::vector<std::string> RevealSlotsRequest(Bytes name);   // SYNCSLOTS REVEAL, which shows the slots that HIDE hid
+// `name` is the name of the migration whose slots CLUSTER SYNCSLOTS HIDE has hidden.
+std::vector<std::string> RevealSlotsRequest(Bytes name);  // CLUSTER SYNCSLOTS REVEAL, for the AOF and replicas
 
 std::string SlotRangesText(const SlotSet& slots);  // text such as "0-5 7-7"
 

@@ -23,8 +23,8 @@ namespace respite {
 
 namespace {
 
-// Time limit for all function libraries of an RDB together. Each library has its own limit, but a primary could send
-// any number of libraries.
+// Time limit for all function libraries together of an RDB that a primary sends. Each library has its own limit, but a
+// primary could send any number of libraries.
 constexpr int64_t kAllLibrariesMs = 10'000;
 
 constexpr uint64_t kEmptyKeysLogged = 10;

@@ -48,8 +48,9 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
   void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // reserves memory for so many keys
     target_.keyspace[db].Reserve(keys, timed);
   }
-  Result<Done> OnEntries(int db, std::span<RdbEntry> entries) override;  // stores keys; fails if a key exists (kRefuse)
-  Result<Done> OnLibrary(Bytes code) override;  // loads a function library; fails if its code is invalid
+  Result<Done> OnEntries(int db,
+                         std::span<RdbEntry> entries) override;  // stores keys, drops expired ones (kDrop); may fail
+  Result<Done> OnLibrary(Bytes code) override;  // loads a function library; fails if invalid, or too slow (kPrimary)
 
   void OnEmptyCollection(int db, Bytes key) override;  // skips a key without elements, and counts it
   void OnMissingChecksum() override;                   // logs that the RDB has no checksum
@@ -57,14 +58,14 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
 
  private:
   bool IsExpired(const Entry& entry) const;           // true: the key has expired and must not be loaded
-  void SetUsage(RdbEntry& loaded) const;              // sets the LRU or LFU bits of a key, if the RDB has them
+  void SetUsage(RdbEntry& loaded) const;              // sets LRU or LFU bits (by the policy), if the RDB has them
   void Insert(Database& data, EntryPtr entry) const;  // adds a key, or replaces an old one (kReplace)
 
   const Services& services_;           // references to all parts of the server
   const LoadTarget target_;            // where loaded keys and functions go
   const RdbLoadOptions options_;       // what happens to expired keys, existing keys …
-  const int64_t now_ms_;               // Unix time when loading began
-  const int64_t load_time_before_ms_;  // how long it took to load libraries before this RDB
+  const int64_t now_ms_;               // Unix time in ms when loading of this RDB began
+  const int64_t load_time_before_ms_;  // ms that loading libraries took before this RDB
   bool stopped_ = false;               // true: loading ended, because the server must stop
   uint64_t empty_keys_ = 0;            // number of keys without elements, which were skipped
 };

@@ -60,9 +60,9 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
     }
   };
   FileHistory& file_history() { return file_history_; }  // what was read from the file so far
-  // Remembers an expired key that was not loaded. Replicas that have the replication history of the file still have
-  // this key.
-  void NoteSkippedExpiredKey(int db, Bytes key) {  // an expired key that was not loaded
+  // Remembers an expired key that was not loaded, if the file names its replication history. Replicas that have this
+  // history still have the key.
+  void NoteSkippedExpiredKey(int db, Bytes key) {  // remembers an expired key that was dropped
     if (file_history_.IsWhole()) skipped_expired_keys_.emplace_back(db, key);
   }
   std::vector<std::pair<int, std::string>> TakeSkippedExpiredKeys() {  // the keys of NoteSkippedExpiredKey, once
@@ -79,7 +79,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
     uint64_t rdb_used_mem_bytes;  // memory that the writer of the file used
     uint64_t loaded_bytes;        // number of bytes that were loaded so far
     double loaded_percent;        // loaded_bytes as a percentage of total_bytes; 0: unknown
-    int64_t eta_s;                // in how many seconds loading will probably end
+    int64_t eta_s;                // in how many seconds loading will probably end; 1 in the first second
   };
   Figures CurrentFigures() const;                         // how far loading is, for INFO. Requires: IsActive()
   uint64_t KeysLoaded() const { return keys_loaded_; }    // number of keys from RDB files

@@ -1,6 +1,6 @@
 // Shutdown: SHUTDOWN, SIGTERM and SIGINT. First the server waits up to shutdown-timeout seconds for slow replicas. Then
-// the server kills child processes, saves the data if required, and stops. If saving fails, the server keeps running,
-// unless FORCE was given.
+// the server kills a child process that saves or rewrites, saves the data if required, and stops. If saving fails, the
+// server keeps running, unless FORCE was given.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class BlockedClients;
 class ReplicasToWaitFor {  // interface to the replicas that should get all writes before the server stops
  public:
   virtual ~ReplicasToWaitFor() = default;
-  virtual bool AreCaughtUp() const = 0;         // true: every replica has acknowledged all writes
-  virtual void RequestAcknowledgements() = 0;   // asks all replicas for acknowledgements
+  virtual bool AreCaughtUp() const = 0;         // true: each replica (but rdb-only ones) has acknowledged all
+  virtual void RequestAcknowledgements() = 0;   // asks all replicas to acknowledge what they have applied
   virtual void LogLaggingReplicas() const = 0;  // logs the replicas that did not get all writes in time
 };
 
@@ -45,7 +45,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
     AppendOnlyFile& aof;              // the append-only file, synced at the end
     Snapshots& snapshots;             // saves the RDB file before the end
     Loading& loading;                 // tells whether data is being loaded, so nothing may be saved
-    ChildProcesses& child_processes;  // kills the child at the end
+    ChildProcesses& child_processes;  // kills the child that saves or rewrites
     Pause& pause;                     // pauses writes while replicas catch up
     BlockedClients& blocked_clients;  // clients that wait, also for SHUTDOWN
     Clients& clients;                 // finds waiting clients by id
@@ -73,7 +73,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   void SetReplicasToWaitFor(ReplicasToWaitFor* replicas) {  // the replicas that a shutdown waits for; null: none
     replicas_to_wait_for_ = replicas;
   }
-  void AddWaitingClient(const Session& session) {  // `session` gets an error if the shutdown fails
+  void AddWaitingClient(const Session& session) {  // `session` gets an error if the shutdown is given up
     waiting_client_ids_.push_back(session.id);
   }
   // Returns how many milliseconds are left for replicas to receive the whole stream, or nullopt if no shutdown waits
@@ -96,10 +96,10 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   bool StartFirstRewriteIfNeeded(uint32_t flags);  // starts the AOF's first rewrite; true: wait for it
   void DelayForReplicas(uint32_t flags);           // pauses writes, and begins to wait for the replicas
   void FinishShutdownIfReady();                    // stops if all replicas have caught up, or the time is up
-  Outcome End(uint32_t flags);                     // saves what must be saved, and stops the server
-  void AnswerWaitingClients();             // the shutdown failed: sends an error to the clients that wait in SHUTDOWN
-  Outcome SaveBeforeExit(uint32_t flags);  // kills the child, syncs the AOF, saves an RDB file if required
-  Outcome SyncAppendOnlyFile(uint32_t flags);        // syncs the AOF; kFailed: the server must not stop
+  Outcome End(uint32_t flags);                     // saves what must be saved, stops the server; kFailed: it goes on
+  void AnswerWaitingClients();             // the shutdown is given up: sends an error to clients that wait in SHUTDOWN
+  Outcome SaveBeforeExit(uint32_t flags);  // kills a child that saves; syncs the AOF; saves an RDB file if required
+  Outcome SyncAppendOnlyFile(uint32_t flags);        // kills a rewrite, syncs the AOF; kFailed: must not stop
   Outcome Refuse(uint32_t flags, const char* what);  // logs an error; returns kFailed, with FORCE kStopping
 
   void HandleCancellation();  // the shutdown is given up: forgets the signal, calls on_cancelled_

@@ -39,8 +39,8 @@ constexpr Bytes kTemporarySuffix = ".rdb";
 
 std::string TemporaryName(pid_t pid) { return StrCat(kTemporaryPrefix, pid, kTemporarySuffix); }
 
-// Returns the ID of the process that writes a temporary RDB file of this name, or 0 if temporary files have other
-// names.
+// Returns the ID in the name of a temporary RDB file: the ID of the process that writes or wrote the file. Returns 0 if
+// this is no name of such a file.
 pid_t OwnerOf(Bytes name) {
   if (!name.starts_with(kTemporaryPrefix) || !name.ends_with(kTemporarySuffix)) return 0;
   name.remove_prefix(kTemporaryPrefix.size());
@@ -55,7 +55,8 @@ pid_t OwnerOf(Bytes name) {
   return error == std::errc() && end == name.data() + name.size() && pid > 0 ? pid : 0;
 }
 
-// Returns whether this process is running. Counts a zombie as dead, because its parent may never reap it.
+// Returns whether another process with this ID runs, which may have written a temporary file. Counts a zombie as dead,
+// because its parent may never reap it.
 bool IsAlive(pid_t pid) {
   if (pid == getpid()) return false;  // an earlier process had this ID: this process has written nothing yet
   if (kill(pid, 0) != 0) return errno != ESRCH;

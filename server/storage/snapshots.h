@@ -41,9 +41,9 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   bool IsWorthSaving() const;  // false: a replica without its primary's data, so keep the old file
   // Writes the RDB file while all clients wait. Errors are logged. Requires: no snapshot is running. Cost: O(data set).
   Outcome Save();                      // SAVE: writes the RDB file while all clients wait
-  Outcome StartBackgroundSave();       // BGSAVE: starts a child that writes the RDB file
+  Outcome StartBackgroundSave();       // BGSAVE: starts a child that writes the RDB file; needs no child running
   std::string BackgroundPath() const;  // path of the last background save's file, even if dbfilename or `dir` changed
-  bool InstallAsDump(const std::string& path);  // renames a received snapshot to dbfilename; false: failed
+  bool InstallAsDump(const std::string& path);  // renames a received snapshot to dbfilename; false: failed, or locked
   // Removes the dump after it was used for a synchronisation. Keeps it unless rdb-del-sync-files is set and the server
   // saves neither snapshots nor an append-only file.
   void RemoveSyncFile();             // after a synchronisation: removes the RDB file, if rdb-del-sync-files permits
@@ -66,13 +66,13 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void Cron();  // the timer's work: starts saves that are scheduled, or due by save points
   // Called at FLUSHALL: kills a child that writes a snapshot, also one for replicas, because its data is obsolete. With
   // save points, the empty data set is saved at the end of the event loop Turn, when the transaction with the FLUSHALL
-  // has ended.
+  // has ended. Does nothing while data is being loaded.
   void HandleFlushAll();  // FLUSHALL: kills a child that saves; with save points, EndTurn then saves
   void EndTurn() {        // at the end of a Turn: saves the empty data, if HandleFlushAll demands this
     if (is_save_due_) SaveFlushed();
   }
 
-  bool MustRefuseWrites() const;  // true: the last background save failed, so writes get MISCONF
+  bool MustRefuseWrites() const;  // true: writes get MISCONF (stop-writes-on-bgsave-error): a save failed
 
   // Called at startup, before loading. Locks the dump if there are save points, and removes temporary files of
   // processes that no longer exist. Returns an error text if the server must not start, because another server has
@@ -110,7 +110,7 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   void NoteOutcome(const ChildEnd& end);                      // logs how a background save ended, and keeps it for INFO
   void RemoveSyncFile(const std::string& path);               // removes `path`, if rdb-del-sync-files permits
   void SaveFlushed();                                         // saves the empty data after FLUSHALL, unless a save runs
-  bool MayRetrySave() const;    // false: the last background save failed, less than 5 s ago
+  bool MayRetrySave() const;    // false: the last background save failed, and began at most 5 s ago
   void SaveIfDue();             // starts a background save if a save point requires one
   void RemoveTemporaryFiles();  // removes temp-….rdb files of processes that have ended
 

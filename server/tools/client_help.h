@@ -8,8 +8,9 @@
 
 namespace respite {
 
-// Returns the arguments that the command in `line` still lacks. For example, the line `set a ` gives "value [NX|XX] …".
-std::string CommandHint(std::string_view line);  // arguments still to type; empty: not a command
+// Returns the arguments that the command in `line` still lacks, or the subcommands. For example, the line `set a `
+// gives "value [NX|XX] …". Returns an empty text if nothing is lacking, or if `line` is wrong.
+std::string CommandHint(std::string_view line);  // arguments still to type; empty: none, or no command
 
 // Returns possible completions of `line`: commands and subcommands that start with the line, also after the word
 // `help`. If the line has no upper-case letters, neither have the completions.

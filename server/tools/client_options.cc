@@ -100,7 +100,8 @@ std::string Unescaped(std::string_view text) {
   return out;
 }
 
-// Sets the options from an address redis://user:password@host:port/database. Returns false if `uri` is malformed.
+// Sets the options from an address redis://user:password@host:port/database. The scheme rediss:// turns on TLS. Returns
+// false if `uri` has another scheme.
 bool TakeUri(ClientOptions& options, std::string_view uri) {
   const std::string scheme = ToLower(uri.substr(0, uri.find("://")));
   const bool is_tls = scheme == "rediss";

@@ -14,17 +14,17 @@ namespace respite {
 
 // ClientOptions: on the command line, the options stand before the command.
 struct ClientOptions {                        // the command line of respite-cli
-  std::map<std::string, std::string> values;  // options, such as "-p", and their values; for a flag, the flag itself
+  std::map<std::string, std::string> values;  // values by option, such as "-p" (--pass: "-a"); of a flag: the flag
   ReplyStyle style;                           // how replies are printed
   bool shows_pushes = false;                  // true: RESP3 push messages are printed
   bool speaks_resp3 = false;                  // option -3: sends HELLO 3
   bool fails_on_error = false;                // option -e: an error reply makes the exit code 1
   bool reads_last_argument = false;           // option -x: the last argument comes from standard input
-  bool speaks_tls = false;                    // option --tls: the connection uses TLS
+  bool speaks_tls = false;                    // option --tls, or rediss://: the connection uses TLS
   bool is_insecure = false;                   // option --insecure: accepts any certificate of the server
-  std::vector<std::string> command;           // the command to send; empty: commands come from standard input
+  std::vector<std::string> command;           // the command to send; empty: from standard input or a prompt
 
-  bool Has(const char* option) const { return values.contains(option); }  // the command line has this option
+  bool Has(const char* option) const { return values.contains(option); }  // this option was given
   std::string Value(const char* option, const char* otherwise) const {    // the option's value, or `otherwise`
     const auto found = values.find(option);
     return found == values.end() ? otherwise : found->second;

@@ -9,7 +9,7 @@
 
 namespace respite {
 
-void CatchInterrupts();  // from now on Ctrl-C sets a flag instead of ending the process
+void CatchInterrupts();  // from now on Ctrl-C sets a flag (WasInterrupted), and does not end the process
 bool WasInterrupted();   // true: Ctrl-C was pressed since the last TakeInterrupt
 bool TakeInterrupt();    // true: Ctrl-C was pressed since the last call
 
@@ -38,8 +38,8 @@ class CommandPrompt {  // reads command lines from a terminal, with editing and 
 
   // Shows `prompt` and waits for a line. Returns the line without its end.
   std::optional<std::string> Read(const std::string& prompt);  // reads a line; nullopt: Ctrl-C or end
-  void Remember(const std::string& line);                      // adds the line to the history and its file
-  void ShowHints(bool wanted);                                 // turns hints about missing arguments on or off
+  void Remember(const std::string& line);  // adds the line to the history and its file, unless repeated
+  void ShowHints(bool wanted);             // turns hints about missing arguments on or off
 
  private:
   struct Editor;                    // the state of libedit

@@ -1,5 +1,5 @@
-// ClientSession: the connection of respite-cli to a server. It sends commands, prints the replies, and connects again
-// when the connection is lost.
+// ClientSession: the connection of respite-cli to a server. It sends commands and prints the replies. After a lost
+// connection, the next command connects again.
 #pragma once
 
 #include <optional>
@@ -32,39 +32,41 @@ class ClientConnection {  // one connection to the server, and a parser of its r
   ReplyTreeParser parser_;  // turns the received bytes into replies
 };
 
-// If the connection is lost, ClientSession makes a new one with the same user, protocol and database.
+// After a lost connection, the next Run makes a new one with the same user, protocol and database. But a command of a
+// transaction that was lost with the connection fails.
 class ClientSession {  // sends commands, prints replies; reconnects after a lost connection
  public:
   // If the options contain no password, takes the password from the environment (REDISCLI_AUTH). `options` must outlive
   // this object.
   ClientSession(ClientOptions& options, bool reads_lines);
 
-  bool Connect();  // connects and logs in; false: an error was printed
+  bool Connect();  // connects and logs in; false: no connection; prints errors
   // Connects to another server. Prints an error if this server cannot be reached.
   void ConnectTo(const std::string& host, const std::string& port);  // changes the server; prints errors
-  // Run returns 0 if a reply came. With the option -e, Run returns 1 for an error reply.
+  // Run returns 0 if a reply came, or after SHUTDOWN. With the option -e, Run returns 1 for an error reply. For
+  // SUBSCRIBE and MONITOR, Run prints messages until Ctrl-C or the end of the connection.
   int Run(const std::vector<std::string>& words);  // sends a command, prints the reply; returns the exit code
   std::string Prompt() const;                      // text of the prompt: "127.0.0.1:6379[1]> "
 
  private:
   Result<ClientStream, std::string> ConnectStream() const;  // connects, with TLS if wanted; fails with an error text
-  bool SendHandshake();  // sends AUTH, HELLO and SELECT; false: the connection is lost
+  bool SendHandshake();  // sends AUTH, HELLO, SELECT as needed; false: the connection is lost
   bool SendHandshakeCommand(const std::vector<std::string>& request,  // sends one request; false: connection lost
                             const std::string& title);                // prints an error reply after `title`
   std::string Address() const;                                        // HOST:PORT of the server
   std::optional<ReplyTree> ReceiveReply();  // waits for a reply, prints pushes before it; nullopt: none came
-  int HandleLostConnection(const std::vector<std::string>& words);                  // prints why; returns the exit code
+  int HandleLostConnection(const std::vector<std::string>& words);  // prints why; Ctrl-C: connects again
   void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // prints the reply to `words`
-  int PrintUntilInterrupted(const std::vector<std::string>& words);                 // prints messages until Ctrl-C
-  void RememberState(const std::vector<std::string>& words,                         // notes what a command has changed
-                     const ReplyTree& reply);              // keeps login, protocol, database, transaction
-  void RememberLogin(std::span<const std::string> words);  // notes user and password of AUTH or HELLO
-  void DropConnection();                                   // closes the connection, and forgets the transaction
+  int PrintUntilInterrupted(const std::vector<std::string>& words);  // prints messages until Ctrl-C or the end
+  void RememberState(const std::vector<std::string>& words,          // notes what a command has changed
+                     const ReplyTree& reply);                        // keeps login, protocol, database, transaction
+  void RememberLogin(std::span<const std::string> words);            // notes user and password of AUTH or HELLO
+  void DropConnection();  // closes the connection, and forgets the transaction
 
-  ClientOptions& options_;                      // the command line; ConnectTo changes host and port in it
+  ClientOptions& options_;                      // the command line; ConnectTo and logins change it
   const bool reads_lines_;                      // true: commands are read from standard input or a prompt
   std::optional<ClientConnection> connection_;  // the connection to the server; nullopt: not connected
-  std::string database_;                        // database that the last SELECT has selected, as text
+  std::string database_;                        // database that -n or the last SELECT has selected, as text
   bool is_in_transaction_ = false;              // true: after MULTI, before EXEC or DISCARD
   std::optional<std::string> queued_database_;  // database of a SELECT that waits for EXEC; nullopt: none
 };

@@ -11,8 +11,8 @@ namespace respite {
 // over the words.
 uint64_t CountBadWords(std::span<volatile uint64_t> words);  // writes patterns over `words`; counts those that change
 
-// Tests `megabytes` of memory and prints the result. Returns the exit code: 1 if a word was bad or the memory is not
-// available.
+// Tests `megabytes` of memory up to three times, and prints the result. Returns the exit code: 1 if a word was bad, the
+// memory is not available, or `megabytes` is not positive.
 int TestMemory(int megabytes);  // tests so many MB of memory, prints the result; returns the exit code
 
 }  // namespace respite
