@@ -56,19 +56,19 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
 
   // --- Acknowledgements
 
-  void Acknowledge(Session& session, int64_t offset,
-                   int64_t offset_on_disk);  // records REPLCONF ACK; may put the replica online
-  void RequestAcks(int64_t offset);          // makes Deliver send REPLCONF GETACK, unless sent at or after `offset`
+  void Acknowledge(Session& session,  // records REPLCONF ACK; puts a replica online that had only to load its snapshot
+                   int64_t offset, int64_t offset_on_disk);
+  void RequestAcks(int64_t offset);  // makes Deliver send REPLCONF GETACK, unless sent at or after `offset`
   bool TakeAckProgress() { return std::exchange(has_new_acks_, false); }  // true: an ACK came since the last call
   static bool IsOnlineWithData(const Replica& replica);                   // true: online, and its data is loaded
   int64_t AckedReplicaCount(int64_t offset) const;   // number of online replicas that have acknowledged `offset` (WAIT)
   int64_t SyncedReplicaCount(int64_t offset) const;  // number of online replicas with `offset` on disk (WAITAOF)
-  void RecountGoodReplicas();  // sets Role::good_replicas: online, last ACK within min-replicas-max-lag
+  void RecountGoodReplicas();  // recounts Role::good_replicas: online, last ACK within min-replicas-max-lag
 
-  size_t BufferBytes() const;  // memory of the backlog in bytes, with all that slow replicas still need; 0: none
+  size_t BufferBytes() const;  // memory of the backlog in bytes, with all that slow replicas still need; 0: no backlog
 
   // --- The interface ReplicasToWaitFor, for a shutdown
-  bool AreCaughtUp() const override;         // true: all replicas (except rdb-only ones) have acknowledged it all
+  bool AreCaughtUp() const override;         // true: all replicas, except rdb-only ones, have acknowledged the stream
   void RequestAcknowledgements() override;   // Deliver will send REPLCONF GETACK, unless sent already
   void LogLaggingReplicas() const override;  // logs each replica that has not acknowledged the whole stream
 

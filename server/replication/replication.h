@@ -67,7 +67,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
   void Tick();     // does the periodic work, once a second (10 times in a FAILOVER); called by the timer
-  void EndTurn();  // called at the end of each turn: queues stream and snapshots for replicas, acknowledges
+  void EndTurn();  // at the end of each turn: queues stream and snapshots for replicas, sends ACK to the primary
   void Forget(Session& session);  // for a session that closes: if it is a replica, removes it from the replicas
 
   Replicas& replicas() { return replicas_; }                   // the replicas of this server
@@ -87,8 +87,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void PropagateDeletionsOfExpiredKeys();      // propagates DEL of the keys that loading skipped, as they had expired
   void SetRole(const Role& role);              // notes the role, also in the log, and calls on_role_; moves no data
   void ClassifyOwnData(History::Owner owner);  // records how the data here relates to the new primary (History::Data)
-  bool TryContinue(Session& session,
-                   const SyncRequest& request);  // true: sent +CONTINUE; false: needs a snapshot
+  bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed
 
   const Services& services_;               // the other parts of this server
   ReplicationStream stream_;               // the commands that replicas apply

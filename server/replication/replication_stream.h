@@ -40,9 +40,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
 
   void SetSource(Source source) { source_ = source; }  // whose commands the stream has: this server's or its primary's
   Source source() const { return source_; }            // whose commands the stream has: this server's or its primary's
-  void ForgetSelectedDb() {
-    selected_db_ = -1;
-  }  // makes a SELECT precede the next command, for a replica that joins now
+  void ForgetSelectedDb() { selected_db_ = -1; }  // puts SELECT before the next command, for a replica that joins now
   // Empties the backlog after the history was replaced. The backlog then continues at the end of the new history.
   void Restart();  // empties the backlog, which then continues at the replication offset
 
@@ -60,12 +58,11 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendRequest(std::initializer_list<Bytes> words) {  // adds a request such as PING
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }
-  void AppendApplied(
-      const BlobPart& part);  // counts a part of the primary's stream that was applied here; adds it to the backlog
+  // Also adds the part to the backlog, if there is one. The replication offset grows in any case.
+  void AppendApplied(const BlobPart& part);  // adds a part of the primary's stream, after it was applied here
 
  private:
-  void AppendText(Bytes first,
-                  std::span<const Bytes> others);  // adds encoded requests to the backlog; the offset grows
+  void AppendText(Bytes first, std::span<const Bytes> others);  // adds encoded requests; the replication offset grows
 
   Dataset& data_;                      // its `history.offset` grows with the stream
   Source source_ = Source::kOwn;       // whose commands the stream has: this server's or its primary's

@@ -37,8 +37,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   Status Take(Bytes& bytes);
   size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one event loop turn; SIZE_MAX: any number
   bool Install();  // makes the snapshot the server's data; false: failed. Requires: Take returned kWhole
-  void
-  Abandon();  // ends an incomplete synchronisation; deletes what it has loaded, and keeps old data that still exists
+  void Abandon();  // ends an incomplete synchronisation; deletes what it loaded, not old data that is still there
 
   bool HasDroppedOldData() const { return has_dropped_old_data_; }  // true: the old data and history are gone
   const std::string& failure() const override;  // why the synchronisation failed; empty: no failure, or the link broke

@@ -14,10 +14,10 @@ namespace respite {
 class InstantRate {  // how fast a counter grows now: the mean of the latest samples
  public:
   // Adds a sample of a growing counter and of its base, which is mostly the clock in µs.
-  void Sample(uint64_t counter, int64_t base);  // notes both values; the rate is their growth since the last call
+  void Sample(uint64_t counter, int64_t base);  // adds growth of counter / growth of base since the last call
   // Returns the growth of the counter per unit of the base: the mean of the latest samples. Samples that do not exist
   // yet count as 0.
-  double MeanRatio() const;  // growth of the counter per unit of the base, over kSamples samples
+  double MeanRatio() const;  // mean growth of the counter per unit of the base
   // Returns the growth of the counter per second. Requires: the base is a clock in µs.
   double PerSecond() const { return MeanRatio() * 1e6; }  // if the base is a time in µs
   void Reset() { *this = {}; }                            // forgets all samples

@@ -23,7 +23,7 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
   // Which Sentinels AskOtherSentinels asks about a primary that this Sentinel considers down. kWhenDue: each whose last
   // answer is at least SentinelPeriods::ask old. kNow: all that are connected. Answers that are too old are forgotten.
   enum class AskTiming : uint8_t { kWhenDue, kNow };
-  void AskOtherSentinels(Primary& primary, AskTiming timing);      // if `primary` is down, asks if they agree, or vote
+  void AskOtherSentinels(Primary& primary, AskTiming timing);      // if it is down here, asks for opinions (and votes)
   void SetOpinionHandler(std::function<void(Primary&)> handler) {  // called after each answer of a Sentinel
     on_opinion_ = std::move(handler);
   }

@@ -27,7 +27,7 @@ class HelloProtocol {  // by hello messages, Sentinels find each other, and agre
   void ReceiveMessage(Instance& instance, const ReplyTree& reply);  // handles a reply on the subscribed connection
   void Receive(Bytes message);                     // handles a hello message; ignores invalid and own ones
   void Send(Instance& instance);                   // publishes a hello message at the instance, if connected
-  void PublishHellosSoon(Primary& primary) const;  // the next tick publishes at `primary`, its replicas, its Sentinels
+  void PublishHellosSoon(Primary& primary) const;  // at the next tick, hello messages to primary, replicas, Sentinels
 
  private:
   struct Hello {  // the fields of a hello message

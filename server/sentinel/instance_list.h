@@ -42,8 +42,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   void ForgetSentinel(const std::string& id);             // removes the Sentinel with this ID from all primaries
 
   enum class Sentinels : uint8_t { kForget, kKeep };
-  void Reset(Primary& primary,
-             Sentinels sentinels);  // forgets replicas, state and, if kForget, Sentinels; keeps settings
+  void Reset(Primary& primary, Sentinels sentinels);  // forgets replicas, state, with kForget Sentinels; no settings
   // Gives the primary a new address, forgets its state (Reset), and saves the configuration file. The server at the
   // former address is listed as one of its replicas from then on. Returns false if `host` does not resolve.
   bool ChangeAddress(Primary& primary,  // moves the primary to host:port; false: `host` does not resolve

@@ -20,14 +20,13 @@ class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello me
   void OpenHelloConnection(Instance& instance);                        // connects, and subscribes to hello messages
   void ReceiveSubscribed(Instance& instance, const ReplyTree& reply);  // reply to SUBSCRIBE; an error closes
   Link::Target TargetOf(const Instance& instance) const;               // host, port and TLS to connect with
-  void Authenticate(const Instance& instance, InstanceConnection& connection) const;               // AUTH, if needed
+  void Authenticate(const Instance& instance, InstanceConnection& connection) const;               // AUTH, if any
   void SetName(const Instance& instance, InstanceConnection& connection, const char* role) const;  // CLIENT SETNAME
   void SendDue(Instance& instance);   // sends INFO, PING, hello message, if due and connected
   void SendPing(Instance& instance);  // sends PING; ReceivePong handles the reply
   void ReceivePong(Instance& instance, const ReplyTree& reply);  // handles any reply to PING
-  void SendInfoIfDue(ServerInstance& server);  // sends INFO if it is due; InfoReader handles the reply
-  int64_t InfoPeriodMs(
-      const ServerInstance& server) const;  // time between two INFO; shorter for replicas in a failover
+  void SendInfoIfDue(ServerInstance& server);                // sends INFO if it is due; InfoReader handles the reply
+  int64_t InfoPeriodMs(const ServerInstance& server) const;  // time between two INFO; less for replicas in a failover
 
   const SentinelCore core_;
   HelloProtocol& hello_protocol_;  // sends and handles hello messages

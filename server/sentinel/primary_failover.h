@@ -44,22 +44,19 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void LogFailoverDelay(Primary& primary) const;            // logs once from when on the next failover may start
   void Enter(Primary& primary, FailoverState state) const;  // sets the step of the failover, and its time
   void WaitForElection(Primary& primary);                   // step 1: continues if this Sentinel is elected, or forced
-  bool HasFreshReplicaInfo(
-      const Primary& primary) const;              // true: all reachable replicas have sent INFO since the start
+  bool HasFreshReplicaInfo(const Primary& primary) const;   // true: all reachable replicas sent INFO since the start
   void ChooseReplicaToPromote(Primary& primary);  // chooses the best replica, when INFO is fresh; aborts if none fits
   void SendReplicaofNoOne(Primary& primary);      // sends REPLICAOF NO ONE to the chosen replica, once connected
   void AbortIfTimedOut(Primary& primary);  // aborts if the failover is in this state for longer than failover-timeout
   void Abort(Primary& primary) const;      // ends the failover: the primary keeps its role
-  void ReconfigureReplicas(
-      Primary& primary);  // sends the replicas REPLICAOF, parallel-syncs at a time; may end the failover
-  void Reconfigure(WatchedReplica& replica);  // sends REPLICAOF with the new primary, if not yet sent
-  void EndFailoverIfDone(
-      Primary& primary);  // ends the failover if all replicas that are up follow, or after its timeout
+  void ReconfigureReplicas(Primary& primary);  // REPLICAOF to replicas, parallel-syncs at a time; may end the failover
+  void Reconfigure(WatchedReplica& replica);   // sends REPLICAOF with the new primary, if not yet sent
+  void EndFailoverIfDone(Primary& primary);  // ends the failover if all replicas that are up follow, or after a timeout
   void ReconfigureRemainingReplicas(Primary& primary);   // after the timeout: REPLICAOF to replicas that do not follow
   int64_t TimeInStateMs(const Primary& primary) const {  // for how long the failover has been in its state
     return core_.NowMs() - primary.failover_state_ms;
   }
-  bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;  // up, priority > 0, fresh
+  bool CanBePromoted(const Primary& primary, const WatchedReplica& replica) const;  // true: up, fresh, priority > 0
 
   const Parts parts_;  // the arguments of the constructor
   const SentinelCore core_;

@@ -64,10 +64,9 @@ class Sentinel {  // watches primaries together with other Sentinels
  private:
   void CheckTilt();  // enters tilt mode (PING and INFO, but no decisions) if ticks are late, or time went back
   void LeaveTilt();  // ends tilt mode: this Sentinel acts again
-  void TickInstance(Instance& instance);  // sends what is due; may leave tilt mode; checks if the instance is down
-  void TickPrimary(Primary& primary);     // ticks the primary, its replicas and its Sentinels; advances the failover
-  void AdvanceFailover(
-      Primary& primary);  // checks odown, starts a failover if needed, takes the steps that need not wait
+  void TickInstance(Instance& instance);   // sends what is due; may leave tilt mode; checks if the instance is down
+  void TickPrimary(Primary& primary);      // ticks the primary, its replicas and its Sentinels; advances the failover
+  void AdvanceFailover(Primary& primary);  // checks odown, starts a failover if needed, takes steps that need not wait
 
   SentinelState state_;  // settings, watched instances and epochs
   Random random_;        // for random ids and delays

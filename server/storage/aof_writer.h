@@ -75,12 +75,10 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   }
   bool HasWriteFailed() const { return write_error_ != kNoError; }  // true: the last write failed; retried each Turn
 
-  uint64_t FileBytes() const { return bytes_; }               // size of the open file in bytes
-  size_t BufferedBytes() const { return buffer_.size(); }     // bytes in the buffer, not written yet
-  bool HasUnwrittenData() const { return !buffer_.empty(); }  // true: the buffer is not empty
-  uint64_t PendingSyncs() const {
-    return sync_.IsPending() ? 1 : 0;
-  }                                 // aof_pending_bio_fsync: 1: a background sync runs
+  uint64_t FileBytes() const { return bytes_; }                        // size of the open file in bytes
+  size_t BufferedBytes() const { return buffer_.size(); }              // bytes in the buffer, not written yet
+  bool HasUnwrittenData() const { return !buffer_.empty(); }           // true: the buffer is not empty
+  uint64_t PendingSyncs() const { return sync_.IsPending() ? 1 : 0; }  // aof_pending_bio_fsync: 1 while a sync runs
   uint64_t DelayedWrites() const {  // aof_delayed_fsync: how many writes waited 2 s for a sync in vain
     return delayed_writes_;
   }

@@ -102,9 +102,9 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // how many rewrites in a row have failed
   uint64_t LastCowBytes() const { return last_cow_bytes_; }              // memory that the last rewrite copied on write
   uint64_t FailedCommandCount() const { return failed_command_count_; }  // commands that failed at the last loading
-  void SetFailedCommandCount(uint64_t count) {
+  void SetFailedCommandCount(uint64_t count) {  // called after loading, with the number of commands that failed
     failed_command_count_ = count;
-  }                    // notes the commands in the files that failed to load
+  }
   void ResetStats() {  // CONFIG RESETSTAT: sets counts to 0
     rewrite_count_ = consecutive_failures_ = 0;
     writer_.ResetDelayedWrites();

@@ -48,8 +48,8 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
   void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // reserves memory for so many keys
     target_.keyspace[db].Reserve(keys, timed);
   }
-  Result<Done> OnEntries(int db,
-                         std::span<RdbEntry> entries) override;  // stores keys, drops expired ones (kDrop); may fail
+  Result<Done> OnEntries(int db,  // stores keys, drops expired ones (kDrop); fails if a key exists (kRefuse)
+                         std::span<RdbEntry> entries) override;
   Result<Done> OnLibrary(Bytes code) override;  // loads a function library; fails if invalid, or too slow (kPrimary)
 
   void OnEmptyCollection(int db, Bytes key) override;  // skips a key without elements, and counts it
