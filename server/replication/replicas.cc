@@ -60,8 +60,8 @@ std::string Replicas::HostOf(const Session& session) {
   return address.substr(0, address.rfind(':'));
 }
 
-// Returns the address of the replica, for logs. If the replica has not announced its port, returns the ID of
-// its connection instead.
+// Returns the address of the replica, for logs. If the replica has not announced its port, returns the ID of its
+// connection instead.
 std::string Replicas::NameOf(const Session& session) {
   const int port = session.replica == nullptr ? 0 : session.replica->listening_port;
   if (port == 0) return StrCat("client id #", session.id);

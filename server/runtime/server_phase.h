@@ -25,13 +25,13 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
   // busy-reply-threshold; from then on, other clients are served while it runs.
   enum class BusyScriptKind : uint8_t { kNone, kScript, kFunction };
 
-  // `holder` is the client that runs the script, or null. The server reads no input from this client until the script
-  // ends.
-  void BeginBusyScript(BusyScriptKind kind, const Session* holder) {  // a script has become slow; `holder` runs it
+  // Must be called when a script has become slow. `holder` is the client that runs the script, or null. The server
+  // reads no input from this client until the script ends.
+  void BeginBusyScript(BusyScriptKind kind, const Session* holder) {  // a script is slow; no input is read from holder
     script_ = {kind, holder};
   }
   void EndBusyScript() { script_ = {}; }                // the slow script has ended
-  void BeginLoading(Load how, const Session* holder) {  // loading starts; `holder` (or null) asked for it
+  void BeginLoading(Load how, const Session* holder) {  // loading starts; no input is read from `holder` (may be null)
     load_ = how;
     loader_ = holder;
   }

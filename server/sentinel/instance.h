@@ -78,7 +78,7 @@ struct ServerInstance : Instance {  // an instance that answers INFO: a primary 
   int reported_primary_port = 0;      // master_port in INFO; 0: none reported yet
   int64_t reported_primary_since_ms;  // since when the server has reported this primary (real time)
   bool primary_link_is_up = false;    // true: master_link_status in INFO is "up"
-  int64_t primary_link_down_ms = 0;   // master_link_down_since_seconds in INFO, in milliseconds
+  int64_t primary_link_down_ms = 0;   // master_link_down_since_seconds in INFO, in ms; 0: not in INFO
 };
 
 // How far a replica has switched to the new primary in a failover. kSent: REPLICAOF was sent. kInProgress: the replica

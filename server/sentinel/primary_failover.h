@@ -43,8 +43,8 @@ class PrimaryFailover {  // replaces a primary by one of its replicas, step by s
   void Start(Primary& primary);                             // begins a failover in a new epoch; requests no votes yet
   void LogFailoverDelay(Primary& primary) const;            // logs once from when on the next failover may start
   void Enter(Primary& primary, FailoverState state) const;  // sets the step of the failover, and its time
-  void WaitForElection(Primary& primary);                   // step 1: continues if this Sentinel is elected, or forced
-  bool HasFreshReplicaInfo(const Primary& primary) const;   // true: all reachable replicas sent INFO since the start
+  void WaitForElection(Primary& primary);                  // step 1: continues if elected, or if the failover is forced
+  bool HasFreshReplicaInfo(const Primary& primary) const;  // true: all reachable replicas sent INFO since the start
   void ChooseReplicaToPromote(Primary& primary);  // chooses the best replica, when INFO is fresh; aborts if none fits
   void SendReplicaofNoOne(Primary& primary);      // sends REPLICAOF NO ONE to the chosen replica, once connected
   void AbortIfTimedOut(Primary& primary);  // aborts if the failover is in this state for longer than failover-timeout

@@ -41,7 +41,7 @@ class SentinelMode final : public Timers::Source {  // makes this server a Senti
   const Services& services_;    // the other parts of this server
   const uint64_t random_seed_;  // seed for random ids and delays
   std::unique_ptr<ServerSentinelHost> host_;
-  std::unique_ptr<Sentinel> sentinel_;     // null if this server is not a Sentinel
+  std::unique_ptr<Sentinel> sentinel_;     // null: not a Sentinel, or not started
   int64_t next_tick_ms_ = Timers::kNever;  // when the next tick is due (clock time)
 };
 

@@ -24,7 +24,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
  public:
   // `files`, `settings` and `log` must outlive this object.
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
-  // Waits until all files are removed that another thread is removing.
+  // Waits until another thread has freed the disk space of all removed files.
   ~AofDirectory();
 
   enum class OldFile : uint8_t { kLeave, kTake };

@@ -64,8 +64,8 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
     on_cancelled_ = std::move(handler);
   }
 
-  // Sets a function that reports status texts to the operator (systemd). The function gets an empty text when a
-  // shutdown begins, and other texts later.
+  // Sets a function that reports status texts to the operator (systemd). The texts say what a shutdown does, or why it
+  // has failed. The function gets an empty text when Begin is called.
   void SetStatusHandler(std::function<void(const std::string&)> handler) {  // called with status texts, for systemd
     on_status_ = std::move(handler);
   }

@@ -55,7 +55,7 @@ class ClientSession {  // sends commands, prints replies; reconnects after a los
                             const std::string& title);                // prints an error reply after `title`
   std::string Address() const;                                        // HOST:PORT of the server
   std::optional<ReplyTree> ReceiveReply();  // waits for a reply, prints pushes before it; nullopt: none came
-  int HandleLostConnection(const std::vector<std::string>& words);  // prints why; Ctrl-C: connects again
+  int HandleLostConnection(const std::vector<std::string>& words);  // prints why; after Ctrl-C, connects again
   void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // prints the reply to `words`
   int PrintUntilInterrupted(const std::vector<std::string>& words);  // prints messages until Ctrl-C or the end
   void RememberState(const std::vector<std::string>& words,          // notes what a command has changed
