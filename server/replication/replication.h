@@ -66,7 +66,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void TakeOver(const std::string& history_id);          // PSYNC … FAILOVER: makes this replica the primary
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
-  void Tick();     // does the periodic work, once a second (10 times in a FAILOVER); called by the timer
+  void Tick();     // called by the timer: expires local keys; once a second (in FAILOVER: 10 times), does the rest
   void EndTurn();  // at the end of each turn: queues stream and snapshots for replicas, sends ACK to the primary
   void Forget(Session& session);  // for a session that closes: if it is a replica, removes it from the replicas
 
@@ -84,7 +84,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
  private:
   void Cron();
   void ContinueFromFile();                     // continues the history that the loaded RDB file names
-  void PropagateDeletionsOfExpiredKeys();      // propagates DEL of the keys that loading skipped, as they had expired
+  void PropagateDeletionsOfExpiredKeys();      // propagates the deletion of keys that loading skipped as expired
   void SetRole(const Role& role);              // notes the role, also in the log, and calls on_role_; moves no data
   void ClassifyOwnData(History::Owner owner);  // records how the data here relates to the new primary (History::Data)
   bool TryContinue(Session& session, const SyncRequest& request);  // sends +CONTINUE; false: a snapshot is needed

@@ -62,7 +62,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   PrimaryFailover& failover() { return failover_; }            // replaces a primary by a replica
 
  private:
-  void CheckTilt();  // enters tilt mode (PING and INFO, but no decisions) if ticks are late, or time went back
+  void CheckTilt();  // enters tilt mode (PING and INFO, but no failovers) if ticks are late, or time went back
   void LeaveTilt();  // ends tilt mode: this Sentinel acts again
   void TickInstance(Instance& instance);   // sends what is due; may leave tilt mode; checks if the instance is down
   void TickPrimary(Primary& primary);      // ticks the primary, its replicas and its Sentinels; advances the failover

@@ -35,7 +35,7 @@ struct LoadTarget {              // where loaded keys and functions go
   FunctionLibraries& libraries;  // gets the functions
 };
 
-class KeyspaceSink final : public RdbSink {  // puts keys and functions from an RDB into the server's data
+class KeyspaceSink final : public RdbSink {  // puts keys and functions from an RDB into a LoadTarget
  public:
   KeyspaceSink(const Services& services, LoadTarget target, const RdbLoadOptions& options);
 

@@ -82,7 +82,8 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
 
   void NeverSave() { must_never_save_ = true; }  // no later shutdown saves an RDB file
 
-  // Returns whether a shutdown has succeeded: required data is saved, and no command may run any more.
+  // Returns whether the server has stopped: after a shutdown that has succeeded, or because it was simply ended, as by
+  // TEST CRASH.
   bool HasStopped() const { return parts_.env.phase.HasStopped(); }  // true: no command may run any more
 
  private:
