@@ -59,10 +59,10 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // µs after which NowUs reads the clock again instead of the ticks
   // The first measurement takes at least kMinMeasureUs. Later ones continue from the start of the first, and take twice
-  // as long each time. After kMaxMeasureUs, a measurement with a new start begins, which also takes kMaxMeasureUs.
-  static constexpr int64_t kMinMeasureUs = 20'000;  // µs that the first measurement of the tick rate takes, at least
-  static constexpr int64_t kMaxMeasureUs = 1'000'000;  // µs after which a measurement of the tick rate starts anew
-  static constexpr int64_t kNever = INT64_MAX;         // value of measure_at_us_ when the ticks are unreliable
+  // as long each time. After kNewStartUs, a measurement with a new start begins, which also takes kNewStartUs.
+  static constexpr int64_t kMinMeasureUs = 20'000;   // µs that the first measurement of the tick rate takes, at least
+  static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts anew
+  static constexpr int64_t kNever = INT64_MAX;       // value of measure_at_us_ when the ticks are unreliable
   // If the counter advances by more ticks while the RealClock is read once, the thread was interrupted. Then the two
   // readings do not show the same moment.
   static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // more ticks than this make a measurement invalid
@@ -111,8 +111,8 @@ void LapTimerOf<Ticks>::MeasureRate() {  // measures how many ticks a microsecon
   ticks_per_us_ = rate;
   us_per_tick_ = static_cast<uint64_t>((uint64_t{1} << kFractionBits) / rate);
   max_lap_ticks_ = static_cast<uint64_t>(kMaxLapUs * rate);
-  measure_at_us_ = mark.us + std::min(elapsed_us, kMaxMeasureUs);
-  if (elapsed_us >= kMaxMeasureUs) rate_start_ = mark;
+  measure_at_us_ = mark.us + std::min(elapsed_us, kNewStartUs);
+  if (elapsed_us >= kNewStartUs) rate_start_ = mark;
 }
 
 template <class Ticks>

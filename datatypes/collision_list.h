@@ -68,7 +68,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     std::copy(chunk.items + at.index + 1, chunk.items + chunk.count, chunk.items + at.index);
     --chunk.count;
     --size_;
-    if (chunk.count <= kChunk / 4) MergeWithNeighbour(at.chunk);
+    if (chunk.count <= kItemsPerChunk / 4) MergeWithNeighbour(at.chunk);
   }
 
   // ForEachBetween calls visit(const Item&) for each item with first <= hash <= last, in the order of hashes.
@@ -94,16 +94,16 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   const Slot& PickRandom(Random& random) const {  // returns a random slot; requires: the list is not empty
     for (;;) {
       const Chunk& chunk = *chunks_[random.Below(chunks_.size())];
-      const uint64_t at = random.Below(kChunk);
+      const uint64_t at = random.Below(kItemsPerChunk);
       if (at < chunk.count) return chunk.items[at].slot;
     }
   }
 
  private:
-  static constexpr size_t kChunk = 511;  // number of items for which each chunk has room; a chunk takes 8 KB
-  struct Chunk {                         // up to kChunk items, sorted by hash, then by key
-    size_t count = 0;                    // number of items in use
-    Item items[kChunk];                  // the first `count` are in use, sorted by hash, then by key
+  static constexpr size_t kItemsPerChunk = 511;  // number of items for which each chunk has room; a chunk takes 8 KB
+  struct Chunk {                                 // up to kItemsPerChunk items, sorted by hash, then by key
+    size_t count = 0;                            // number of items in use
+    Item items[kItemsPerChunk];                  // the first `count` are in use, sorted by hash, then by key
   };
   struct Place {   // a position: item `index` of chunk `chunk`
     size_t chunk;  // index in chunks_
@@ -132,7 +132,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   void InsertAt(Place at, const Item& item) {  // inserts an item before place `at`; splits a full chunk first
-    if (chunks_[at.chunk]->count == kChunk) at = SplitAt(at);
+    if (chunks_[at.chunk]->count == kItemsPerChunk) at = SplitAt(at);
     Chunk& chunk = *chunks_[at.chunk];
     std::copy_backward(chunk.items + at.index, chunk.items + chunk.count, chunk.items + chunk.count + 1);
     chunk.items[at.index] = item;
@@ -140,12 +140,12 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
   }
 
   Place SplitAt(Place at) {  // splits the full chunk in half; returns the new position of `at`
-    constexpr size_t kHalf = kChunk / 2;
+    constexpr size_t kHalf = kItemsPerChunk / 2;
     auto upper = std::make_unique<Chunk>();
     Chunk& lower = *chunks_[at.chunk];
-    std::copy(lower.items + kHalf, lower.items + kChunk, upper->items);
+    std::copy(lower.items + kHalf, lower.items + kItemsPerChunk, upper->items);
     lower.count = kHalf;
-    upper->count = kChunk - kHalf;
+    upper->count = kItemsPerChunk - kHalf;
     chunks_.insert(chunks_.begin() + static_cast<ptrdiff_t>(at.chunk) + 1, std::move(upper));
     return at.index <= kHalf ? at : Place{at.chunk + 1, at.index - kHalf};
   }
@@ -156,7 +156,7 @@ class CollisionList {  // the slots that do not fit into the pages of a HashInde
     if (lower.count == 0) return Erase(at);
     if (at + 1 == chunks_.size()) return;
     const Chunk& upper = *chunks_[at + 1];
-    if (lower.count + upper.count > kChunk * 3 / 4) return;
+    if (lower.count + upper.count > kItemsPerChunk * 3 / 4) return;
     std::copy(upper.items, upper.items + upper.count, lower.items + lower.count);
     lower.count += upper.count;
     Erase(at + 1);

@@ -71,9 +71,9 @@ uint32_t EntryBytes(Bytes element) { return static_cast<uint32_t>(Listpack::Size
 
 }  // namespace
 
-ListChunk::~ListChunk() { Release(); }
+ListChunk::~ListChunk() { FreeBlock(); }
 
-void ListChunk::Release() {
+void ListChunk::FreeBlock() {
   std::free(block_);
   block_ = nullptr;
 }
@@ -307,7 +307,7 @@ void ListChunk::Seal() {
     block_->is_shortest = true;
     return;
   }
-  Release();
+  FreeBlock();
   block_ = sealed;
 }
 

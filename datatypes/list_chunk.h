@@ -123,7 +123,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   uint32_t TextBytes() const { return block_->end - block_->begin; }  // bytes of all texts; requires: open
   uint32_t SpareBytes() const;  // number of unused bytes of the block; requires: open
   uint32_t ListpackBytesOf(uint32_t index, uint32_t count) const;  // bytes of these elements in a Redis listpack
-  void Release();                                                  // frees the memory block, but changes no count
+  void FreeBlock();                                                // frees the memory block, but changes no count
 
   ChunkBlock* block_ = nullptr;  // null: no memory, and no elements
   uint32_t count_ = 0;           // number of elements

@@ -75,17 +75,17 @@ std::optional<SortedSet::RankAndScore> SortedSet::RankOf(Bytes member) const {
 }
 
 // RankSpanInListpack returns the ranks of the members in a range. `starts_here` returns true if the range begins at or
-// before a member. `ends_behind` returns true if the range ends at or after a member. Each gets the offset of a member
-// and the offset of its score.
-template <class StartsHere, class EndsBehind>
-RankSpan SortedSet::RankSpanInListpack(StartsHere&& starts_here, EndsBehind&& ends_behind) const {
+// before a member. `ends_at_or_after` returns true if the range ends at or after a member. Each gets the offset of a
+// member and the offset of its score.
+template <class StartsHere, class EndsAtOrAfter>
+RankSpan SortedSet::RankSpanInListpack(StartsHere&& starts_here, EndsAtOrAfter&& ends_at_or_after) const {
   const Listpack packed = this->packed();
   RankSpan span;
   for (size_t at = packed.Begin(); at != packed.End();) {
     const size_t score_at = packed.Next(at);
     if (span.count == 0 && !starts_here(at, score_at)) {
       ++span.first;
-    } else if (ends_behind(at, score_at)) {
+    } else if (ends_at_or_after(at, score_at)) {
       ++span.count;
     } else {
       break;

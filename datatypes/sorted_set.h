@@ -94,9 +94,9 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   }
 
   static double ScoreAt(const Listpack& packed, size_t at);  // the score in the listpack element at offset `at`
-  template <class StartsHere, class EndsBehind>
+  template <class StartsHere, class EndsAtOrAfter>
   RankSpan RankSpanInListpack(StartsHere&& starts_here,  // ranks of the members of a range, in a listpack
-                              EndsBehind&& ends_behind) const;
+                              EndsAtOrAfter&& ends_at_or_after) const;
   AddResult AddToTable(Bytes member, double score, const AddRule& rule);  // does Add for a ScoreTable
   void AddToListpack(Bytes member, double score);  // adds a member to a listpack; requires: new, within the limits
   void ChangeScoreInListpack(size_t at, Bytes member, double score);  // sets the score of the member at offset `at`

@@ -261,18 +261,18 @@ const StreamGroup* StreamLog::FindGroup(Bytes name) const {
 StreamGroup* StreamLog::CreateGroup(Bytes name, const StreamId& last_id, int64_t entries_read) {
   const auto [place, is_new] = groups_.try_emplace(std::string(name), last_id, entries_read);
   if (!is_new) return nullptr;
-  SetGroupLastId(place->second, last_id, entries_read);
+  SetGroupPosition(place->second, last_id, entries_read);
   return &place->second;
 }
 
-void StreamLog::SetGroupLastId(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const {
+void StreamLog::SetGroupPosition(StreamGroup& group, const StreamId& last_id, int64_t entries_read) const {
   group.last_id = last_id;
   group.entries_read = std::min(entries_read, static_cast<int64_t>(entries_added_));
 }
 
 void StreamLog::SetEntriesAdded(uint64_t count) {
   entries_added_ = count;
-  for (auto& [name, group] : groups_) SetGroupLastId(group, group.last_id, group.entries_read);
+  for (auto& [name, group] : groups_) SetGroupPosition(group, group.last_id, group.entries_read);
 }
 
 bool StreamLog::DestroyGroup(Bytes name) {

@@ -170,8 +170,9 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   StreamGroup* CreateGroup(Bytes name, const StreamId& last_id,  // adds a consumer group; null: the name exists
                            int64_t entries_read);
   // If `entries_read` is above EntriesAdded(), stores EntriesAdded() instead.
-  void SetGroupLastId(StreamGroup& group, const StreamId& last_id,  // XGROUP SETID: sets up to where the group has read
-                      int64_t entries_read) const;
+  void SetGroupPosition(StreamGroup& group,  // XGROUP SETID: sets up to where the group has read
+                        const StreamId& last_id,
+                        int64_t entries_read) const;
   // Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);  // removes a group and its pending entries; false: there is no such group
   // The entry need not exist. Cost: O(groups * log n).

@@ -77,7 +77,7 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
 
 // Stores the fault in fault_, and returns `outcome`. `begin` and `at` are positions in the buffer.
 AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin, size_t at, uint64_t lines) {
-  fault_ = {kind, FileOffset(begin), FileOffset(at), large_size_, lines};
+  fault_ = {kind, FileOffset(begin), FileOffset(at), announced_size_, lines};
   return outcome;
 }
 
@@ -128,7 +128,7 @@ AofReader::Outcome AofReader::ParseRecordArguments(RequestBatch& batch, size_t p
     const NumberLine size = TakeNumber(at, end, '$');
     if (size.state != NumberState::kWhole || size.value > kLongestArgument) {
       const bool continues_later = size.state == NumberState::kIncomplete && size.value <= kLongestArgument;
-      large_size_ = size.value;
+      announced_size_ = size.value;
       const FaultKind kind = *at == '$' ? FaultOf(size, kLongestArgument, FaultKind::kSize) : FaultKind::kMark;
       return Stop(continues_later ? Outcome::kIncomplete : Outcome::kFormatError, kind, position(at),
                   position(size.end), lines);
@@ -140,7 +140,7 @@ AofReader::Outcome AofReader::ParseRecordArguments(RequestBatch& batch, size_t p
       continue;
     }
     if (static_cast<size_t>(end - at) < size.value + kLineEnd) {
-      large_size_ = size.value;
+      announced_size_ = size.value;
       const bool is_large = size.value >= RequestParser::kMinBigArgumentBytes;
       return Stop(is_large ? Outcome::kLargeArgument : Outcome::kIncomplete, FaultKind::kMissing, parsed_, filled_,
                   lines + 1);
@@ -195,17 +195,17 @@ AofReader::Status AofReader::FetchLargeArgument() {
     return Status::kReadError;
   }
   const size_t here = filled_ - parsed_;
-  const uint64_t bytes = large_size_ + kLineEnd;
+  const uint64_t bytes = announced_size_ + kLineEnd;
   // The size comes from the file and may be wrong. So memory is allocated only if the file has that many bytes.
   if (file_size.value() < file_offset_ || file_size.value() - file_offset_ < bytes - here) return Status::kTruncated;
-  BlobRef blob = BlobRef::OfSize(large_size_, bytes);
+  BlobRef blob = BlobRef::OfSize(announced_size_, bytes);
   std::memcpy(blob.Data(), buffer_.get() + parsed_, here);
   const IoProgress progress = file_.ReadAt(file_offset_, {blob.Data() + here, bytes - here});
   error_ = progress.error;
   if (error_ != kNoError) return Status::kReadError;
   if (progress.bytes < bytes - here) return Status::kTruncated;
-  if (!IsLineEnd(blob.Data() + large_size_)) {
-    Stop(Outcome::kFormatError, FaultKind::kLineEnd, parsed_, parsed_ + large_size_, fault_.line_count);
+  if (!IsLineEnd(blob.Data() + announced_size_)) {
+    Stop(Outcome::kFormatError, FaultKind::kLineEnd, parsed_, parsed_ + announced_size_, fault_.line_count);
     return Status::kFormatError;
   }
   file_offset_ += progress.bytes;

@@ -117,7 +117,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
   std::vector<FetchedArgument> fetched_arguments_;  // large arguments of the next record, each in its own Blob
   uint64_t fetched_bytes_ = 0;                      // bytes of the file that fetched_arguments_ took, and buffer_ lacks
   size_t parsed_ = 0;                               // where in buffer_ parsing stopped
-  uint64_t large_size_ = 0;                         // announced size of the last argument that buffer_ did not contain
+  uint64_t announced_size_ = 0;                     // announced size of the last argument that buffer_ did not contain
   Fault fault_;                                     // what LastFault returns
   AnnotationListener annotation_listener_;          // called with each annotation, such as "#TS:…"; may be null
 };

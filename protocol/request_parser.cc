@@ -209,7 +209,7 @@ RequestParser::Number RequestParser::TakeNumberSlowly(const NumberKind& kind) {
   const char* from = data_ + pos_;
   const void* cr = std::memchr(from, '\r', size_ - pos_);
   if (cr == nullptr) {
-    if (size_ - pos_ > kMaxInlineBytes) return {Fail(kind.too_long), 0};
+    if (size_ - pos_ > kMaxUnfinishedLineBytes) return {Fail(kind.too_long), 0};
     return {Status::kIncomplete, 0};
   }
   size_t length = static_cast<size_t>(static_cast<const char*>(cr) - from);
@@ -305,7 +305,7 @@ RequestParser::Status RequestParser::ParseInline(RequestBatch& batch) {
   const char* from = data_ + pos_;
   const void* newline = std::memchr(from, '\n', size_ - pos_);
   if (newline == nullptr) {
-    if (size_ - pos_ > kMaxInlineBytes) return Fail("Protocol error: too big inline request");
+    if (size_ - pos_ > kMaxUnfinishedLineBytes) return Fail("Protocol error: too big inline request");
     return Status::kIncomplete;
   }
   size_t length = static_cast<size_t>(static_cast<const char*>(newline) - from);

@@ -65,7 +65,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
 
   static constexpr size_t kMinBigArgumentBytes = 32 * 1024;     // arguments of this size or more arrive in a Blob
   static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // the Blob of a larger argument grows as bytes arrive
-  static constexpr size_t kMaxInlineBytes = 64 * 1024;          // maximum bytes of a line whose end has not arrived
+  static constexpr size_t kMaxUnfinishedLineBytes = 64 * 1024;  // maximum bytes of a line whose end has not arrived
 
   // Returns memory for at least one byte: the unused part of `scratch`, or memory of the parser. `scratch` must stay
   // valid and unchanged from this call until SaveRest, except for the bytes that the caller reads into it.

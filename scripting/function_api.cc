@@ -133,7 +133,7 @@ int RegisterFunction(lua_State* lua) {
   if (count < 1 || count > 2)
     return RaiseError(lua, "wrong number of arguments to " + PrefixTableName(lua, "register_function"));
   Registration registration = count == 1 ? ReadNamed(lua) : ReadPositional(lua);
-  if (!IsFunctionName(*registration.name)) return RaiseError(lua, kBadFunctionName);
+  if (!IsLibraryOrFunctionName(*registration.name)) return RaiseError(lua, kBadFunctionName);
   if (HasFunction(*library, *registration.name)) return RaiseError(lua, "Function already exists in the library");
   lua_pushvalue(lua, kCallback);
   library->functions.push_back(

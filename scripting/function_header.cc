@@ -28,7 +28,7 @@ Result<std::string> ReadName(const std::vector<std::string>& options) {
 
 }  // namespace
 
-bool IsFunctionName(Bytes name) {
+bool IsLibraryOrFunctionName(Bytes name) {
   const auto fits = [](char c) { return IsDigit(c) || c == '_' || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z'); };
   return !name.empty() && std::all_of(name.begin(), name.end(), fits);
 }
@@ -39,7 +39,7 @@ Result<FunctionHeader> ReadFunctionHeader(Bytes code) {
   if (!shebang || shebang->engine.empty()) return Failure(kInvalid);
   Result<std::string> name = ReadName(shebang->options);
   if (!name) return Failure(std::move(name).error());
-  if (!IsFunctionName(name.value())) return Failure(kBadFunctionName);
+  if (!IsLibraryOrFunctionName(name.value())) return Failure(kBadFunctionName);
   const std::string engine = shebang->engine.substr(std::min(kMark.size(), shebang->engine.size()));
   if (!EqualsIgnoreCase(engine, "lua")) return Failure("Engine '" + engine + "' not found");
   return FunctionHeader{.name = std::move(name).value(), .size = shebang->size};

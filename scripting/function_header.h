@@ -17,6 +17,6 @@ Result<FunctionHeader> ReadFunctionHeader(Bytes code);  // parses the first line
 
 inline constexpr char kBadFunctionName[] =
     "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long";
-bool IsFunctionName(Bytes name);  // true: a possible name of a library or function: ASCII letters, digits, underscores
+bool IsLibraryOrFunctionName(Bytes name);  // true: only ASCII letters, digits and underscores, and at least one
 
 }  // namespace respite

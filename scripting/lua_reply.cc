@@ -72,7 +72,7 @@ class ReplyPusher {
       case '~':
         return PushSet(part.value);
       case '|':
-        return PushBehindAttributes(part.value);
+        return PushAfterAttributes(part.value);
       default:
         lua_pushnil(lua_);
     }
@@ -125,7 +125,7 @@ class ReplyPusher {
   }
 
   // Skips attributes and pushes the value after them. As in Redis, scripts do not see attributes.
-  void PushBehindAttributes(int64_t pairs) {
+  void PushAfterAttributes(int64_t pairs) {
     for (int64_t i = 0; i < 2 * pairs; ++i) {
       PushOne();
       lua_pop(lua_, 1);

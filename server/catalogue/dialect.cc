@@ -32,7 +32,7 @@ constexpr DialectTraits TraitsOfRedis74() {
   traits.xread_knows_last_entry = true;
   traits.xread_needs_last_entry = true;
   traits.large_sets_count_offsets_from_end = true;
-  traits.xread_waits_in_scripts = true;
+  traits.xread_takes_block_in_scripts = true;
   traits.xreadgroup_explains_last_entry = true;
   traits.checks_bit_ranges_first = true;
   traits.cursors_may_be_negative = false;
@@ -60,7 +60,7 @@ constexpr DialectTraits TraitsOfRedis80() {
   traits.unbalanced_names_last_entry = true;
   traits.positions_have_shortest_digits = true;
   traits.client_text_has_io_thread = true;
-  traits.idle_clients_hold_no_input = true;
+  traits.empty_qbuf_has_no_free_bytes = true;
   return traits;
 }
 
@@ -116,7 +116,7 @@ constexpr DialectTraits TraitsOfRedis70() {
   traits.small_lists_are_listpacks = false;
   traits.small_sets_are_listpacks = false;
   traits.consumers_have_active_time = false;
-  traits.users_show_sanitizing = false;
+  traits.users_show_sanitize_payload = false;
   traits.denials_name_users = false;
   traits.client_text_has_library = false;
   return traits;
@@ -127,9 +127,9 @@ constexpr DialectTraits TraitsOfRedis62() {
   traits.version = traits.redis_version = "6.2.16";
   traits.version_number = 0x060210;
   traits.unknown_word_quotes = "``, ";
-  traits.has_real_subcommands = false;
+  traits.errors_name_subcommands = false;
   traits.expire_errors_quote_commands = false;
-  traits.config_set_names_one_value = true;
+  traits.config_set_has_old_errors = true;
   traits.describes_commands_fully = false;
   traits.set_nx_may_get = false;
   traits.autoclaim_lists_deleted = false;
@@ -176,8 +176,8 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.scripts_commands_have_client = true;
   traits.slowlog_hides_users = true;
   traits.acl_load_keeps_clients = true;
-  traits.clients_share_input = true;
-  traits.idle_clients_hold_no_input = true;
+  traits.qbuf_omits_running_request = true;
+  traits.empty_qbuf_has_no_free_bytes = true;
   traits.unsubscribing_needs_subscription = true;
   traits.scan_refuses_unknown_types = true;
   traits.no_script_error = "NOSCRIPT No matching script.";
@@ -191,7 +191,7 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.xread_needs_last_entry = true;
   traits.large_sets_count_offsets_from_end = true;
   traits.xreadgroup_explains_last_entry = true;
-  traits.xread_waits_in_scripts = true;
+  traits.xread_takes_block_in_scripts = true;
   traits.client_text_has_watch = true;
   traits.counts_watching_clients = true;
   traits.client_text_has_traffic = true;
@@ -241,7 +241,7 @@ constexpr DialectTraits TraitsOfValkey91() {
   traits.lua_is_a_module = true;
   traits.users_have_databases = true;
   traits.users_show_payload_flags = false;
-  traits.numbers_are_decimal = true;
+  traits.new_scores_are_decimal = true;
   traits.scores_in_ranges_are_decimal = true;
   traits.script_errors_name_script = false;
   traits.refused_in_scripts = "Valkey";

@@ -48,9 +48,9 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   // arguments in the error "unknown command 'x', with args beginning with: 'y' 'z'".
   std::string_view unknown_word_quotes = "'' ";  // for "unknown command 'x' …": opening and closing quote, separator
   bool unknown_command_lists_arguments = true;   // the error says ", with args beginning with: " also without arguments
-  bool has_real_subcommands = true;              // errors and CLIENT LIST name subcommands, not only containers
+  bool errors_name_subcommands = true;           // errors and CLIENT LIST name subcommands, not only containers
   bool expire_errors_quote_commands = true;  // the error is "invalid expire time in 'set' command", not "… in set"
-  bool config_set_names_one_value = false;   // errors of CONFIG SET have the texts of Redis 6.2: one parameter
+  bool config_set_has_old_errors = false;    // errors of CONFIG SET have the texts of Redis 6.2: one parameter
   bool unsubscribing_needs_subscription = false;  // (P|S)UNSUBSCRIBE without subscriptions is an error
   bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS check the range before the key
   bool unbalanced_names_xread = false;            // XREADGROUP, too, gets the error "Unbalanced XREAD list of streams"
@@ -91,7 +91,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool lag_considers_all_deletions = false;   // XINFO: deletions before the first entry, too, can make a lag unknown
   bool slots_have_metadata = true;            // CLUSTER SLOTS returns a fourth element per node
   bool users_have_selectors = true;           // ACL rules may have selectors; ACL GETUSER shows patterns as texts
-  bool users_show_sanitizing = true;          // ACL LIST and GETUSER show the rule sanitize-payload, the default
+  bool users_show_sanitize_payload = true;    // ACL LIST and GETUSER show the rule sanitize-payload, the default
   bool client_text_has_library = true;        // CLIENT LIST has lib-name, lib-ver
   bool client_text_has_shards = true;         // CLIENT LIST has ssub
   bool client_text_has_usage = true;          // CLIENT LIST has multi-mem, rbs, rbp and resp
@@ -105,8 +105,8 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool users_have_databases = false;          // ACL GETUSER always has `databases`; false: only if rules limit them
   bool users_show_payload_flags = true;       // ACL GETUSER, LIST and SAVE write sanitize-payload or skip-sanitize-…
   bool slowlog_counts_arguments = false;      // SLOWLOG GET returns a seventh element, the number of arguments
-  bool clients_share_input = false;           // qbuf of CLIENT LIST does not count the running request
-  bool idle_clients_hold_no_input = false;    // qbuf-free of CLIENT LIST is 0 if qbuf is 0
+  bool qbuf_omits_running_request = false;    // qbuf of CLIENT LIST does not count the running request
+  bool empty_qbuf_has_no_free_bytes = false;  // qbuf-free of CLIENT LIST is 0 if qbuf is 0
 
   // Encodings of values.
   bool has_listpacks = true;              // OBJECT ENCODING says listpack, not ziplist (hashes, sorted sets)
@@ -118,7 +118,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y reports an error about y, not about x
   bool xread_knows_last_entry = false;          // XREAD accepts + as an ID
   bool xread_needs_last_entry = false;          // XREAD with + is an error for a stream that never had an entry
-  bool xread_waits_in_scripts = false;  // XREAD or XREADGROUP … BLOCK in a script is no error, but does not block
+  bool xread_takes_block_in_scripts = false;  // XREAD or XREADGROUP … BLOCK in a script is no error, but does not block
 
   // Deadlines and numbers.
   bool cursors_may_be_negative = true;               // SCAN -1, HSCAN k -1 … are allowed
@@ -130,7 +130,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool comparisons_combine = true;                   // SET … IFEQ v NX is allowed, and IFEQ may be repeated
   const char* invalid_numkeys_of_msetex = "ERR invalid numkeys value";          // error of MSETEX 0 k v
   const char* too_few_pairs_of_msetex = "ERR wrong number of key-value pairs";  // error of MSETEX 2 k v
-  bool numbers_are_decimal = false;                // scores of ZADD and ZINCRBY: 0x1 or leading blanks are an error
+  bool new_scores_are_decimal = false;             // scores of ZADD and ZINCRBY: 0x1 or leading blanks are an error
   bool scores_in_ranges_are_decimal = false;       // ends of score ranges (ZCOUNT): 0x1 or leading blanks are an error
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible

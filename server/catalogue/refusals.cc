@@ -10,12 +10,13 @@ Refusal LoadingDataset(const DialectTraits& traits) {
 }
 
 Refusal WrongArity(const Command& command, std::span<const Bytes> words) {
-  if (command.parent == nullptr || command.dialect->traits.has_real_subcommands) return WrongArity(command.full_name);
+  if (command.parent == nullptr || command.dialect->traits.errors_name_subcommands)
+    return WrongArity(command.full_name);
   return SubcommandSyntax(*command.dialect, command.parent->full_name, words[1]);
 }
 
 Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand) {
-  const std::string unknown = dialect.traits.has_real_subcommands ? "ERR unknown" : "ERR Unknown";
+  const std::string unknown = dialect.traits.errors_name_subcommands ? "ERR unknown" : "ERR Unknown";
   return {unknown + " subcommand or wrong number of arguments for '" + std::string(ShownPart(subcommand)) + "'. Try " +
           ToUpper(container) + " HELP."};
 }

@@ -18,7 +18,7 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
                                                                .type = awaited.type,
                                                                .loss = awaited.loss,
                                                                .answer = awaited.answer,
-                                                               .waits_for_disk = awaited.waits_for_disk,
+                                                               .waits_for_acks_or_disk = awaited.waits_for_acks_or_disk,
                                                                .can_be_unblocked = awaited.can_be_unblocked,
                                                                .places = {},
                                                                .deletion_queue_places = {}});
@@ -37,7 +37,7 @@ void BlockedClients::Block(Session& session, const Command& command, std::span<c
       blocked->deletion_queue_places.push_back(deletion_queues_.Add(session.db, key, blocked.get()));
     }
   }
-  if (blocked->waits_for_disk) ids_waiting_for_disk_.insert(session.id);
+  if (blocked->waits_for_acks_or_disk) ids_waiting_for_acks_or_disk_.insert(session.id);
   if (blocked->DueMs() != BlockedClient::kNoDeadline) deadlines_.insert({blocked->DueMs(), session.id});
   session.blocked_client = std::move(blocked);
 }
@@ -48,7 +48,7 @@ std::unique_ptr<BlockedClient> BlockedClients::Take(Session& session) {
   for (const auto& place : blocked->places) queues_.Remove(place);
   for (const auto& place : blocked->deletion_queue_places) deletion_queues_.Remove(place);
   deadlines_.erase({blocked->DueMs(), session.id});
-  if (blocked->waits_for_disk) ids_waiting_for_disk_.erase(session.id);
+  if (blocked->waits_for_acks_or_disk) ids_waiting_for_acks_or_disk_.erase(session.id);
   return blocked;
 }
 
@@ -66,13 +66,14 @@ void BlockedClients::EndAllWaits(UnblockReason reason) {
   for (Session* session : all) End(*session, reason);
 }
 
-void BlockedClients::RunRequestsWaitingForDisk() {
-  if (ids_waiting_for_disk_.empty()) return;
+void BlockedClients::RunRequestsWaitingForAcksOrDisk() {
+  if (ids_waiting_for_acks_or_disk_.empty()) return;
   parts_.runner->ReadClocks();
   // Copies the ids, because a request that runs again may close other sessions. A session that closes removes its id
   // from the set.
-  for (const uint64_t id : std::vector<uint64_t>(ids_waiting_for_disk_.begin(), ids_waiting_for_disk_.end())) {
-    if (ids_waiting_for_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
+  for (const uint64_t id :
+       std::vector<uint64_t>(ids_waiting_for_acks_or_disk_.begin(), ids_waiting_for_acks_or_disk_.end())) {
+    if (ids_waiting_for_acks_or_disk_.contains(id)) Rerun(*parts_.clients.Find(id));
   }
 }
 

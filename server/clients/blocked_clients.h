@@ -81,9 +81,12 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   void RunReadyRequests() {  // runs the requests of blocked clients whose keys have changed
     if (!ready_keys_.empty()) RunAllReadyRequests();
   }
-  void RunRequestsWaitingForDisk();  // reruns blocked WAITAOFs; call it after an fsync or when the AOF is turned off
-  bool HasRequestsWaitingForDisk() const { return !ids_waiting_for_disk_.empty(); }  // some WAITAOF is blocked
-  bool HasReadyRequests() const { return !ready_keys_.empty(); }                     // true: RunReadyRequests has work
+  // To be called after an fsync, after an ACK of a replica, and when the append-only file is turned off.
+  void RunRequestsWaitingForAcksOrDisk();         // reruns the requests of clients that are blocked in WAIT or WAITAOF
+  bool HasRequestsWaitingForAcksOrDisk() const {  // whether some client is blocked in WAIT or WAITAOF
+    return !ids_waiting_for_acks_or_disk_.empty();
+  }
+  bool HasReadyRequests() const { return !ready_keys_.empty(); }  // true: RunReadyRequests has work
   void RunDue(int64_t now_ms) override;  // ends waits whose timeout has passed, runs due retries; at most 100
   int64_t NextDueMs() const override {   // monotonic clock time of the next timeout or retry, or kNever
     return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
@@ -128,10 +131,10 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   KeyQueues<BlockedClient*> queues_;           // blocked clients by the key that they wait for, in order of arrival
   KeyQueues<BlockedClient*> deletion_queues_;  // clients whose wait also ends when their key is deleted, by key
   std::set<WaitDeadline> deadlines_;           // when waits time out or requests run again, the soonest first
-  std::set<uint64_t> ids_waiting_for_disk_;    // ids of clients that wait for an fsync of the AOF (WAITAOF)
-  std::vector<KeyName> ready_keys_;            // changed keys whose queues RunReadyRequests must look at
-  std::optional<int64_t> kept_deadline_ms_;    // while a request runs again: when its wait times out; else nullopt
-  bool is_running_ready_requests_ = false;     // true: RunAllReadyRequests runs; nested calls do nothing
+  std::set<uint64_t> ids_waiting_for_acks_or_disk_;  // ids of clients that wait for an fsync of the AOF (WAITAOF)
+  std::vector<KeyName> ready_keys_;                  // changed keys whose queues RunReadyRequests must look at
+  std::optional<int64_t> kept_deadline_ms_;  // while a request runs again: when its wait times out; else nullopt
+  bool is_running_ready_requests_ = false;   // true: RunAllReadyRequests runs; nested calls do nothing
 };
 
 }  // namespace respite

@@ -117,7 +117,7 @@ std::string InputSample(const Session& session) {
 Bytes LastCommandOf(const Session& session, const DialectTraits& traits) {
   const Command* const last = session.usage.last_command;
   if (last == nullptr) return "NULL";
-  const bool is_part = last->parent != nullptr && !traits.has_real_subcommands;
+  const bool is_part = last->parent != nullptr && !traits.errors_name_subcommands;
   return is_part ? Bytes(last->parent->full_name) : Bytes(last->full_name);
 }
 
@@ -157,9 +157,9 @@ void AddState(Fields& fields, const Session& session, const DialectTraits& trait
 void AddMemory(Fields& fields, const Session& session, int64_t now_ms, std::span<const Bytes> running,
                const DialectTraits& traits) {
   const size_t segments = session.out.SegmentCount();
-  const bool hides_running = traits.clients_share_input && !running.empty();
+  const bool hides_running = traits.qbuf_omits_running_request && !running.empty();
   const size_t input = hides_running ? session.in.PendingBytes() : session.in.BufferedBytes();
-  const bool holds_none = input == 0 && traits.idle_clients_hold_no_input;
+  const bool holds_none = input == 0 && traits.empty_qbuf_has_no_free_bytes;
   fields.Size("qbuf", input)
       .Size("qbuf-free", holds_none ? 0 : FreeInputBytes(session, now_ms))
       .Size("argv-mem", ArgumentBytes(session, running));

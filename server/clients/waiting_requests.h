@@ -51,7 +51,7 @@ struct BlockCondition {  // what a blocking command waits for, and what happens 
   KeyLoss loss = KeyLoss::kIgnored;   // kEndsWait: deletion or another type of a key runs it too
   Answer answer = [](Reply& reply, const Services&, const Session&) { reply.NullArray(); };  // reply after the timeout
   int64_t retry_ms = 0;                 // after this time, the request runs again if the client still waits; 0: never
-  bool waits_for_disk = false;          // WAIT, WAITAOF: an fsync or a replica's ACK runs the request again
+  bool waits_for_acks_or_disk = false;  // WAIT, WAITAOF: an fsync or a replica's ACK runs the request again
   bool can_be_unblocked = true;         // true: CLIENT UNBLOCK may end the wait
   std::vector<std::string> words = {};  // arguments of the request that runs later; empty: the present arguments
 };
@@ -65,7 +65,7 @@ struct BlockedClient {                               // a blocked session, and t
   ValueType type;                     // only keys of this type run the request again
   BlockCondition::KeyLoss loss;       // kEndsWait: deletion or another type of a key runs it too
   BlockCondition::Answer answer;      // writes the reply after the timeout
-  bool waits_for_disk;                // WAIT, WAITAOF: an fsync or a replica's ACK runs the request again
+  bool waits_for_acks_or_disk;        // WAIT, WAITAOF: an fsync or a replica's ACK runs the request again
   bool can_be_unblocked;              // true: CLIENT UNBLOCK may end the wait
   int64_t deadline_ms = kNoDeadline;  // monotonic clock time when the wait times out
   int64_t retry_at_ms = kNoDeadline;  // monotonic clock time when the request runs again; kNoDeadline: never

@@ -57,7 +57,7 @@ struct ClusterNode {      // what this server knows of one node of the cluster, 
   int64_t orphaned_at_ms = 0;          // since when this primary IsOrphaned (ReplicaMigration; Unix time); 0: is not
   int64_t offset = 0;                  // replication offset that the node last reported
   int64_t offset_at_ms = 0;            // when the node reported `offset` (Unix time)
-  uint64_t gossiped_in = 0;            // Gossip::composed_packet_count_ when the node was last chosen at random
+  uint64_t last_random_gossip = 0;     // Gossip::composed_packet_count_ when the node was last chosen at random
   std::vector<FailureReport> reports;  // reports of primaries that do not reach the node
 
   // The two links between this server and the node, which Bus maintains.

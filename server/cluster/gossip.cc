@@ -86,7 +86,7 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
   const size_t most = all.size() > 2 ? all.size() - 2 : 0;
   const size_t wanted = std::min(std::max(all.size() / kShareOfNodes, kMinEntries), most);
   const auto is_worth_it = [&](const ClusterNode& node) {
-    if (&node == receiver || node.IsMyself() || node.gossiped_in == composed_packet_count_) return false;
+    if (&node == receiver || node.IsMyself() || node.last_random_gossip == composed_packet_count_) return false;
     if ((node.flags & (kNodeHandshake | kNodeNoAddress | kNodePfail)) != 0) return false;
     return node.outbound_link != nullptr || node.slot_count != 0;
   };
@@ -94,7 +94,7 @@ std::vector<const ClusterNode*> Gossip::ChooseNodesForGossip(const ClusterNode* 
   for (size_t tries = wanted * 3; tries != 0 && chosen.size() < wanted; --tries) {
     ClusterNode& node = *all[parts_.core.random.Below(all.size())];
     if (!is_worth_it(node)) continue;
-    node.gossiped_in = composed_packet_count_;
+    node.last_random_gossip = composed_packet_count_;
     chosen.push_back(&node);
   }
   // Adds all nodes that are PFAIL to the packet: a node becomes FAIL only when a majority of the primaries has reported

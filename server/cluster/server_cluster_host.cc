@@ -162,7 +162,7 @@ void ServerClusterHost::DeleteKeysInSlotNow(int db, int slot) {
     const std::vector<std::string> some = keys.by_slot()->Some(slot, kKeysPerUnit);
     if (some.empty()) return;
     Unit unit(services_.data.dataset, services_.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);
-    for (const std::string& key : some) unit.RemoveMigratedKey(db, keys.Find(key));
+    for (const std::string& key : some) unit.RemoveKeyOfForeignSlot(db, keys.Find(key));
     unit.Close(Unit::Grouping::kApart);
   }
 }

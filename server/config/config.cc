@@ -30,7 +30,7 @@ Refusal ConfigSet(Bytes name, Bytes reason) {
   return {"ERR CONFIG SET failed (possibly related to argument '" + std::string(name) + "') - " + std::string(reason)};
 }
 Refusal ConfigSetOption(Bytes name, const DialectTraits& traits) {
-  if (traits.config_set_names_one_value) return {"ERR Unsupported CONFIG parameter: " + std::string(name)};
+  if (traits.config_set_has_old_errors) return {"ERR Unsupported CONFIG parameter: " + std::string(name)};
   return {"ERR Unknown option or number of arguments for CONFIG SET - '" + std::string(name) + "'"};
 }
 Refusal ConfigSetValue(Bytes name, Bytes value, Bytes reason) {
@@ -290,6 +290,21 @@ Config::NamesAndValues Config::Get(ConfigWords patterns) const {
   return found.Take();
 }
 
+Config::NamesAndValues Config::ValuesForCrashReport() const {
+  NamesAndValues values;
+  const Dialect& dialect = DialectOf(settings_.emulate);
+  for (const auto subject : DirectivesBySubject()) {
+    for (const Directive& directive : subject) {
+      if (!directive.Has(directive_flags::kDebug)) continue;
+      for (const std::string_view name : {directive.name, directive.alias}) {
+        if (name.empty() || !directive.IsKnownAs(name, dialect)) continue;
+        values.emplace_back(name, ValueText(directive, settings_));
+      }
+    }
+  }
+  return values;
+}
+
 Config::NamesAndValues Config::ChangedPairs(const NamesAndValues& pairs) const {
   std::unordered_map<std::string_view, const std::string*> wanted;
   for (const auto& [name, value] : pairs) wanted.emplace(name, &value);
@@ -340,7 +355,7 @@ void Config::RefuseUnlessSettable(const Directive& directive, const std::string&
       dialect.EmulatesVersion() && !directive.mutable_since.IsEmpty() && dialect.Has(directive.mutable_since);
   if (directive.Has(directive_flags::kImmutable) && !may_change) {
     const DialectTraits& traits = DialectOf(settings_.emulate).traits;
-    if (traits.config_set_names_one_value) throw refusals::ConfigSetOption(given_name, traits);
+    if (traits.config_set_has_old_errors) throw refusals::ConfigSetOption(given_name, traits);
     RefuseSet(given_name, "can't set immutable config");
   }
   if (directive.Has(directive_flags::kProtected) &&
@@ -362,7 +377,7 @@ std::vector<Config::Change> Config::AssignAll(const std::vector<Change>& changes
     const std::vector<std::string> words = SplitValue(*change.directive, *change.value);
     if (Objection objection = Assign(*change.directive, next, words, ConfigOrigin::kConfigSet)) {
       RestoreFolder(settings_);
-      if (traits.config_set_names_one_value) throw refusals::ConfigSetValue(change.name, *change.value, *objection);
+      if (traits.config_set_has_old_errors) throw refusals::ConfigSetValue(change.name, *change.value, *objection);
       RefuseSet(change.name, *objection);
     }
     if (change.directive->Has(directive_flags::kVolatile) || ValueText(*change.directive, next) != before)

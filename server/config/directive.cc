@@ -105,7 +105,7 @@ std::string ChoiceObjection(const ChoiceShape& shape, const Dialect& dialect) {
   for (const ChoiceName& choice : shape.names) {
     if (choice.since.IsIn(version)) text += (text.empty() ? "" : ", ") + std::string(choice.name);
   }
-  const std::string argument = dialect.traits.config_set_names_one_value ? "argument" : "argument(s)";
+  const std::string argument = dialect.traits.config_set_has_old_errors ? "argument" : "argument(s)";
   text.insert(0, argument + " must be one of the following: ");
   if (text.size() > kMaxChoiceObjectionBytes) text.resize(kMaxChoiceObjectionBytes);
   return text;

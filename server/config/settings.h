@@ -128,7 +128,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   std::string bio_cpulist;                                // processors of background threads; empty: any
   int64_t busy_reply_threshold = 5000;                    // milliseconds after which a script is busy: clients get BUSY
   bool crash_log_enabled = true;                          // a crash writes a report to the log
-  std::string debug_context;                              // a text of the operator; without effect
+  std::string debug_context;                              // a text of the operator, which crash reports show
   bool crash_memcheck_enabled = true;                     // a crash report tests the memory
   bool daemonize = false;                                 // the server runs in the background
   std::string dir;                                        // absolute path of the folder for RDB and AOF files

@@ -20,7 +20,7 @@ EntryPtr Unit::TakeKeyOfSlot(int db, Entry* entry) {
   return Drop(db, entry, "del", "DEL");
 }
 
-void Unit::RemoveMigratedKey(int db, Entry* entry) {
+void Unit::RemoveKeyOfForeignSlot(int db, Entry* entry) {
   EntryPtr taken = TakeKeyOfSlot(db, entry);
   if (data_.disposal != nullptr) data_.disposal->FreeEvicted(std::move(taken));
 }

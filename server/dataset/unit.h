@@ -142,9 +142,9 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   Entry* PurgeFields(int db, Entry* entry, size_t limit = SIZE_MAX);  // removes expired fields; null: no field is left
   // Removes a key of a slot that is flushed (CLUSTER FLUSHSLOT), or that this node does not own. Counts a change, and
   // propagates a DEL. The caller decides where the returned entry is freed.
-  EntryPtr TakeKeyOfSlot(int db, Entry* entry);  // removes a key, and propagates DEL; the caller frees the entry
-  void RemoveMigratedKey(int db, Entry* entry);  // removes a key of a slot that this node does not own
-  void Evict(int db, Entry* entry, Bytes verb);  // evicts the key, and propagates `verb`: DEL or UNLINK
+  EntryPtr TakeKeyOfSlot(int db, Entry* entry);       // removes a key, and propagates DEL; the caller frees the entry
+  void RemoveKeyOfForeignSlot(int db, Entry* entry);  // removes a key of a slot that this node does not own
+  void Evict(int db, Entry* entry, Bytes verb);       // evicts the key, and propagates `verb`: DEL or UNLINK
 
   // Adds a command that changed data, or the commands that replace it, to the commands that this Unit propagates.
   void Record(int db, const Propagation& effect, std::span<const Bytes> arguments);  // adds to the propagated commands

@@ -6,13 +6,13 @@
 
 namespace respite {
 
-void CallObservers::Attach(CallObserver& observer, const CallLimits& limits) {
+void CallObservers::Attach(CallObserver& observer, const CallThresholds& thresholds) {
   const auto same = [&observer](const Listener& listener) { return listener.observer == &observer; };
   const auto found = std::find_if(listeners_.begin(), listeners_.end(), same);
   if (found == listeners_.end()) {
-    listeners_.push_back({&observer, limits});
+    listeners_.push_back({&observer, thresholds});
   } else {
-    found->limits = limits;
+    found->thresholds = thresholds;
   }
   Tidy();
 }
@@ -24,17 +24,18 @@ void CallObservers::Detach(CallObserver& observer) {
   Tidy();
 }
 
-// Removes detached observers from the list, and computes lowest_limits_ again. While ForEach runs, which needs stable
-// positions in the list, removes none.
+// Removes detached observers from the list, and computes lowest_thresholds_ again. While ForEach runs, which needs
+// stable positions in the list, removes none.
 void CallObservers::Tidy() {
   if (depth_ == 0) std::erase_if(listeners_, [](const Listener& listener) { return listener.observer == nullptr; });
-  lowest_limits_ = {};
+  lowest_thresholds_ = {};
   for (const Listener& listener : listeners_) {
     if (listener.observer == nullptr) continue;
-    const CallLimits& limits = listener.limits;
-    lowest_limits_ = {.min_duration_us = std::min(lowest_limits_.min_duration_us, limits.min_duration_us),
-                      .min_request_bytes = std::min(lowest_limits_.min_request_bytes, limits.min_request_bytes),
-                      .min_reply_bytes = std::min(lowest_limits_.min_reply_bytes, limits.min_reply_bytes)};
+    const CallThresholds& thresholds = listener.thresholds;
+    lowest_thresholds_ = {
+        .min_duration_us = std::min(lowest_thresholds_.min_duration_us, thresholds.min_duration_us),
+        .min_request_bytes = std::min(lowest_thresholds_.min_request_bytes, thresholds.min_request_bytes),
+        .min_reply_bytes = std::min(lowest_thresholds_.min_reply_bytes, thresholds.min_reply_bytes)};
   }
 }
 
@@ -50,7 +51,7 @@ void CallObservers::ForEach(Visit&& visit) {
 
 void CallObservers::NotifyOfCall(const FinishedCall& call) {
   ForEach([&call](const Listener& listener) {
-    if (listener.limits.IsReachedBy(call)) listener.observer->OnCall(call);
+    if (listener.thresholds.IsReachedBy(call)) listener.observer->OnCall(call);
   });
 }
 

@@ -69,10 +69,10 @@ class CallObserver {  // is told of each command that ran, waits or was refused
   virtual void OnQueued(const WaitingCall& /*call*/) {}   // the command was queued after MULTI
 };
 
-struct CallLimits {  // minimums: an observer is told of the calls that reach at least one of them
+struct CallThresholds {  // minimums: an observer is told of the calls that reach at least one of them
   static constexpr int64_t kNoMinDuration = std::numeric_limits<int64_t>::max();  // a minimum that no call reaches
   static constexpr size_t kNoMinBytes = std::numeric_limits<size_t>::max();       // a minimum that no call reaches
-  static constexpr CallLimits EveryCall() {                                       // limits that every call reaches
+  static constexpr CallThresholds EveryCall() {                                   // thresholds that every call reaches
     return {.min_duration_us = std::numeric_limits<int64_t>::min()};
   }
 
@@ -100,33 +100,34 @@ struct CallLimits {  // minimums: an observer is told of the calls that reach at
 
 class CallObservers {  // list of attached observers; tells them of commands
  public:
-  // Adds an observer, or changes the limits of an attached one. The observer is told of calls that reach the limits,
-  // and of all refused, blocked and queued commands. The observer must live until Detach.
-  void Attach(CallObserver& observer, const CallLimits& limits = CallLimits::EveryCall());  // adds, or sets new limits
+  // Adds an observer, or changes the thresholds of an attached one. The observer is told of calls that reach the
+  // thresholds, and of all refused, blocked and queued commands. The observer must live until Detach.
+  void Attach(CallObserver& observer,  // adds an observer, or sets its new thresholds
+              const CallThresholds& thresholds = CallThresholds::EveryCall());
   void Detach(CallObserver& observer);  // removes an observer, if it is attached
 
-  // Tells the observers whose limits the call reaches. Cost: one check of CallLimits if the call reaches no limit.
-  void OnCall(const FinishedCall& call) {  // tells the observers whose limits the call reaches
-    if (lowest_limits_.IsReachedBy(call)) NotifyOfCall(call);
+  // Tells the observers whose thresholds the call reaches. Cost: one check of CallThresholds if the call reaches none.
+  void OnCall(const FinishedCall& call) {  // tells the observers whose thresholds the call reaches
+    if (lowest_thresholds_.IsReachedBy(call)) NotifyOfCall(call);
   }
   void OnRefusal(const RefusedCall& call);  // tells all observers of a refused command
   void OnWait(const WaitingCall& call);     // tells all observers of a command that has blocked its client
   void OnQueued(const WaitingCall& call);   // tells all observers of a command that was queued after MULTI
 
  private:
-  struct Listener {          // an attached observer and its limits
-    CallObserver* observer;  // the attached observer; null: it was detached during ForEach
-    CallLimits limits;       // the observer is told of calls that reach one of these limits
+  struct Listener {             // an attached observer and its thresholds
+    CallObserver* observer;     // the attached observer; null: it was detached during ForEach
+    CallThresholds thresholds;  // the observer is told of calls that reach one of these thresholds
   };
 
-  void NotifyOfCall(const FinishedCall& call);  // tells the observers whose limits the call reaches
+  void NotifyOfCall(const FinishedCall& call);  // tells the observers whose thresholds the call reaches
   template <class Visit>
   void ForEach(Visit&& visit);  // calls visit(listener) for each attached observer
   void Tidy();                  // removes detached listeners
 
-  std::vector<Listener> listeners_;  // the attached observers
-  CallLimits lowest_limits_;         // for each kind of minimum, the lowest one of all observers
-  int depth_ = 0;                    // how many calls of ForEach are running, since calls may nest
+  std::vector<Listener> listeners_;   // the attached observers
+  CallThresholds lowest_thresholds_;  // for each kind of minimum, the lowest one of all observers
+  int depth_ = 0;                     // how many calls of ForEach are running, since calls may nest
 };
 
 // Returns the arguments of a call, with "(redacted)" in place of the arguments that Call::Redact hides.

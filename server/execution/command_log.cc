@@ -19,21 +19,21 @@ constexpr CommandLog::LogKind kSlow = {
     .name = "slow",
     .from = &Settings::slowlog_log_slower_than,
     .max_records = &Settings::slowlog_max_len,
-    .limits = [](int64_t from) { return CallLimits{.min_duration_us = from}; },
+    .limits = [](int64_t from) { return CallThresholds{.min_duration_us = from}; },
     .measured_amount = [](const FinishedCall& call) { return call.duration_us; },
 };
 constexpr CommandLog::LogKind kLargeRequest = {
     .name = "large-request",
     .from = &Settings::commandlog_request_larger_than,
     .max_records = &Settings::commandlog_large_request_max_len,
-    .limits = [](int64_t from) { return CallLimits{.min_request_bytes = static_cast<size_t>(from)}; },
+    .limits = [](int64_t from) { return CallThresholds{.min_request_bytes = static_cast<size_t>(from)}; },
     .measured_amount = [](const FinishedCall& call) { return static_cast<int64_t>(RequestBytes(call.words)); },
 };
 constexpr CommandLog::LogKind kLargeReply = {
     .name = "large-reply",
     .from = &Settings::commandlog_reply_larger_than,
     .max_records = &Settings::commandlog_large_reply_max_len,
-    .limits = [](int64_t from) { return CallLimits{.min_reply_bytes = static_cast<size_t>(from)}; },
+    .limits = [](int64_t from) { return CallThresholds{.min_reply_bytes = static_cast<size_t>(from)}; },
     .measured_amount = [](const FinishedCall& call) { return static_cast<int64_t>(call.reply_bytes); },
 };
 

@@ -44,7 +44,7 @@ Refusal ExecAborted(Bytes reason) {
   return {"EXECABORT Transaction discarded because of: " + std::string(reason)};
 }
 Refusal UnknownSubcommand(const Command& container, Bytes subcommand) {
-  if (!container.dialect->traits.has_real_subcommands) {
+  if (!container.dialect->traits.errors_name_subcommands) {
     return SubcommandSyntax(*container.dialect, container.full_name, subcommand);
   }
   return {"ERR unknown subcommand '" + std::string(ShownPart(subcommand)) + "'. Try " + ToUpper(container.full_name) +
@@ -145,7 +145,7 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
 }
 
 [[gnu::always_inline]] inline Executor::Outcome Executor::ExecuteAccepted(Request& request) {
-  if (IsPaused(request)) return PauseForClientPause(request);
+  if (IsPaused(request)) return PauseUntilUnpaused(request);
   if (MustQueue(request)) return Queue(request);
   if (MustWaitForMigration(request)) return PauseForMigration(request);
   return RunToEnd(request);
@@ -196,7 +196,7 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
 }
 
-Executor::Outcome Executor::PauseForClientPause(const Request& request) {
+Executor::Outcome Executor::PauseUntilUnpaused(const Request& request) {
   PauseRequest(request.session, request.words, {.stage = Progress::Stage::kAgain});
   parts_.clients.AddPaused(request.session);
   return Outcome::kPaused;
@@ -313,7 +313,7 @@ void Executor::SendDeferredPushes(Session& session) {
 // Returns the error for a blocked client whose server has become a replica: a redirection to the primary, if possible.
 // Otherwise the session closes after the reply, because requests that the client has already sent are not meant for a
 // replica.
-std::string Executor::EndWaitByRoleChange(Session& session) const {
+std::string Executor::RoleChangeError(Session& session) const {
   if (const auto redirection = parts_.gates.RedirectionToPrimary(session)) return redirection->text;
   session.close_after_reply = true;
   return refusals::kUnblockedByRole;
@@ -326,7 +326,7 @@ void Executor::ReplyToEndedWait(const BlockedClient& blocked, UnblockReason reas
   if (reason == UnblockReason::kTimeout) {
     blocked.answer(reply, parts_.services, session);
   } else {
-    const std::string text = reason == UnblockReason::kUnblocked ? refusals::kUnblocked : EndWaitByRoleChange(session);
+    const std::string text = reason == UnblockReason::kUnblocked ? refusals::kUnblocked : RoleChangeError(session);
     reply.Error(text);
     parts_.stats_recorder.CountError(text);
   }

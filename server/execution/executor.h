@@ -157,10 +157,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   bool IsPaused(const Request& request) const;    // true: a pause (CLIENT PAUSE, failover …) delays the request
   static bool MustQueue(const Request& request);  // after MULTI: whether the request is queued until EXEC
   bool MustWaitForMigration(const Request& request) const;  // true: the request must wait for MIGRATE to send its keys
-  Outcome PauseForClientPause(const Request& request);  // stores the request until CLIENT PAUSE (or failover …) ends
-  Outcome Queue(const Request& request);                // queues the command until EXEC
-  Outcome PauseForMigration(const Request& request);    // stores the request until MIGRATE has sent the keys
-  void Run(Request& request);                           // sets current_execution_, and runs the handler
+  Outcome PauseUntilUnpaused(const Request& request);  // stores the request until CLIENT PAUSE (or failover …) ends
+  Outcome Queue(const Request& request);               // queues the command until EXEC
+  Outcome PauseForMigration(const Request& request);   // stores the request until MIGRATE has sent the keys
+  void Run(Request& request);                          // sets current_execution_, and runs the handler
   Outcome Block(const Request& request);          // after a handler has blocked its client: tells the observers once
   Outcome ContinueLater(const Request& request);  // stores a request whose handler continues in the next loop iteration
   void EndRequest(const Request& request);        // finishes the reply, and tells the observers
@@ -185,10 +185,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   void RunHandler(Request& request);  // runs the handler in a new execution (Unit)
   // Chooses the error for a session whose blocked request ends because this server has become a replica. The session
   // closes after the error, unless the error redirects the client to the primary.
-  std::string EndWaitByRoleChange(Session& session) const;  // the error for a wait that a role change ended
-  ExpiryRule ExpiryRuleFor(const Session& session) const;   // whether expired keys are purged, hidden or visible
-  void RunHandlerIn(Unit& unit, Request& request);          // runs the handler as part of this execution (Unit)
-  void Record(Call& call, const Request& request);          // records the command for replicas and the append-only file
+  std::string RoleChangeError(Session& session) const;     // the error for a wait that a role change ended
+  ExpiryRule ExpiryRuleFor(const Session& session) const;  // whether expired keys are purged, hidden or visible
+  void RunHandlerIn(Unit& unit, Request& request);         // runs the handler as part of this execution (Unit)
+  void Record(Call& call, const Request& request);         // records the command for replicas and the append-only file
   void TrackReads(const Request& request);    // CLIENT TRACKING: notes the keys read; ends the choice of CLIENT CACHING
   void SendDeferredPushes(Session& session);  // sends the push messages that waited for the end of the reply
   Bytes ErrorOf(const Request& request) const {  // the error of a refusal; empty: success, or an error inside the reply

@@ -190,7 +190,7 @@ bool IsAllowedInStreams(const Command& command) {
   if (command.Is(kPubSub) && command.Is(kNoScript)) return;  // SUBSCRIBE and similar commands
   if (command.Spec().runs_when_subscribed) return;
   const DialectTraits& traits = Traits();
-  const bool is_part = command.parent != nullptr && !traits.has_real_subcommands;
+  const bool is_part = command.parent != nullptr && !traits.errors_name_subcommands;
   throw refusals::InSubscribedMode(is_part ? command.parent->full_name : command.full_name, traits);
 }
 

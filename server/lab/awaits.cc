@@ -12,7 +12,7 @@
 
 namespace respite {
 
-void Awaits::BeginWait(const Session& session, const Command& command, Condition condition, int64_t timeout_ms) {
+void Awaits::RegisterWait(const Session& session, const Command& command, Condition condition, int64_t timeout_ms) {
   const int64_t now_us = parts_.env.real_clock.NowUs();
   const int64_t check_again_us = condition().check_again_us;
   const int64_t deadline_us = now_us + timeout_ms * 1000;

@@ -67,8 +67,8 @@ class Awaits {  // TEST AWAIT: clients that are blocked until the server is in a
   bool IsEmpty() const { return awaits_.empty(); }  // no client waits in TEST AWAIT
   // Registers the wait of a client until `condition` is met, or until the timeout (real time). The caller then blocks
   // the client. Requires: the condition is not met now.
-  void BeginWait(const Session& session, const Command& command,  // registers the wait; the caller blocks the client
-                 Condition condition, int64_t timeout_ms);
+  void RegisterWait(const Session& session, const Command& command,  // registers the wait; the caller blocks the client
+                    Condition condition, int64_t timeout_ms);
   std::optional<ConditionState> Take(const Session& session);  // removes the wait; returns its result, null: not ended
   // Called after each turn of the event loop. Cost: O(clients that wait), and the cost of their conditions.
   void CheckConditions();  // ends the waits whose condition is met or whose timeout has passed

@@ -258,7 +258,7 @@ void Migrations::CloseIdleLinks(int64_t now_ms) {
   });
 }
 
-void Migrations::DropIdleLinks() {
+void Migrations::CloseUnusedLinks() {
   channels_.remove_if([](const std::unique_ptr<Channel>& channel) { return channel->migration == nullptr; });
 }
 

@@ -73,7 +73,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void RunDue(int64_t now_ms) override;  // fails transfers that made no progress in time
   std::string NextDueText() const override { return "MIGRATE times out"; }  // what is due, for logs
   void CloseIdleLinks(int64_t now_ms);                                      // closes links that were unused for kIdleMs
-  void DropIdleLinks();                                                     // closes all unused links at once
+  void CloseUnusedLinks();                                                  // closes all unused links at once
   MigrateLinks& blocking_links() { return blocking_links_; }  // connections for MIGRATE inside EXEC and scripts
   size_t CountLinks() const { return channels_.size(); }  // number of links, used or unused; without blocking_links()
 

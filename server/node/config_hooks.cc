@@ -135,7 +135,7 @@ void RegisterConfigHooks(const Services& services) {
        "tls-session-cache-size", "tls-session-cache-timeout", "tls-session-caching"},
       [&services] {
         services.migrations.blocking_links().DropAll();
-        services.migrations.DropIdleLinks();
+        services.migrations.CloseUnusedLinks();
         return ChangeTls(services.env.settings, services.tls, services.env.log);
       });
 }

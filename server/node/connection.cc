@@ -76,7 +76,7 @@ void Connection::Register(SocketPoller::Interest interest) {
 void Connection::OnReady(SocketPoller::Interest ready) {
   host_->MarkActive();
   if (session_->closing) return;
-  if (stream_.InHandshake()) return JoinHandshakes();
+  if (stream_.InHandshake()) return QueueHandshakeStep();
   const SocketPoller::Interest allowed = stream_.PossibleTransfers(ready);
   if (allowed.read && wanted_.read) Receive();
   if (!allowed.write || !wanted_.write || session_->closing) return;
@@ -87,7 +87,7 @@ void Connection::OnReady(SocketPoller::Interest ready) {
 
 // Queues the next step of the TLS handshake. Until the queue reaches this connection, no events of the socket are
 // reported.
-void Connection::JoinHandshakes() {
+void Connection::QueueHandshakeStep() {
   Register({});
   host_->loop().handshakes().AddStep([self = shared_from_this()] { self->ContinueHandshake(); });
 }

@@ -59,7 +59,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   void OnReady(SocketPoller::Interest ready);      // reads, queues the output for the turn's end, or does the handshake
   void Want(SocketPoller::Interest wanted);        // sets the events to wait for: input, or space for output
   void Register(SocketPoller::Interest interest);  // sets the events that the poller reports; refused: closes client
-  void JoinHandshakes();                           // queues the connection for its next step of the handshake
+  void QueueHandshakeStep();                       // queues the connection for its next step of the handshake
   void ContinueHandshake();                        // does one step of the TLS handshake, which takes much CPU
   void StartServing();                             // begins to read requests, unless protected mode refuses the client
   void Receive();                                  // reads input and runs the requests in it

@@ -110,13 +110,13 @@ bool Housekeeping::WriteAof() {
   const int64_t started_us = services_.storage.aof.IsOn() ? services_.env.real_clock.NowUs() : 0;
   services_.storage.aof.Flush();
   if (started_us != 0)
-    services_.env.stats.journal_us += static_cast<uint64_t>(services_.env.real_clock.NowUs() - started_us);
+    services_.env.stats.aof_us += static_cast<uint64_t>(services_.env.real_clock.NowUs() - started_us);
   const bool has_acks = services_.replication.replicas().TakeAckProgress();
-  if (services_.clients.blocked.HasRequestsWaitingForDisk() &&
+  if (services_.clients.blocked.HasRequestsWaitingForAcksOrDisk() &&
       (has_acks || served_synced_bytes_ != services_.storage.aof.writer().SyncedBytes() ||
        !services_.storage.aof.IsOn())) {
     served_synced_bytes_ = services_.storage.aof.writer().SyncedBytes();
-    services_.clients.blocked.RunRequestsWaitingForDisk();
+    services_.clients.blocked.RunRequestsWaitingForAcksOrDisk();
   }
   if (!services_.storage.aof.MustStop()) return true;
   if (services_.env.host) services_.env.host->Stop(1);

@@ -203,7 +203,7 @@ std::optional<std::string> NodeServer::ReadNodesFile() {
 
 std::optional<std::string> NodeServer::OpenCluster() {
   if (!initial_cluster_) return services().cluster.Open();
-  return services().cluster.OpenWith(initial_cluster_->text, initial_cluster_->belief);
+  return services().cluster.OpenWith(initial_cluster_->text, initial_cluster_->trust);
 }
 
 void NodeServer::ApplyReplidIfEmpty() {

@@ -96,7 +96,7 @@ class NodeServer {  // one Redis server of this process
   std::optional<std::string> ReadNodesFile();  // content of nodes.conf, maybe empty; nullopt: failed
   struct InitialCluster {  // the nodes of the cluster at its start, used instead of the file nodes.conf
     std::string text;      // initial nodes, in the format of nodes.conf
-    ClusterMode::NodesFileTrust belief = ClusterMode::NodesFileTrust::kOwn;  // whether other nodes agree with `text`
+    ClusterMode::NodesFileTrust trust = ClusterMode::NodesFileTrust::kOwn;  // whether other nodes agree with `text`
   };
   void SetInitialCluster(InitialCluster start) { initial_cluster_ = std::move(start); }  // replaces nodes.conf
 

@@ -96,7 +96,7 @@ void Failover::EndIfHandedOver() {
   if (state_ == State::kInProgress) EndFailover();
 }
 
-void Failover::HandleRefusedRole() {
+void Failover::HandleFailedTakeover() {
   if (state_ != State::kInProgress) return;
   Abort("Failover target rejected psync request");
 }

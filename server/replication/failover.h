@@ -60,8 +60,8 @@ class Failover {  // carries out FAILOVER, on the primary that hands its role ov
   void Continue() {  // hands over if a replica has the whole stream; does nothing without a failover
     if (state_ == State::kAwaitsSync) LookForTarget();
   }
-  void EndIfHandedOver();    // in kInProgress: forgets the failover and resumes writes; else does nothing
-  void HandleRefusedRole();  // in kInProgress: aborts, since the target refuses or its link is lost
+  void EndIfHandedOver();       // in kInProgress: forgets the failover and resumes writes; else does nothing
+  void HandleFailedTakeover();  // in kInProgress: aborts, since the target refuses or its link is lost
 
   State state() const { return state_; }  // the step of the failover; kNone: no failover runs
   Bytes StateName() const;                // the step as in INFO: "no-failover", "waiting-for-sync" …

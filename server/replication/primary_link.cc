@@ -161,7 +161,7 @@ void PrimaryLink::OnEnded(const std::string& reason) {
   }
   // As in Redis, a failover is aborted only if the link is lost after PSYNC … FAILOVER was sent. A link that is lost
   // earlier is made again until FAILOVER ABORT.
-  if (AwaitsTakeover()) return parts_.failover.HandleRefusedRole();
+  if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
   const char* what = state_ == State::kLinked       ? "Connection with master lost: "
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
                      : state_ == State::kTransfer   ? "I/O error trying to sync with MASTER: "
@@ -217,11 +217,11 @@ void PrimaryLink::HandleAnswer(Bytes line) {
     case Handshake::Verdict::kSnapshot:
       return BeginTransfer(handshake_->id(), handshake_->offset());
     case Handshake::Verdict::kOldSync:
-      if (AwaitsTakeover()) return parts_.failover.HandleRefusedRole();
+      if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
       SendNext();
       return BeginTransfer(parts_.services.data.dataset.ids.Hex(History::kIdLength), 0);
     case Handshake::Verdict::kFail: {
-      if (AwaitsTakeover()) return parts_.failover.HandleRefusedRole();
+      if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
       const std::string reason = handshake_->failure();
       Reconnect("The handshake with the master failed");
       if (!reason.empty()) last_error_ = OneLineError(reason);

@@ -110,7 +110,7 @@ void Replicas::Deliver() {
   // the cluster, the offset must not grow, so the request waits.
   if (wants_acks_ && !parts_.pause.IsPausedBy(Pause::kCluster)) {
     wants_acks_ = false;
-    acks_requested_to_ = parts_.data.history.offset;
+    last_getack_offset_ = parts_.data.history.offset;
     parts_.stream.AppendRequest({"REPLCONF", "GETACK", "*"});
   }
   const int64_t end = parts_.stream.backlog().End();
@@ -190,8 +190,8 @@ bool Replicas::AreCaughtUp() const {
 }
 
 void Replicas::RequestAcks(int64_t offset) {
-  const bool is_new_history = parts_.data.history.offset < acks_requested_to_;
-  wants_acks_ = wants_acks_ || is_new_history || offset > acks_requested_to_;
+  const bool is_new_history = parts_.data.history.offset < last_getack_offset_;
+  wants_acks_ = wants_acks_ || is_new_history || offset > last_getack_offset_;
 }
 
 void Replicas::RequestAcknowledgements() { RequestAcks(parts_.data.history.offset); }

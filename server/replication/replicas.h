@@ -89,7 +89,7 @@ class Replicas final : public ReplicasToWaitFor {  // the replicas of this serve
   const Parts parts_;  // the arguments of the constructor
   std::vector<Session*> all_;
   bool wants_acks_ = false;          // true: Deliver must send REPLCONF GETACK
-  int64_t acks_requested_to_ = -1;   // replication offset when GETACK was last added to the stream; -1: never
+  int64_t last_getack_offset_ = -1;  // replication offset when GETACK was last added to the stream; -1: never
   bool has_new_acks_ = false;        // true: a replica has acknowledged since TakeAckProgress
   int64_t pinged_at_ms_ = 0;         // when PING was last added to the stream, or else the start (real time)
   int64_t no_replica_since_ms_ = 0;  // when the last replica left, or StartBacklogTtl was called (real time)

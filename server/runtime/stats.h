@@ -76,7 +76,7 @@ struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them t
   uint64_t longest_turn_us = 0;                         // how long the longest turn took
   uint64_t command_us = 0;                              // how long all commands took together
   uint64_t timer_us = 0;                                // how long all timer ticks took together
-  uint64_t journal_us = 0;                              // how long the event loop was busy with the append-only file
+  uint64_t aof_us = 0;                                  // how long the event loop was busy with the append-only file
   uint64_t max_commands_in_turn = 0;                    // the most commands that ran in one turn
   uint64_t forks = 0;                                   // number of forks
   uint64_t last_fork_us = 0;                            // how long the last fork took

@@ -16,7 +16,7 @@ constexpr int64_t kRoleInfoPeriods = 2;
 
 void DownWatch::CheckSubjectivelyDown(Instance& instance) {
   CloseHangingLinks(instance);
-  const bool is_unfit = instance.kind == InstanceKind::kPrimary && IsUnfit(instance.primary);
+  const bool is_unfit = instance.kind == InstanceKind::kPrimary && CountsAsDownAnyway(instance.primary);
   const bool is_down = IsSilent(instance) || is_unfit;
   if (is_down == instance.is_down) return;
   instance.is_down = is_down;
@@ -37,7 +37,7 @@ void DownWatch::CloseHangingLinks(Instance& instance) {
   const int64_t least_ms = core_.periods().min_link_reconnect;
   const int64_t half_ms = instance.primary.down_after_ms / 2;
   if (link.HasCommandConnection() && now_ms - link.commands_connect_ms > least_ms && link.ping_waits_since_ms != 0 &&
-      now_ms - link.ping_waits_since_ms > half_ms && now_ms - link.last_pong_ms > half_ms) {
+      now_ms - link.ping_waits_since_ms > half_ms && now_ms - link.last_ping_answer_ms > half_ms) {
     link.CloseCommandConnection();
   }
   if (link.HasHelloConnection() && now_ms - link.hello_connect_ms > least_ms &&
@@ -60,7 +60,7 @@ bool DownWatch::IsSilent(const Instance& instance) const {
 // A primary counts as down if it has reported role:slave for longer than down-after-milliseconds plus kRoleInfoPeriods
 // INFO periods. A rebooted primary may have lost its data. So such a primary also counts as down if the reboot is
 // longer ago than master-reboot-down-after-period (if not 0), and no PONG has arrived since.
-bool DownWatch::IsUnfit(const Primary& primary) const {
+bool DownWatch::CountsAsDownAnyway(const Primary& primary) const {
   const int64_t patience_ms = primary.down_after_ms + core_.periods().info * kRoleInfoPeriods;
   if (primary.reported_role == ReportedRole::kReplica && core_.NowMs() - primary.role_since_ms > patience_ms)
     return true;

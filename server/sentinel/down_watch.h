@@ -31,7 +31,7 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
  private:
   void CloseHangingLinks(Instance& instance);     // closes connections that bring no answers any more
   bool IsSilent(const Instance& instance) const;  // true: no good answer for more than down-after-milliseconds
-  bool IsUnfit(const Primary& primary) const;     // true: down for another reason: reports to be a replica, or rebooted
+  bool CountsAsDownAnyway(const Primary& primary) const;  // true: it reports to be a replica, or has rebooted
   void RequestOpinion(Primary& primary, PeerSentinel& sentinel);  // asks if it is down; in a failover, also for a vote
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr
 

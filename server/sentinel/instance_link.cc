@@ -112,7 +112,7 @@ void InstanceLink::Forget(const Instance& owner) {
 
 void InstanceLink::Restart(int64_t now_ms) {
   Close();
-  ping_waits_since_ms = last_available_ms = last_pong_ms = now_ms;
+  ping_waits_since_ms = last_available_ms = last_ping_answer_ms = now_ms;
   last_ping_ms = last_connect_ms = 0;
 }
 

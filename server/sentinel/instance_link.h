@@ -66,7 +66,7 @@ class InstanceConnection final  // one connection to an instance; replies arrive
 struct InstanceLink {  // the connections to one instance, and when they were last used
   enum class ConnectionKinds : uint8_t { kCommands, kCommandsAndHello };
   InstanceLink(ConnectionKinds wanted, int64_t now_ms)
-      : connections(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_pong_ms(now_ms) {}
+      : connections(wanted), ping_waits_since_ms(now_ms), last_available_ms(now_ms), last_ping_answer_ms(now_ms) {}
   ~InstanceLink();
   InstanceLink(const InstanceLink&) = delete;
   InstanceLink& operator=(const InstanceLink&) = delete;
@@ -94,7 +94,7 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   int64_t ping_waits_since_ms;  // since when a good answer to PING is awaited (real time); 0: none awaited
   int64_t last_ping_ms = 0;     // when the last PING was sent (real time)
   int64_t last_available_ms;    // when the last PONG, LOADING or MASTERDOWN arrived, or else the link began (real time)
-  int64_t last_pong_ms;         // when any answer to a PING last arrived, or else the link began (real time)
+  int64_t last_ping_answer_ms;  // when any answer to a PING last arrived, or else the link began (real time)
   int64_t last_connect_ms = 0;  // when a connection was last attempted (real time); 0: never
 };
 

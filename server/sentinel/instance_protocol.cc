@@ -109,7 +109,7 @@ void InstanceProtocol::SendDue(Instance& instance) {
   const int64_t now_ms = core_.NowMs();
   if (instance.IsServer()) SendInfoIfDue(static_cast<ServerInstance&>(instance));
   const int64_t ping_ms = std::min(instance.primary.down_after_ms, core_.periods().ping);
-  if (now_ms - link.last_pong_ms > ping_ms && now_ms - link.last_ping_ms > ping_ms / 2) SendPing(instance);
+  if (now_ms - link.last_ping_answer_ms > ping_ms && now_ms - link.last_ping_ms > ping_ms / 2) SendPing(instance);
   if (now_ms - instance.last_publish_ms > core_.periods().publish) hello_protocol_.Send(instance);
 }
 
@@ -139,18 +139,18 @@ void InstanceProtocol::SendPing(Instance& instance) {
   link.last_ping_ms = core_.NowMs();
   if (link.ping_waits_since_ms == 0) link.ping_waits_since_ms = link.last_ping_ms;
   link.commands->Send(instance, {CommandOf(instance, "PING")},
-                      [this, &instance](const ReplyTree& reply) { ReceivePong(instance, reply); });
+                      [this, &instance](const ReplyTree& reply) { ReceivePingReply(instance, reply); });
 }
 
 // Decides from the reply to PING whether the server is alive. A server that loads its data, or has lost its primary, is
 // alive. A server that runs a script for too long is not alive. Once such a server counts as down, this Sentinel sends
 // SCRIPT KILL.
-void InstanceProtocol::ReceivePong(Instance& instance, const ReplyTree& reply) {
+void InstanceProtocol::ReceivePingReply(Instance& instance, const ReplyTree& reply) {
   InstanceLink& link = *instance.link;
   const bool is_pong = reply.text.starts_with("PONG");
-  link.last_pong_ms = core_.NowMs();
+  link.last_ping_answer_ms = core_.NowMs();
   if (is_pong || reply.text.starts_with("LOADING") || reply.text.starts_with("MASTERDOWN")) {
-    link.last_available_ms = link.last_pong_ms;
+    link.last_available_ms = link.last_ping_answer_ms;
     link.ping_waits_since_ms = 0;
     if (is_pong && instance.kind == InstanceKind::kPrimary) instance.primary.has_rebooted = false;
   } else if (reply.text.starts_with("BUSY") && instance.is_down && !instance.has_killed_script) {

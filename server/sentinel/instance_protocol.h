@@ -23,8 +23,8 @@ class InstanceProtocol {  // keeps links open, and sends PING, INFO and hello me
   void Authenticate(const Instance& instance, InstanceConnection& connection) const;               // AUTH, if needed
   void SetName(const Instance& instance, InstanceConnection& connection, const char* role) const;  // CLIENT SETNAME
   void SendDue(Instance& instance);   // sends INFO, PING, hello message, if due and connected
-  void SendPing(Instance& instance);  // sends PING; ReceivePong handles the reply
-  void ReceivePong(Instance& instance, const ReplyTree& reply);  // handles any reply to PING
+  void SendPing(Instance& instance);  // sends PING; ReceivePingReply handles the reply
+  void ReceivePingReply(Instance& instance, const ReplyTree& reply);  // handles any reply to PING
   void SendInfoIfDue(ServerInstance& server);                // sends INFO if it is due; InfoReader handles the reply
   int64_t InfoPeriodMs(const ServerInstance& server) const;  // time between two INFO; less for replicas in a failover
 

@@ -303,7 +303,7 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
   // Refuses before anything is truncated. Redis truncates the file first, and then refuses to start.
   if (part.place != Place::kLast) return Fail("Fatal error: the truncated file is not the last file");
   services_.env.log.Warning("!!! Truncating the AOF " + part.name + " at offset " + number + " !!!");
-  const IoError error = services_.storage.aof.TruncateLastIncremental(part.name, offset);
+  const IoError error = services_.storage.aof.TruncateFile(part.name, offset);
   if (error != kNoError) return Fail("Error truncating the AOF file " + part.name + ": " + IoErrorText(error));
   services_.env.log.Warning("AOF " + part.name + " loaded anyway because aof-load-truncated is enabled");
   return Outcome::kCut;

@@ -113,7 +113,7 @@ Step AppendOnlyFile::CreateIncremental(const char* moment) {
   return Step::kFailed;
 }
 
-IoError AppendOnlyFile::TruncateLastIncremental(const std::string& name, uint64_t bytes) {
+IoError AppendOnlyFile::TruncateFile(const std::string& name, uint64_t bytes) {
   auto file = parts_.files.Open(directory_.PathOf(name), FileSystem::Mode::kAppend);
   if (!file) return file.error();
   const IoError error = file.value()->Truncate(bytes);

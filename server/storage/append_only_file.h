@@ -53,10 +53,10 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step Prepare();  // at startup: reads the manifest; if appendonly is on, locks the files
   // Opens the last file for appending after loading, and creates missing files. `base_bytes` is the size of the loaded
   // base. Requires: Prepare, and appendonly is on.
-  Step Begin(uint64_t base_bytes);                              // after loading: opens the last file for new commands
-  AofDirectory& directory() { return directory_; }              // the folder of append-only files
-  const AofDirectory& directory() const { return directory_; }  // the folder of append-only files
-  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // truncates this file, and syncs it
+  Step Begin(uint64_t base_bytes);                                // after loading: opens the last file for new commands
+  AofDirectory& directory() { return directory_; }                // the folder of append-only files
+  const AofDirectory& directory() const { return directory_; }    // the folder of append-only files
+  IoError TruncateFile(const std::string& name, uint64_t bytes);  // truncates this file, and syncs it
 
   // --- Propagated commands
 

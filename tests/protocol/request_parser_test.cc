@@ -248,7 +248,7 @@ struct Malformed {
 class RequestError : public testing::TestWithParam<Malformed> {};
 
 const RequestLimits kStranger{.authenticated = false};
-const std::string kMuch(RequestParser::kMaxInlineBytes, '1');
+const std::string kMuch(RequestParser::kMaxUnfinishedLineBytes, '1');
 
 INSTANTIATE_TEST_SUITE_P(
     Texts, RequestError,
@@ -291,7 +291,7 @@ TEST_P(RequestError, TextWhereverItIsCut) {
 TEST(RequestParserTest, LimitsThatAreJustMet) {
   Words request(10, std::string(16384, 'x'));
   EXPECT_EQ(Parse({Encode(request)}, kStranger), (Outcome{{request}, ""}));
-  std::string line(RequestParser::kMaxInlineBytes - 2, 'x');
+  std::string line(RequestParser::kMaxUnfinishedLineBytes - 2, 'x');
   EXPECT_EQ(Parse({line + "\r\n"}), (Outcome{{{line}}, ""}));
   EXPECT_EQ(Parse({Encode({std::string(100, 'x')})}, {.max_bulk_bytes = 100}).error, "");
 }

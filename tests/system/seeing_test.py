@@ -24,13 +24,14 @@ class CrashReports(LaunchTest):
         return server, server.exit_code()
 
     def test_all_parts_are_there(self):
-        server, code = self.crash()
+        server, code = self.crash("--debug-context", "run 7")
         self.assertEqual(-signal.SIGSEGV, code)
         parts = ["=== REDIS BUG REPORT START", "crashed by signal: 11, si_code: ", "Accessing address: 0x",
                  "Crashed running the instruction at: 0x", "------ STACK TRACE ------\n", "------ REGISTERS ------\n",
                  "------ TOP OF THE STACK ------\n", "------ CURRENT CLIENT INFO ------\n", 'name="the-culprit"',
                  'argv[1]: "SEGFAULT"\n', "------ INFO OUTPUT ------\n# Server\n", f"\nprocess_id:{server.pid}\n", "# Keyspace\n",
-                 "------ CLIENT LIST OUTPUT ------\n", "name=the-culprit", "------ CODE AROUND THE INSTRUCTION ------\n",
+                 "------ CLIENT LIST OUTPUT ------\n", "name=the-culprit", "------ CONFIG DEBUG OUTPUT ------\n",
+                 "\ndebug-context run 7\n", "------ CODE AROUND THE INSTRUCTION ------\n",
                  "------ FAST MEMORY TEST ------\n", " KB tested, 0 bad words. Fast memory test PASSED",
                  "=== REDIS BUG REPORT END. ==="]
         places = [server.text.find(part) for part in parts]

@@ -57,7 +57,7 @@ std::string DenialWithoutUser(AclRequest& request, AclVerdict verdict, DenialDet
   const std::string user = is_named ? "This user has no permissions to " : "this user has no permissions to ";
   if (verdict.denial == AclDenial::kCommand) {
     const Command& command = request.command();
-    if (traits.has_real_subcommands) return user + "run the '" + command.full_name + "' command";
+    if (traits.errors_name_subcommands) return user + "run the '" + command.full_name + "' command";
     const Command& container = command.parent == nullptr ? command : *command.parent;
     return user + "run the '" + container.full_name + "' command or its subcommand";
   }

@@ -287,7 +287,7 @@ bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
     slots.ForEach([&](int slot) {
       if (left == 0) return;
       const std::vector<std::string> some = data.keyspace[db].by_slot()->Some(slot, left);
-      for (const std::string& key : some) unit.RemoveMigratedKey(db, data.keyspace[db].Find(key));
+      for (const std::string& key : some) unit.RemoveKeyOfForeignSlot(db, data.keyspace[db].Find(key));
       left -= some.size();
     });
   }

@@ -182,7 +182,7 @@ struct AclGetUser {
  private:
   static std::vector<std::string> ShownFlags(const User& user, const DialectTraits& traits) {
     std::vector<std::string> flags = user.Flags();
-    if (!traits.users_show_sanitizing) std::erase(flags, kSanitizing);
+    if (!traits.users_show_sanitize_payload) std::erase(flags, kSanitizing);
     return flags;
   }
   static void WriteFlags(Reply& reply, const std::vector<std::string>& flags) {
@@ -281,7 +281,7 @@ struct AclList {
                                        .flags = kManagesUsers};
   static void Run(Call& call) {
     std::vector<std::string> lines = call.services.clients.users.AclFileLines();
-    if (!call.services.env.dialect.traits.users_show_sanitizing) {
+    if (!call.services.env.dialect.traits.users_show_sanitize_payload) {
       for (std::string& line : lines) HideSanitizing(line);
     }
     call.reply.BulkArray(lines);

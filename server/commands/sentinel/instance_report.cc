@@ -112,7 +112,7 @@ void InstanceReport::AddAgeFields() {
   const int64_t now_ms = core_.NowMs();
   Add("last-ping-sent", link.ping_waits_since_ms == 0 ? 0 : now_ms - link.ping_waits_since_ms);
   AddMsSince("last-ok-ping-reply", link.last_available_ms);
-  AddMsSince("last-ping-reply", link.last_pong_ms);
+  AddMsSince("last-ping-reply", link.last_ping_answer_ms);
   if (instance_.is_down) AddMsSince("s-down-time", instance_.down_since_ms);
   if (instance_.kind == InstanceKind::kPrimary && primary.is_objectively_down) {
     AddMsSince("o-down-time", primary.objectively_down_since_ms);

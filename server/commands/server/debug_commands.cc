@@ -82,7 +82,7 @@ int LeadingInteger(Bytes word) { return static_cast<int>(std::strtol(std::string
 
 // Takes an integer that is not negative. As in Redis, a negative number and a text that is no number give the same
 // error.
-int64_t NextPositive(Args& args) {
+int64_t NextNonNegative(Args& args) {
   int64_t value = args.NextInteger(refusals::kMustBePositive);
   if (value < 0) throw Refusal{refusals::kMustBePositive};
   return value;
@@ -250,10 +250,10 @@ struct PopulateOptions {
 };
 
 PopulateOptions TakePopulateOptions(Args& args) {
-  PopulateOptions options{.count = NextPositive(args)};
+  PopulateOptions options{.count = NextNonNegative(args)};
   if (static_cast<uint64_t>(options.count) > SystemMemory() / sizeof(void*)) throw Refusal{refusals::kPopulateMemory};
   if (!args.AtEnd()) options.prefix = args.Next();
-  if (!args.AtEnd()) options.value_bytes = NextPositive(args);
+  if (!args.AtEnd()) options.value_bytes = NextNonNegative(args);
   if (static_cast<uint64_t>(options.value_bytes) > SystemMemory()) throw Refusal{refusals::kPopulateMemory};
   return options;
 }

@@ -64,7 +64,7 @@ struct WaitForReplicas {
       return ReplyAckCount(call.reply, call.services, call.session);
     }
     call.services.replication.replicas().RequestAcks(call.session.history_offset);
-    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyAckCount, .waits_for_disk = true});
+    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyAckCount, .waits_for_acks_or_disk = true});
   }
 };
 
@@ -90,7 +90,7 @@ struct WaitAof {
         CountDisks(call.services, call.session) >= replicas && (local == 0 || IsOnDisk(call.services, call.session));
     if (is_enough) return ReplyOnDisk(call.reply, call.services, call.session);
     if (replicas > 0) call.services.replication.replicas().RequestAcks(call.session.history_offset);
-    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyOnDisk, .waits_for_disk = true});
+    call.Wait({.timeout_ms = timeout_ms, .answer = ReplyOnDisk, .waits_for_acks_or_disk = true});
   }
 };
 

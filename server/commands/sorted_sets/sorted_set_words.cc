@@ -54,7 +54,7 @@ LexEnd ParseLexEnd(Bytes word) {
 }  // namespace
 
 double ParseNewScore(Bytes word, const DialectTraits& traits) {
-  if (traits.numbers_are_decimal && !IsDecimal(word)) throw Refusal{refusals::kNotFloat};
+  if (traits.new_scores_are_decimal && !IsDecimal(word)) throw Refusal{refusals::kNotFloat};
   return Args::Double(word);
 }
 

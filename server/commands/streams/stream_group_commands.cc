@@ -132,7 +132,7 @@ struct XGroupSetId {
     const StreamId last_id = id_word == "$"                     ? stream->Log().LastId()
                              : id_word == "-" || id_word == "+" ? ParseRangeStart(id_word)
                                                                 : TakeStreamId(id_word);
-    stream->Log().SetGroupLastId(group, last_id, options.entries_read);
+    stream->Log().SetGroupPosition(group, last_id, options.entries_read);
     GroupChanged(stream, "xgroup-setid");
     call.reply.Ok();
   }

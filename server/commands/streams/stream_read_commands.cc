@@ -146,7 +146,7 @@ StreamReadOptions TakeReadOptions(Call& call, Reader reader) {
   StreamReadOptions options;
   while (!args.AtEnd()) {
     if (args.TakeTokenWith("BLOCK", 1)) {
-      const bool may_wait = !call.session.IsScript() || call.services.env.dialect.traits.xread_waits_in_scripts;
+      const bool may_wait = !call.session.IsScript() || call.services.env.dialect.traits.xread_takes_block_in_scripts;
       if (!may_wait) throw refusals::BlockInScript(args[0]);
       options.block_ms = ParseTimeoutMs(call, args.Next());
     } else if (TryTakeReadLimit(args, reader, options)) {

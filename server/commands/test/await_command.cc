@@ -60,7 +60,7 @@ struct AwaitedNumber {
 };
 
 AwaitedNumber TakeAwaitedNumber(Args& args, Bytes word) {
-  return {static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number", {0, INT64_MAX}))};
+  return {static_cast<uint64_t>(ParseNumberInRange(TakeValueOf(args, word), "number", {0, INT64_MAX}))};
 }
 
 AwaitGoal Counted(AwaitedNumber number, const std::string& what, std::function<uint64_t()> count) {
@@ -82,7 +82,7 @@ bool WaitsForKey(const BlockedClient& blocked, const KeyName& wanted) {
 AwaitGoal TakeBlocked(Call& call) {
   const AwaitedNumber number = TakeAwaitedNumber(call.args, "BLOCKED");
   std::optional<KeyName> key;
-  if (call.args.TakeToken("KEY")) key = KeyName{call.session.db, std::string(ValueOf(call.args, "KEY"))};
+  if (call.args.TakeToken("KEY")) key = KeyName{call.session.db, std::string(TakeValueOf(call.args, "KEY"))};
   const std::string at = key ? " at " + Quoted(key->key) : "";
   return Counted(number, "blocked clients" + at, [&services = call.services, &command = call.command, key] {
     uint64_t count = 0;
@@ -95,7 +95,7 @@ AwaitGoal TakeBlocked(Call& call) {
 }
 
 AwaitGoal TakeSubscribers(Call& call) {
-  const std::string channel(ValueOf(call.args, "SUBSCRIBERS"));
+  const std::string channel(TakeValueOf(call.args, "SUBSCRIBERS"));
   const AwaitedNumber number = TakeAwaitedNumber(call.args, "SUBSCRIBERS");
   return Counted(number, "subscribers of " + Quoted(channel), [&services = call.services, channel] {
     const PubSub& pubsub = services.clients.pubsub;
@@ -109,7 +109,7 @@ AwaitGoal TakeClients(Call& call) {
   std::optional<TextPattern> name;
   std::string named;
   if (call.args.TakeToken("NAME")) {
-    const Bytes pattern = ValueOf(call.args, "NAME");
+    const Bytes pattern = TakeValueOf(call.args, "NAME");
     name = TextPattern(pattern);
     named = " named " + Quoted(pattern);
   }
@@ -174,8 +174,8 @@ int64_t ExpiryUs(const Services& services, const KeyName& name) {
 }
 
 AwaitGoal TakeKey(Call& call) {
-  const KeyName name{call.session.db, std::string(ValueOf(call.args, "KEY"))};
-  const Bytes state = ValueOf(call.args, "KEY");
+  const KeyName name{call.session.db, std::string(TakeValueOf(call.args, "KEY"))};
+  const Bytes state = TakeValueOf(call.args, "KEY");
   const std::string key = "key " + Quoted(name.key);
   const auto make = [&](const std::string& wanted, std::function<bool(const std::string&)> fits) {
     return AwaitGoal{.wanted = key + " " + wanted, .look = [&services = call.services, name, fits = std::move(fits)] {
@@ -190,7 +190,7 @@ AwaitGoal TakeKey(Call& call) {
     return make("to be absent", [](const std::string& type) { return type.empty(); });
   }
   if (!EqualsIgnoreCase(state, "type")) RefuseArgument(state, "state of a key", "EXISTS, ABSENT or TYPE");
-  const std::string wanted(ValueOf(call.args, "TYPE"));
+  const std::string wanted(TakeValueOf(call.args, "TYPE"));
   constexpr std::array<Bytes, 6> kTypes = {"string", "list", "set", "zset", "hash", "stream"};
   if (std::ranges::find(kTypes, Bytes(wanted)) == kTypes.end()) {
     RefuseArgument(wanted, "type", "string, list, set, zset, hash or stream");
@@ -203,7 +203,7 @@ AwaitGoal TakeQuiet(Call& call) {
     uint64_t requests;
     int64_t since_us;
   };
-  const Bytes word = ValueOf(call.args, "QUIET");
+  const Bytes word = TakeValueOf(call.args, "QUIET");
   const int64_t quiet_us = RealMs(word) * 1000;
   const auto requests = call.services.lab.awaits.SharedRequestCounter();
   const auto activity = std::make_shared<Activity>(Activity{requests->Count(), call.services.env.real_clock.NowUs()});
@@ -254,7 +254,7 @@ struct TestAwait {
   static void Run(Call& call) {
     const AwaitGoal awaited = TakeAwaited(call);
     int64_t timeout_ms = kUsualTimeoutMs;
-    if (call.args.TakeToken("TIMEOUT")) timeout_ms = RealMs(ValueOf(call.args, "TIMEOUT"));
+    if (call.args.TakeToken("TIMEOUT")) timeout_ms = RealMs(TakeValueOf(call.args, "TIMEOUT"));
     if (!call.args.AtEnd()) {
       throw Refusal{"ERR " + QuotedForError(call.args.Rest()[0]) +
                     " is not understood here. TIMEOUT may stand at the end"};
@@ -265,7 +265,7 @@ struct TestAwait {
     if (state.is_met) return call.reply.Ok();
     if (call.is_resumed || timeout_ms == 0 || !call.MayContinueLater())
       return FailAwait(call, awaited, state, timeout_ms);
-    awaits.BeginWait(call.session, call.command, awaited.look, timeout_ms);
+    awaits.RegisterWait(call.session, call.command, awaited.look, timeout_ms);
     call.Wait({.can_be_unblocked = false});
   }
 };

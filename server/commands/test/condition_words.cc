@@ -106,7 +106,7 @@ const typename Rows::value_type* RowFor(const Args& args, const Rows& rows) {
 
 GivenCondition Take(Args& args) {
   const Bytes word = args.Next();
-  return {word, ValueOf(args, word)};
+  return {word, TakeValueOf(args, word)};
 }
 
 bool TakeClientCondition(Args& args, ClientFilter& filter) {

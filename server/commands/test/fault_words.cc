@@ -60,8 +60,8 @@ std::array<KnownError, 10> KnownErrors() {
 // Takes the arguments of the errors MOVED and ASK: a slot and the address of a node. Returns the whole text of the
 // error.
 std::string TakeRedirect(Args& args, Bytes word) {
-  const int64_t slot = ParseNumberInRange(ValueOf(args, word), "slot", {0, kSlots - 1});
-  const Bytes node = ValueOf(args, word);
+  const int64_t slot = ParseNumberInRange(TakeValueOf(args, word), "slot", {0, kSlots - 1});
+  const Bytes node = TakeValueOf(args, word);
   const size_t colon = node.rfind(':');
   const auto port = colon == Bytes::npos ? std::nullopt : ParseInteger(node.substr(colon + 1));
   const bool is_line = node.find_first_of("\r\n ") == Bytes::npos;
@@ -70,7 +70,7 @@ std::string TakeRedirect(Args& args, Bytes word) {
 }
 
 FaultDefinition::Action TakeError(Args& args, Bytes action) {
-  const Bytes text = ValueOf(args, action);
+  const Bytes text = TakeValueOf(args, action);
   const auto error = [](std::string line) {
     return RequestFault{.kind = RequestFault::Kind::kError, .text = std::move(line)};
   };
@@ -84,11 +84,11 @@ FaultDefinition::Action TakeError(Args& args, Bytes action) {
 }
 
 FaultDefinition::Action TakeDiskFault(Args& args, Bytes action) {
-  const Bytes word = ValueOf(args, action);
+  const Bytes word = TakeValueOf(args, action);
   if (EqualsIgnoreCase(word, "full")) return DiskFault{.kind = DiskFault::Kind::kFull};
   if (EqualsIgnoreCase(word, "error")) return DiskFault{.kind = DiskFault::Kind::kError};
   if (!EqualsIgnoreCase(word, "slow")) RefuseArgument(word, "fault of a disk", "FULL, ERROR, or SLOW with a duration");
-  const Bytes duration = ValueOf(args, word);
+  const Bytes duration = TakeValueOf(args, word);
   const int64_t slow_ms = ParseDurationArgumentMs(duration);
   if (slow_ms <= DiskFault::kMaxSlowMs) return DiskFault{.kind = DiskFault::Kind::kSlow, .slow_ms = slow_ms};
   throw Refusal{"ERR " + QuotedForError(duration) +
@@ -106,7 +106,7 @@ FaultDefinition::Action Plain(Args&, Bytes) {
 
 template <RequestFault::Kind kKind>
 FaultDefinition::Action WithDuration(Args& args, Bytes action) {
-  return RequestFault{.kind = kKind, .amount = ParseDelayArgumentMs(ValueOf(args, action))};
+  return RequestFault{.kind = kKind, .amount = ParseDelayArgumentMs(TakeValueOf(args, action))};
 }
 
 using FaultKind = RequestFault::Kind;
@@ -118,7 +118,7 @@ constexpr std::array kKnownActions = {
     KnownAction{"error", TakeError},
     KnownAction{"reply",
                 [](Args& args, Bytes action) -> FaultDefinition::Action {
-                  return RequestFault{.kind = FaultKind::kReply, .text = std::string(ValueOf(args, action))};
+                  return RequestFault{.kind = FaultKind::kReply, .text = std::string(TakeValueOf(args, action))};
                 }},
     KnownAction{"delay", WithDuration<FaultKind::kDelay>},
     KnownAction{"delay-reply", WithDuration<FaultKind::kDelayReply>},
@@ -126,13 +126,13 @@ constexpr std::array kKnownActions = {
     KnownAction{"close-after", Plain<FaultKind::kCut>},  // sends no byte of the reply
     KnownAction{"cut",
                 [](Args& args, Bytes action) -> FaultDefinition::Action {
-                  const Bytes bytes = ValueOf(args, action);
+                  const Bytes bytes = TakeValueOf(args, action);
                   return RequestFault{.kind = FaultKind::kCut,
                                       .amount = ParseNumberInRange(bytes, "number of bytes", {0, kMaxBytes})};
                 }},
     KnownAction{"trickle",
                 [](Args& args, Bytes action) -> FaultDefinition::Action {
-                  const Bytes rate = ValueOf(args, action);
+                  const Bytes rate = TakeValueOf(args, action);
                   return RequestFault{
                       .kind = FaultKind::kTrickle,
                       .amount = ParseNumberInRange(rate, "number of bytes a second", {1, kMaxPerSecond})};
@@ -144,7 +144,7 @@ constexpr std::array kKnownActions = {
 
 FaultDefinition::Action TakeAction(Args& args) {
   if (!args.TakeToken("DO")) throw Refusal{std::string("ERR DO is missing. There are ") + kActionNames};
-  const Bytes word = ValueOf(args, "DO");
+  const Bytes word = TakeValueOf(args, "DO");
   for (const KnownAction& known : kKnownActions) {
     if (EqualsIgnoreCase(word, known.name)) return known.take(args, word);
   }
@@ -167,14 +167,14 @@ void TakeOptions(Args& args, FaultDefinition& definition) {
     const auto is = [word](Bytes name) { return EqualsIgnoreCase(word, name); };
     if (is("times")) {
       SetOnce(times, word,
-              static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {1, INT64_MAX})));
+              static_cast<uint64_t>(ParseNumberInRange(TakeValueOf(args, word), "number of times", {1, INT64_MAX})));
     } else if (is("after")) {
       SetOnce(after, word,
-              static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {0, INT64_MAX})));
+              static_cast<uint64_t>(ParseNumberInRange(TakeValueOf(args, word), "number of times", {0, INT64_MAX})));
     } else if (is("percent")) {
-      SetOnce(chance, word, Chance(ValueOf(args, word)));
+      SetOnce(chance, word, Chance(TakeValueOf(args, word)));
     } else if (is("for")) {
-      SetOnce(definition.for_ms, word, ParseDelayArgumentMs(ValueOf(args, word)));
+      SetOnce(definition.for_ms, word, ParseDelayArgumentMs(TakeValueOf(args, word)));
     } else {
       throw Refusal{"ERR " + QuotedForError(word) +
                     " is not understood. Behind a fault stand TIMES, AFTER, PERCENT and FOR"};

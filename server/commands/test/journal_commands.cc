@@ -53,7 +53,7 @@ void ExpectNoMore(const Args& args, const std::string& expected) {
 void StartJournal(Call& call) {
   size_t last = RequestJournal::kDefaultCapacity;
   if (call.args.TakeToken("LAST")) {
-    const Bytes word = ValueOf(call.args, "LAST");
+    const Bytes word = TakeValueOf(call.args, "LAST");
     last =
         static_cast<size_t>(ParseNumberInRange(word, "number of entries", {1, int64_t{RequestJournal::kMaxCapacity}}));
   }
@@ -111,7 +111,7 @@ void GetEntries(Call& call) {
   const JournalFilter filter = TakeJournalFilter(call);
   size_t most = RequestJournal::kMaxCapacity;
   if (call.args.TakeToken("COUNT")) {
-    const Bytes word = ValueOf(call.args, "COUNT");
+    const Bytes word = TakeValueOf(call.args, "COUNT");
     most =
         static_cast<size_t>(ParseNumberInRange(word, "number of entries", {0, int64_t{RequestJournal::kMaxCapacity}}));
   }
@@ -180,7 +180,7 @@ struct Bounds {
 
 std::optional<Bounds> TakeBounds(Args& args) {
   const auto number = [&args](Bytes word) {
-    return static_cast<uint64_t>(ParseNumberInRange(ValueOf(args, word), "number of times", {0, INT64_MAX}));
+    return static_cast<uint64_t>(ParseNumberInRange(TakeValueOf(args, word), "number of times", {0, INT64_MAX}));
   };
   if (args.TakeToken("NONE")) return Bounds{0, 0, "none"};
   if (args.TakeToken("TIMES")) {
@@ -253,8 +253,8 @@ void ExpectSequence(Call& call) {
 
 void ExpectRoundTrips(Call& call) {
   if (!call.args.TakeToken("AT-MOST")) throw Refusal{"ERR write ROUNDTRIPS AT-MOST n"};
-  const auto most =
-      static_cast<uint64_t>(ParseNumberInRange(ValueOf(call.args, "AT-MOST"), "number of round trips", {0, INT64_MAX}));
+  const auto most = static_cast<uint64_t>(
+      ParseNumberInRange(TakeValueOf(call.args, "AT-MOST"), "number of round trips", {0, INT64_MAX}));
   const auto conditions = call.args.Rest();
   JournalFilter filter;
   filter.request.client = TakeClientFilter(call.args);
@@ -307,7 +307,7 @@ struct TestReport {
     size_t last = kDefaultCapacity;
     if (call.args.TakeToken("LAST")) {
       last = static_cast<size_t>(
-          ParseNumberInRange(ValueOf(call.args, "LAST"), "number of entries", {1, int64_t{kMaxCapacity}}));
+          ParseNumberInRange(TakeValueOf(call.args, "LAST"), "number of entries", {1, int64_t{kMaxCapacity}}));
     }
     if (!call.args.AtEnd()) {
       throw Refusal{"ERR " + QuotedForError(call.args.Rest()[0]) + " is not understood here. There are " + kConditions +

@@ -40,7 +40,7 @@ std::string QuotedForError(Bytes word) { return "'" + std::string(refusals::Show
   throw Refusal{"ERR " + QuotedForError(word) + " is no " + what + ". Write " + instead};
 }
 
-Bytes ValueOf(Args& args, Bytes word) {
+Bytes TakeValueOf(Args& args, Bytes word) {
   if (args.AtEnd()) throw Refusal{"ERR " + ToUpper(word) + " needs a value behind it"};
   return args.Next();
 }

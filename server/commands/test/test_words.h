@@ -38,7 +38,7 @@ std::string QuotedForError(Bytes word);  // the argument, quoted and shortened f
 [[noreturn]] void RefuseArgument(Bytes word,  // throws: `word` is no `what`, and `instead` tells what to write
                                  const std::string& what, const std::string& instead);
 
-Bytes ValueOf(Args& args, Bytes word);  // takes the next argument, the value of the option `word`; throws if absent
+Bytes TakeValueOf(Args& args, Bytes word);  // takes the next argument, the value of the option `word`; throws if absent
 
 struct Range {  // a range of permitted numbers, both ends included
   int64_t min;

@@ -305,7 +305,7 @@ std::string ClusterSection(const Services& services) {
 std::string DebugSection(const Services& services) {
   const ServerStats& stats = services.env.stats;
   InfoText text("Debug");
-  text.Add("eventloop_duration_aof_sum", stats.journal_us)
+  text.Add("eventloop_duration_aof_sum", stats.aof_us)
       .Add("eventloop_duration_cron_sum", stats.timer_us)
       .Add("eventloop_duration_max", stats.longest_turn_us)
       .Add("eventloop_cmd_per_cycle_max", stats.max_commands_in_turn);

@@ -16,25 +16,25 @@ namespace {
 // name, "all" and "everything". kOnlyByName: its own name.
 enum class Included : uint8_t { kByDefault, kInAll, kOnlyByName };
 // The kinds of servers whose INFO has the section.
-enum class Teller : uint8_t { kDataServer, kSentinel, kBoth };
+enum class ServerKind : uint8_t { kDataServer, kSentinel, kBoth };
 
 struct Section {
   Bytes name;
   Included included;
   std::string (*text)(const Services&);
-  Teller teller = Teller::kDataServer;
+  ServerKind teller = ServerKind::kDataServer;
   VersionMark since = {};  // if set, shown only if such a version is emulated
 };
 
 constexpr std::array kSections = {
-    Section{"server", Included::kByDefault, ServerSection, Teller::kBoth},
-    Section{"clients", Included::kByDefault, ClientsSection, Teller::kBoth},
+    Section{"server", Included::kByDefault, ServerSection, ServerKind::kBoth},
+    Section{"clients", Included::kByDefault, ClientsSection, ServerKind::kBoth},
     Section{"memory", Included::kByDefault, MemorySection},
     Section{"persistence", Included::kByDefault, PersistenceSection},
-    Section{"threads", Included::kByDefault, ThreadsSection, Teller::kDataServer, "8.0.0"},
-    Section{"stats", Included::kByDefault, StatsSection, Teller::kBoth},
+    Section{"threads", Included::kByDefault, ThreadsSection, ServerKind::kDataServer, "8.0.0"},
+    Section{"stats", Included::kByDefault, StatsSection, ServerKind::kBoth},
     Section{"replication", Included::kByDefault, ReplicationSection},
-    Section{"cpu", Included::kByDefault, CpuSection, Teller::kBoth},
+    Section{"cpu", Included::kByDefault, CpuSection, ServerKind::kBoth},
     Section{"modules", Included::kByDefault, ModulesSection},
     Section{"commandstats", Included::kInAll, CommandStatsSection},
     Section{"errorstats", Included::kByDefault, ErrorStatsSection},
@@ -42,7 +42,7 @@ constexpr std::array kSections = {
     Section{"cluster", Included::kByDefault, ClusterSection},
     Section{"keyspace", Included::kByDefault, KeyspaceSection},
     Section{"debug", Included::kOnlyByName, DebugSection},
-    Section{"sentinel", Included::kByDefault, SentinelSection, Teller::kSentinel},
+    Section{"sentinel", Included::kByDefault, SentinelSection, ServerKind::kSentinel},
 };
 
 bool Asks(Bytes name, const Section& section) {
@@ -61,10 +61,10 @@ bool Asks(Bytes name, const Section& section) {
 std::string InfoReport(const Services& services, std::span<const Bytes> names) {
   static constexpr std::array<Bytes, 1> kDefault = {"default"};
   if (names.empty()) names = kDefault;
-  const Teller teller = services.sentinel.sentinel() == nullptr ? Teller::kDataServer : Teller::kSentinel;
+  const ServerKind teller = services.sentinel.sentinel() == nullptr ? ServerKind::kDataServer : ServerKind::kSentinel;
   std::string report;
   for (const Section& section : kSections) {
-    if (section.teller != teller && section.teller != Teller::kBoth) continue;
+    if (section.teller != teller && section.teller != ServerKind::kBoth) continue;
     if (!section.since.IsEmpty() &&
         !(services.env.dialect.EmulatesVersion() && services.env.dialect.Has(section.since)))
       continue;

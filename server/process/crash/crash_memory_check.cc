@@ -132,7 +132,7 @@ void TestRegion(const Region& region, const timespec& started, Findings& finding
     for (uint64_t page = 0; page < bytes / kPageBytes; ++page) {
       if ((residency[page] & 1) == 0) continue;
       auto* words = reinterpret_cast<volatile uint64_t*>(part + page * kPageBytes);  // NOLINT: tests an address
-      findings.bad_words += CountBadWordsInPlace({words, kPageWords});
+      findings.bad_words += CountFailedPatternsInPlace({words, kPageWords});
       ++findings.pages;
     }
     part += bytes;
@@ -141,7 +141,7 @@ void TestRegion(const Region& region, const timespec& started, Findings& finding
 
 }  // namespace
 
-uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words) {
+uint64_t CountFailedPatternsInPlace(std::span<volatile uint64_t> words) {
   uint64_t kept[kPageWords];
   for (size_t i = 0; i < words.size(); ++i) kept[i] = words[i];
   uint64_t bad = 0;

@@ -15,7 +15,7 @@ inline constexpr size_t kPageWords = 512;
 
 // Writes four patterns into each word, reads them back, and restores the content. A word counts once for each pattern
 // that it does not keep. Requires: no other thread uses the words, and there are at most kPageWords of them.
-uint64_t CountBadWordsInPlace(std::span<volatile uint64_t> words);  // tests memory words; 0: all are good
+uint64_t CountFailedPatternsInPlace(std::span<volatile uint64_t> words);  // tests memory words; 0: all are good
 
 void TestMemoryAfterCrash(const SignalLog& log);  // writes the test's result to `log`; the process must be about to end
 

@@ -17,10 +17,12 @@
 
 #include "base/clock.h"
 #include "base/out_of_memory.h"
+#include "base/str_cat.h"
 #include "server/clients/acl/user.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/client_text.h"
 #include "server/clients/clients.h"
+#include "server/config/config.h"
 #include "server/config/node_layout.h"
 #include "server/config/usage.h"
 #include "server/execution/services.h"
@@ -231,6 +233,9 @@ std::string WithProcessId(std::string info, pid_t process) {
   log.Write("\n------ CLIENT LIST OUTPUT ------\n");
   services.clients.registry.ForEach(
       [&](const Session& session) { log.Write(ClientText(session, services.env.clock.MonotonicMs()) + "\n"); });
+  log.Write("\n------ CONFIG DEBUG OUTPUT ------\n");
+  for (const auto& [name, value] : services.env.config.ValuesForCrashReport())
+    log.Write(StrCat(name, " ", value, "\n"));
   _exit(0);
 }
 
@@ -247,8 +252,8 @@ bool AwaitChild(pid_t child) {
   return false;
 }
 
-// Writes INFO and CLIENT LIST to the crash report, in a child. Makes the child with _Fork, since fork() would take the
-// locks of the allocator, which the crashed code may hold.
+// Writes INFO, CLIENT LIST and some directives to the crash report, in a child. Makes the child with _Fork, since
+// fork() would take the locks of the allocator, which the crashed code may hold.
 void WriteState(const SignalLog& log, const Services& services) {
   const pid_t process = getpid();
   const pid_t child = _Fork();

@@ -39,7 +39,7 @@ TEST(MemoryTest, InPlaceTheContentStays) {
   std::vector<uint64_t> words(kPageWords);
   std::iota(words.begin(), words.end(), uint64_t{1} << 60);
   const std::vector<uint64_t> before = words;
-  EXPECT_EQ(CountBadWordsInPlace(words), 0U);
+  EXPECT_EQ(CountFailedPatternsInPlace(words), 0U);
   EXPECT_EQ(words, before);
 }
 
