@@ -27,6 +27,8 @@ using DifferenceKind = DataSnapshots::Difference::Kind;
 
 constexpr char kReplicaCannotRestore[] =
     "ERR this server is a replica, which has the data of its primary. Restore the snapshot there";
+constexpr char kReplicaCannotReset[] =
+    "ERR this server is a replica, which has the data of its primary. Reset the data there";
 
 Refusal NoSuchSnapshot(Bytes name) {
   return {"ERR no snapshot '" + std::string(refusals::ShownPart(name)) + "'. TEST SNAPSHOT LIST shows them"};
@@ -40,8 +42,8 @@ Bytes NameOfExistingSnapshot(Call& call) {
   return name;
 }
 
-void RequirePrimary(Call& call) {
-  if (call.services.replication.role().is_replica) throw Refusal{kReplicaCannotRestore};
+void RequirePrimary(Call& call, const char* refusal) {
+  if (call.services.replication.role().is_replica) throw Refusal{refusal};
 }
 
 void SaveSnapshot(Call& call) {
@@ -60,7 +62,7 @@ void SaveSnapshot(Call& call) {
 void RestoreSnapshot(Call& call) {
   const Bytes name = NameOfExistingSnapshot(call);
   call.args.ExpectEnd();
-  RequirePrimary(call);
+  RequirePrimary(call, kReplicaCannotRestore);
   call.effect.Replace();  // the restored changes are propagated instead
   call.services.lab.snapshots.Restore(name, call.unit, &call.session);
   call.reply.Ok();
@@ -118,8 +120,10 @@ constexpr std::array kSnapshotActions = {TestAction{"save", SaveSnapshot}, TestA
 
 // --- TEST RESET
 
+constexpr char kDataPart[] = "data";
+
+// Requires: this server is a primary.
 void ResetData(Call& call) {
-  RequirePrimary(call);
   std::vector<int> all(static_cast<size_t>(call.services.data.dataset.keyspace.Count()));
   std::iota(all.begin(), all.end(), 0);
   for (Database& content : call.db.Flush(all)) call.services.data.lazy_free.Free(std::move(content), FreeMode::kLater);
@@ -144,7 +148,7 @@ constexpr std::array kResets = {
     TestAction{"clients", ResetClients},
     TestAction{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},
     TestAction{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},
-    TestAction{"data", ResetData},
+    TestAction{kDataPart, ResetData},
     TestAction{"journal", [](Call& call) { call.services.lab.journal.Forget(); }},
     TestAction{"lint", [](Call& call) { call.services.lab.lint.Forget(); }},
     TestAction{"shuffle", [](Call& call) { call.services.lab.shuffle.TurnOff(); }},
@@ -174,8 +178,13 @@ struct TestReset {
       if (named == kResets.end()) throw refusals::SubcommandSyntax(call.services.env.dialect, "TEST", word);
       wanted |= 1U << (named - kResets.begin());
     }
+    if (wanted == 0) wanted = ~wanted;
     for (size_t i = 0; i < kResets.size(); ++i) {
-      if (wanted == 0 || (wanted >> i & 1U) != 0) kResets[i].run(call);
+      const bool needs_primary = kResets[i].name == kDataPart;
+      if (needs_primary && (wanted >> i & 1U) != 0) RequirePrimary(call, kReplicaCannotReset);
+    }
+    for (size_t i = 0; i < kResets.size(); ++i) {
+      if ((wanted >> i & 1U) != 0) kResets[i].run(call);
     }
     call.reply.Ok();
   }

@@ -170,6 +170,18 @@ TEST_F(TestSnapshotTest, ResetBringsBackTheStart) {
   EXPECT_TRUE(other.Closed());
 }
 
+TEST_F(TestSnapshotTest, AReplicaRefusesToResetDataAndChangesNothing) {
+  client_.Run("REPLICAOF 127.0.0.1 1");
+  client_.Run("CONFIG SET maxmemory 100mb");
+  for (const char* parts : {"", " DATA", " CONFIG DATA"}) {
+    EXPECT_THAT(client_.Run(StrCat("TEST RESET", parts)),
+                Error("ERR this server is a replica, which has the data of its primary. Reset the data there"));
+  }
+  EXPECT_THAT(client_.Run("CONFIG GET maxmemory")[1], Bulk("104857600"));
+  EXPECT_THAT(client_.Run("TEST RESET CONFIG"), Ok());
+  EXPECT_THAT(client_.Run("CONFIG GET maxmemory")[1], Bulk("0"));
+}
+
 TEST_F(TestSnapshotTest, RefusesWhatItCannotDo) {
   EXPECT_THAT(client_.Run("TEST SNAPSHOT RESTORE none"),
               Error("ERR no snapshot 'none'. TEST SNAPSHOT LIST shows them"));
