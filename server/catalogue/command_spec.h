@@ -20,6 +20,7 @@ struct Call;
 class KeyList;
 struct Services;
 struct Session;
+struct Settings;
 
 // Flags of commands. COMMAND INFO shows most of them (kCommandFlagNames gives the names and the order).
 enum CommandFlag : uint32_t {
@@ -238,6 +239,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
   std::string_view summary = {};                // one sentence, for COMMAND DOCS
   VersionMark since = {};                       // version that introduced the command
+  bool Settings::*exists_if = nullptr;          // directive without which a subcommand is unknown; null: it needs none
   std::string_view complexity = {};             // Big-O text of COMMAND DOCS, such as "O(1)"
   CommandGroup group = CommandGroup::kGeneric;  // the group that COMMAND DOCS reports
   uint32_t flags = 0;                           // CommandFlag bits

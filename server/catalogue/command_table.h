@@ -41,7 +41,9 @@ struct Command {                          // a command or subcommand: its card (
   uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
   uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};  // subcommands that the version has; empty: no container
-  std::vector<Command> hidden_subcommands = {};  // the version lacks them; only AOF and primary may call them
+  // Subcommands that the emulated version lacks, which only the AOF and a primary may use, and those that exist only
+  // with a directive.
+  std::vector<Command> hidden_subcommands = {};  // subcommands that COMMAND does not list
   const Dialect* dialect = nullptr;              // the server version that is emulated
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
 
@@ -176,6 +178,8 @@ class CommandTable {  // the commands of one server, with statistics
   const Command* Find(Bytes name) const { return names_->Find(name); }  // ignores case; null: unknown
   // Finds a subcommand, such as LIST in the container CLIENT. Cost: O(subcommands of the container).
   const Command* FindSubcommand(const Command& container, Bytes name) const;  // ignores case; null: not in this version
+  // Finds a subcommand that exists only with a directive (CommandSpec::exists_if). The caller must check the directive.
+  const Command* FindOptionalSubcommand(const Command& container, Bytes name) const;  // ignores case; null: none
   // Finds a command or a subcommand by its full name, such as "get" or "client|list".
   const Command* FindByFullName(Bytes full_name) const;  // finds "get" or "client|list"; null: unknown command
   // Finds a command by the name that it had before rename-command. ACL rules use this function, so ACL files do not

@@ -193,6 +193,7 @@ constexpr Directive kProcessDirectives[] = {
     {"syslog-facility", kEffective, Choice<&Settings::syslog_facility>(kSyslogFacilityNames), kImmutable},
     {"syslog-ident", kEffective, Text<&Settings::syslog_ident>(), kImmutable},
     {"test-commands", kEffective, Choice<&Settings::test_commands>(kPermissionNames), kImmutable | kHidden},
+    {"test-maint-notifications", kEffective, YesNo<&Settings::test_maint_notifications>(), kHidden},
     {"test-world-idle", kEffective, Text<&Settings::test_world_idle>(CheckDuration), kHidden},
     {"use-exit-on-panic", kEffective, YesNo<&Settings::use_exit_on_panic>(), kHidden},
     {"watchdog-period", kEffective, Number<&Settings::watchdog_period>(0, kMaxInt), kHidden},

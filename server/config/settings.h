@@ -183,6 +183,7 @@ struct Settings : EncodingLimits {  // the present values of all directives
   int syslog_facility = 16 << 3;                  // a facility of <syslog.h>; this is LOG_LOCAL0
   std::string syslog_ident = "redis";             // name of the program in syslog
   Permission test_commands = Permission::kNever;  // who may use TEST, the command for test harnesses
+  bool test_maint_notifications = false;          // CLIENT MAINT_NOTIFICATIONS exists
   std::string test_world_idle = "10m";            // time after which TEST WORLD ends an unused isolated server
   bool use_exit_on_panic = false;                 // a crash ends the process with exit code 1, not by abort
   int watchdog_period = 0;  // milliseconds that the event loop hangs before a stack trace is logged; 0: off

@@ -87,7 +87,9 @@ void Executor::AdvanceUnitWallTime() {
 const Command* Executor::Resolve(std::span<const Bytes> arguments) const {
   const Command* command = parts_.env.commands.Find(arguments[0]);
   if (command == nullptr || command->subcommands.empty() || arguments.size() < 2) return command;
-  return parts_.env.commands.FindSubcommand(*command, arguments[1]);
+  if (const Command* const sub = parts_.env.commands.FindSubcommand(*command, arguments[1])) return sub;
+  const Command* const optional = parts_.env.commands.FindOptionalSubcommand(*command, arguments[1]);
+  return optional != nullptr && parts_.env.settings.*optional->Spec().exists_if ? optional : nullptr;
 }
 
 // Returns whether another server has already accepted the requests of this session. The other server is the primary, or

@@ -305,6 +305,9 @@ class PushTest(LaunchTest):
                                ("migrated 2 [1]", b">3\r\n$8\r\nMIGRATED\r\n:2\r\n$3\r\n[1]\r\n"),
                                ("FAILING_OVER 3 9 [2]", b">4\r\n$12\r\nFAILING_OVER\r\n:3\r\n:9\r\n$3\r\n[2]\r\n"),
                                ("FAILED_OVER 4 [2]", b">3\r\n$11\r\nFAILED_OVER\r\n:4\r\n$3\r\n[2]\r\n"),
+                               ("SMIGRATING 5 1,7-9", b">3\r\n$10\r\nSMIGRATING\r\n:5\r\n$5\r\n1,7-9\r\n"),
+                               ("SMIGRATED 6 h:1 h:2 7-9",
+                                b">3\r\n$9\r\nSMIGRATED\r\n:6\r\n*1\r\n*3\r\n$3\r\nh:1\r\n$3\r\nh:2\r\n$3\r\n7-9\r\n"),
                                (b">2\r\n+hello\r\n:1\r\n", b">2\r\n+hello\r\n:1\r\n")):
             with self.subTest(words):
                 self.assertEqual(1, self.admin.value("TEST", "PUSH", "ap*", *(words.split() if isinstance(words, str) else [words])))
@@ -322,7 +325,7 @@ class PushTest(LaunchTest):
 
     def test_the_lines_that_the_page_prints(self):
         lines = lines_of_page("Push messages")
-        self.assertEqual(2, len(lines))
+        self.assertEqual(3, len(lines))
         for line in lines:
             self.assertEqual(b":0\r\n", self.admin.run(*line.split()), line)
 

@@ -110,6 +110,9 @@ const char* Selector::ApplyCommand(Bytes rule) {
     if (category == 0) return kUnknown;
     table_->ForEach([&](const Command& command) {
       if ((command.categories & category) != 0) GrantCommand(command, grant);
+      for (const Command& sub : command.hidden_subcommands) {
+        if ((sub.categories & category) != 0) allowed_[sub.id] = grant == Grant::kGive;
+      }
     });
   } else if (const Command* command = table_->FindByOriginalName(name)) {
     GrantCommand(*command, grant);
@@ -145,6 +148,7 @@ void Selector::GrantCommand(const Command& command, Grant grant) {
   allowed_[command.id] = allowed;
   first_arguments_.erase(command.id);
   for (const Command& sub : command.subcommands) allowed_[sub.id] = allowed;
+  for (const Command& sub : command.hidden_subcommands) allowed_[sub.id] = allowed;
 }
 
 // Appends the rule `sign` `name`, for example "+get", to command_rules_. First removes earlier rules about the same

@@ -1,4 +1,6 @@
 // CLIENT: lists, names, pauses, closes and configures connections.
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -25,6 +27,9 @@ namespace {
 
 constexpr char kNoSuchClient[] = "ERR No such client";
 constexpr char kNoImportMode[] = "ERR Server is not in import mode";
+constexpr char kEndpointType[] =
+    "ERR moving-endpoint-type must be internal-ip, internal-fqdn, external-ip, external-fqdn or none";
+constexpr char kNotificationsNeedResp3[] = "ERR CLIENT MAINT_NOTIFICATIONS ON requires RESP3";
 constexpr char kPauseMode[] = "ERR CLIENT PAUSE mode must be WRITE or ALL";
 constexpr char kUnblockReason[] = "ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR";
 Refusal ClientAttribute(Bytes attribute) {
@@ -272,6 +277,35 @@ struct ClientList {
   }
 };
 
+// Managed servers have this command, Redis does not. The sender of an announcement (TEST PUSH) names the endpoint, so
+// the type of endpoint that the client wants has no effect.
+struct ClientMaintNotifications {
+  static constexpr CommandSpec spec = {.syntax =
+                                           "CLIENT|MAINT_NOTIFICATIONS status(ON|OFF) [MOVING-ENDPOINT-TYPE "
+                                           "type(INTERNAL-IP|INTERNAL-FQDN|EXTERNAL-IP|EXTERNAL-FQDN|NONE)]",
+                                       .where = Where::kEverywhere,
+                                       .summary = "Subscribes the connection to announcements of maintenance.",
+                                       .exists_if = &Settings::test_maint_notifications,
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kConnection,
+                                       .flags = kNoScript | kLoading | kStale};
+  static void Run(Call& call) {
+    const bool is_on = TakeSwitch(call.args) == Switch::kOn;
+    if (is_on && call.args.TakeTokenWith("MOVING-ENDPOINT-TYPE", 1)) CheckEndpointType(call.args.Next());
+    call.args.ExpectEnd();
+    if (is_on && call.session.resp != RespVersion::kResp3) throw Refusal{refusals::kNotificationsNeedResp3};
+    call.session.maint_notifications = is_on;
+    call.reply.Ok();
+  }
+
+ private:
+  static void CheckEndpointType(Bytes word) {
+    constexpr std::array<Bytes, 5> kTypes = {"internal-ip", "internal-fqdn", "external-ip", "external-fqdn", "none"};
+    const bool is_known = std::ranges::any_of(kTypes, [word](Bytes type) { return EqualsIgnoreCase(word, type); });
+    if (!is_known) throw Refusal{refusals::kEndpointType};
+  }
+};
+
 struct ClientNoEvict {
   static constexpr CommandSpec spec = {.syntax = "CLIENT|NO-EVICT enabled(ON|OFF)",
                                        .where = Where::kEverywhere,
@@ -432,9 +466,10 @@ struct Client {
                                        .keeps_caching_choice = true};
 };
 
-constexpr auto kClientCommands = Family<Client, ClientCapa, ClientGetName, ClientHelp, ClientId, ClientImportSource,
-                                        ClientInfo, ClientKill, ClientList, ClientNoEvict, ClientNoTouch, ClientPause,
-                                        ClientReply, ClientSetInfo, ClientSetName, ClientUnblock, ClientUnpause>();
+constexpr auto kClientCommands =
+    Family<Client, ClientCapa, ClientGetName, ClientHelp, ClientId, ClientImportSource, ClientInfo, ClientKill,
+           ClientList, ClientMaintNotifications, ClientNoEvict, ClientNoTouch, ClientPause, ClientReply, ClientSetInfo,
+           ClientSetName, ClientUnblock, ClientUnpause>();
 
 }  // namespace
 

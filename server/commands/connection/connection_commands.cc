@@ -272,7 +272,7 @@ struct Reset {
     session.user = &call.services.clients.users.Default();
     session.authenticated = !call.services.clients.users.IsLoginRequired();
     session.identity.name.clear();
-    session.no_evict = session.no_touch = session.import_source = false;
+    session.no_evict = session.no_touch = session.import_source = session.maint_notifications = false;
     call.services.slot_migrations.Forget(session);
     session.cluster_options = {};
     session.field_sets.reset();

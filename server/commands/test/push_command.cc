@@ -19,8 +19,8 @@ namespace respite {
 namespace {
 
 constexpr char kNoPush[] =
-    "ERR a message is MOVING, MIGRATING, MIGRATED, FAILING_OVER or FAILED_OVER with its values, or a whole push of "
-    "RESP (>1\\r\\n+hello\\r\\n)";
+    "ERR a message is MOVING, MIGRATING, MIGRATED, FAILING_OVER, FAILED_OVER, SMIGRATING or SMIGRATED with its values, "
+    "or a whole push of RESP (>1\\r\\n+hello\\r\\n)";
 
 // A kind of push message with which servers announce maintenance. Its arguments are a sequence number, seconds (if
 // has_seconds), and a text, which is optional if may_lack_text is true.
@@ -30,8 +30,9 @@ struct Announcement {
   bool may_lack_text;
 };
 constexpr std::array kAnnouncements = {
-    Announcement{"MOVING", true, true}, Announcement{"MIGRATING", true, false}, Announcement{"MIGRATED", false, false},
-    Announcement{"FAILING_OVER", true, false}, Announcement{"FAILED_OVER", false, false}};
+    Announcement{"MOVING", true, true},        Announcement{"MIGRATING", true, false},
+    Announcement{"MIGRATED", false, false},    Announcement{"FAILING_OVER", true, false},
+    Announcement{"FAILED_OVER", false, false}, Announcement{"SMIGRATING", false, false}};
 
 std::string BulkOf(Bytes text) { return StrCat("$", text.size(), "\r\n", text, "\r\n"); }
 
@@ -48,8 +49,24 @@ std::string TakeAnnouncement(Args& args, const Announcement& kind) {
   return (kind.has_seconds ? ">4\r\n" : ">3\r\n") + text;
 }
 
+// Returns the message SMIGRATED: a sequence number, and a list of moves, each an array of the source, the target and
+// the slots as text. Throws a syntax error if there is no move, or an incomplete one.
+std::string TakeSlotsMigrated(Args& args) {
+  constexpr size_t kWordsOfMove = 3;
+  std::string text = ">3\r\n" + BulkOf("SMIGRATED") + NumberOf(args.Next());
+  const size_t moves = args.Left() / kWordsOfMove;
+  if (moves == 0 || args.Left() % kWordsOfMove != 0) throw Refusal{refusals::kSyntax};
+  text += StrCat("*", moves, "\r\n");
+  while (!args.AtEnd()) {
+    text += StrCat("*", kWordsOfMove, "\r\n");
+    for (const Bytes word : args.NextMany(kWordsOfMove)) text += BulkOf(word);
+  }
+  return text;
+}
+
 std::string TakeMessage(Args& args) {
   const Bytes word = args.Next();
+  if (EqualsIgnoreCase(word, "SMIGRATED")) return TakeSlotsMigrated(args);
   for (const Announcement& kind : kAnnouncements) {
     if (EqualsIgnoreCase(word, kind.name)) return TakeAnnouncement(args, kind);
   }
@@ -59,21 +76,25 @@ std::string TakeMessage(Args& args) {
 
 struct TestPush {
   static constexpr CommandSpec spec = TestSpec(
-      "TEST|PUSH client:pattern message(moving{MOVING number:integer seconds:integer [endpoint:string]}|migrating"
+      "TEST|PUSH client:pattern [SUBSCRIBED] message(moving{MOVING number:integer seconds:integer "
+      "[endpoint:string]}|migrating"
       "{MIGRATING number:integer seconds:integer shards:string}|migrated{MIGRATED number:integer shards:string}|"
       "failing-over{FAILING_OVER number:integer seconds:integer shards:string}|failed-over{FAILED_OVER number:integer "
-      "shards:string}|resp:string)",
+      "shards:string}|smigrating{SMIGRATING number:integer slots:string}|smigrated{SMIGRATED number:integer "
+      "data{source:string target:string slots:string}...}|resp:string)",
       "Sends a push message to clients that use RESP3.", Where::kEverywhere);
   static void Run(Call& call) {
     const Bytes client = call.args.Next();
     const auto id = ParseInteger(client);
     const TextPattern name(client);
+    const bool only_subscribed = call.args.TakeToken("SUBSCRIBED");  // only clients with CLIENT MAINT_NOTIFICATIONS ON
     const std::string message = TakeMessage(call.args);
     call.args.ExpectEnd();
     int64_t reached = 0;
     call.services.clients.registry.ForEach([&](Session& session) {
       const bool is_meant = id ? session.id == static_cast<uint64_t>(*id) : name.Matches(session.identity.name);
       const bool hears = session.resp == RespVersion::kResp3 && !session.closing && session.transport != nullptr;
+      if (only_subscribed && !session.maint_notifications) return;
       if (!is_meant || !hears || session.kind == SessionKind::kReplica) return;
       call.services.clients.messages.Push(session, message);
       ++reached;
