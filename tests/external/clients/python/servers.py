@@ -3,6 +3,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -23,17 +24,18 @@ wait_until = launcher.wait_until
 class Server:
     """A server with its own port and directory."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, host=HOST, port=None):
         self.folder = tempfile.mkdtemp(prefix="server-")
-        self.port = free_port()
+        self.host = host
+        self.port = port or free_port()
         self.options = options
         self.running = None
         self.start()
 
     def start(self):
         """Starts or restarts it, in the same directory and on the same port."""
-        self.running = launcher.Launched("--port", self.port, "--bind", HOST, "--save", "", "--dir", self.folder, *self.options,
-                                         program=PROGRAM, cwd=self.folder).ready()
+        self.running = launcher.Launched("--port", self.port, "--bind", self.host, "--save", "", "--dir", self.folder,
+                                         *self.options, program=PROGRAM, cwd=self.folder).ready()
 
     def kill(self):
         self.running.kill()
@@ -47,7 +49,13 @@ class Server:
         shutil.rmtree(self.folder)
 
     def client(self, **options):
-        return redis.Redis(HOST, self.port, **{"decode_responses": True, **options})
+        return redis.Redis(self.host, self.port, **{"decode_responses": True, **options})
+
+
+def has_test_commands():
+    """Whether the server under test has TEST; Redis has none."""
+    return "--test " in subprocess.run([PROGRAM, "--help"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                       check=False).stdout
 
 
 @contextlib.contextmanager
@@ -72,8 +80,8 @@ def changed_directives(client):
 def start_server():
     """Starts servers for a test, and removes them and their files after it."""
     with contextlib.ExitStack() as started:
-        def start(*options):
-            server = Server(*options)
+        def start(*options, **place):
+            server = Server(*options, **place)
             started.callback(server.remove)
             return server
         yield start

@@ -13,14 +13,15 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// testServer returns a server with test commands whose clock stands still. It skips the test on Redis, which has none.
-func testServer(t *testing.T) (*Server, *redis.Client) {
+// testServer returns a server with test commands, and with these options, whose clock stands still. It skips the test on
+// Redis, which has none.
+func testServer(t *testing.T, words ...string) (*Server, *redis.Client) {
 	t.Helper()
 	help, _ := exec.Command(os.Getenv("REDIS_SERVER"), "--help").CombinedOutput()
 	if !strings.Contains(string(help), "--test ") {
 		t.Skip("this server has no TEST")
 	}
-	server := NewServer(t, "--test-commands", "local")
+	server := NewServer(t, append([]string{"--test-commands", "local"}, words...)...)
 	rdb := redis.NewClient(&redis.Options{Addr: server.Addr})
 	t.Cleanup(func() { rdb.Close() })
 	NoError(t, rdb.Do(ctx, "TEST", "CLOCK", "FREEZE", "1700000000000").Err())
