@@ -177,6 +177,14 @@ void AofManifest::RetireIncrementals(size_t kept) {
   incrementals_.erase(incrementals_.begin(), end);
 }
 
+bool AofManifest::IsPartName(Bytes file_name, Bytes name) {
+  if (!name.starts_with(file_name) || !name.substr(file_name.size()).starts_with(".")) return false;
+  const Bytes rest = name.substr(file_name.size() + 1);
+  const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+  const Bytes suffix = rest.substr(digits);
+  return digits > 0 && (suffix == ".base.rdb" || suffix == ".base.aof" || suffix == ".incr.aof");
+}
+
 void AofManifest::UseOldFileAsBase(Bytes file_name) {
   base_ = Part{std::string(file_name), 1};
   base_seq_ = 1;

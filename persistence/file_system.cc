@@ -105,6 +105,10 @@ IoError SystemFiles::Rename(const std::string& from, const std::string& to) {
 
 IoError SystemFiles::Remove(const std::string& path) { return unlink(path.c_str()) == 0 ? kNoError : errno; }
 
+IoError SystemFiles::Link(const std::string& from, const std::string& to) {
+  return link(from.c_str(), to.c_str()) == 0 ? kNoError : errno;
+}
+
 IoError SystemFiles::MakeDirectory(const std::string& path) {
   return mkdir(path.c_str(), kDirectoryMode) == 0 || errno == EEXIST ? kNoError : errno;
 }

@@ -174,7 +174,7 @@ void ServerClusterHost::DeleteAllKeys() {
     // Capture::Take has also taken the functions. Only keys must be deleted, so the functions are put back.
     if (services_.data.dataset.functions != nullptr) services_.data.dataset.functions->Exchange(taken.TakeFunctions());
     services_.data.lazy_free.Free(std::move(taken), FreeMode::kLater);
-    services_.replication.BeginNewHistory();
+    services_.replication.HandleDataDropped();
   });
 }
 

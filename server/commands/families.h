@@ -58,6 +58,7 @@
   FAMILY(DebugCommands) \
   FAMILY(ServerCommands) \
   FAMILY(PersistenceCommands) \
+  FAMILY(BackupCommands) \
   FAMILY(ReplicationCommands) \
   FAMILY(ClusterCommands) \
   FAMILY(ClusterScanCommands) \

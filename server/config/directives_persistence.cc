@@ -38,6 +38,17 @@ Objection CheckAppendDirname(Bytes name) {
   return IsBareName(name) ? Objection{} : "appenddirname can't be a path, just a dirname";
 }
 
+Objection CheckBackupDirname(Bytes name) {
+  if (name.empty()) return "backupdirname can't be empty";
+  return IsBareName(name) && name != "." && name != ".." ? Objection{}
+                                                         : "backupdirname can't be a path, just a dirname";
+}
+
+Objection CheckPreloadFile(Bytes target) {
+  const bool is_valid = (target.starts_with("aof:") || target.starts_with("rdb:")) && target.size() > 4;
+  return is_valid || target.empty() ? Objection{} : "preload-file must be aof:<path> or rdb:<path>";
+}
+
 constexpr Directive kPersistenceDirectives[] = {
     {"aof-disable-auto-gc", kEffective, YesNo<&Settings::aof_disable_auto_gc>(), kHidden},
     {"aof-load-failed-commands", kEffective, YesNo<&Settings::aof_load_failed_commands>(), kHidden},
@@ -53,6 +64,9 @@ constexpr Directive kPersistenceDirectives[] = {
     {"appendonly", kEffective, YesNo<&Settings::appendonly>(), kDenyLoading},
     {"auto-aof-rewrite-min-size", kEffective, Memory<&Settings::auto_aof_rewrite_min_size>(0, kMaxLong)},
     {"auto-aof-rewrite-percentage", kEffective, Number<&Settings::auto_aof_rewrite_percentage>(0, kMaxInt)},
+    Since("8.10.0", {"backup-sealed-ttl", kEffective, Number<&Settings::backup_sealed_ttl>(0, kMaxInt), kHidden}),
+    Since("8.10.0",
+          {"backupdirname", kEffective, Text<&Settings::backupdirname>(CheckBackupDirname), kImmutable | kHidden}),
     RenamedIn("7.4.0,valkey:8.0.0",
               {"bgsave-cpulist", kEffective, OptionalText<&Settings::bgsave_cpulist>(), kImmutable, "bgsave_cpulist"}),
     {"dbfilename", kEffective, Text<&Settings::dbfilename>(CheckDbFilename), kProtected},
@@ -60,6 +74,8 @@ constexpr Directive kPersistenceDirectives[] = {
     {"loading-process-events-interval-bytes", kEffective,
      Number<&Settings::loading_process_events_interval_bytes>(1024, kMaxInt), kHidden},
     {"no-appendfsync-on-rewrite", kEffective, YesNo<&Settings::no_appendfsync_on_rewrite>()},
+    Since("8.10.0",
+          {"preload-file", kEffective, Text<&Settings::preload_file>(CheckPreloadFile), kImmutable | kHidden}),
     {"rdb-del-sync-files", kEffective, YesNo<&Settings::rdb_del_sync_files>()},
     {"rdb-key-save-delay", kEffective, Number<&Settings::rdb_key_save_delay>(kMinInt, kMaxInt), kHidden},
     {"rdb-save-incremental-fsync", kEffective, YesNo<&Settings::rdb_save_incremental_fsync>()},

@@ -232,11 +232,14 @@ struct Settings : EncodingLimits {  // the present values of all directives
   bool appendonly = false;                               // changes are written to the append-only file
   int64_t auto_aof_rewrite_min_size = 64 * 1024 * 1024;  // bytes; a smaller file is not rewritten automatically
   int auto_aof_rewrite_percentage = 100;                 // growth in percent that starts a rewrite; 0: never
+  std::string backupdirname = "backupdir";               // folder of the files of a backup, in `dir`
+  int64_t backup_sealed_ttl = 0;                         // seconds until a sealed backup is removed; 0: never
   std::string bgsave_cpulist;                            // processors of the child that saves; empty: any
   std::string dbfilename = "dump.rdb";                   // name of the RDB file in `dir`
   int key_load_delay = 0;                                // microseconds to wait after each loaded key, for tests
   int64_t loading_process_events_interval_bytes = 1024 * 1024 * 2;  // clients are served after each such part of a load
   bool no_appendfsync_on_rewrite = false;                           // no fsync of the AOF while a child writes
+  std::string preload_file;  // "aof:PATH" or "rdb:PATH": loaded at startup instead of the server's files; empty: none
   bool rdb_del_sync_files = false;         // RDB files that only replication needed are deleted
   int rdb_key_save_delay = 0;              // microseconds to wait after each saved key, for tests
   bool rdb_save_incremental_fsync = true;  // a save syncs its file repeatedly, not only at the end

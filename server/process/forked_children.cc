@@ -38,7 +38,10 @@ constexpr int kNiceness = 5;
 // faults of the child.
 constexpr int64_t kMemoryLookShare = 100;
 
-const char* NameOf(ChildWork work) { return work == ChildWork::kRewrite ? "AOF rewrite" : "RDB"; }
+const char* NameOf(ChildWork work) {
+  if (work == ChildWork::kBackup) return "Backup";
+  return work == ChildWork::kRewrite ? "AOF rewrite" : "RDB";
+}
 
 void OnKill(int) {
   {

@@ -544,7 +544,7 @@ int ServerProcess::CleanUpFailedStart() {
 // Runs in a new child process, which has no other threads, so no lock is needed.
 void ServerProcess::PrepareChild(const NodeServer& node, ChildWork work) {
   const Settings& settings = node.settings();
-  const bool snapshot = work != ChildWork::kRewrite;
+  const bool snapshot = work != ChildWork::kRewrite && work != ChildWork::kBackup;
   oom_score_.Apply(settings, OomScore::Process::kChild);
   if (settings.set_proc_title) {
     title_.Set(ProcessTitleText(node.config(), snapshot ? "redis-rdb-bgsave" : "redis-aof-rewrite"));

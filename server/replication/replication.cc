@@ -195,6 +195,11 @@ void Replication::Start() {
                        PrimaryLink::Data::kOther);
 }
 
+void Replication::HandleDataDropped() {
+  services_.storage.backup.HandleDataReplaced("The cluster removed all keys of this node");
+  BeginNewHistory();
+}
+
 void Replication::BeginNewHistory() {
   History& history = services_.data.dataset.history;
   replicas_.CloseAll();

@@ -48,7 +48,8 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   // snapshot. Must be called before Start. Requires: an empty keyspace.
   void ShareEmptyHistory(const std::string& id);  // makes `id` the replication ID of this empty server
 
-  void BeginNewHistory();  // takes a new replication ID, and disconnects the replicas; drops the backlog
+  void HandleDataDropped();  // all keys were removed without commands: BeginNewHistory, and a backup fails
+  void BeginNewHistory();    // takes a new replication ID, and disconnects the replicas; drops the backlog
 
   struct SyncRequest {          // what a replica sent: PSYNC id from, or SYNC
     bool speaks_psync = false;  // false: the replica sent SYNC

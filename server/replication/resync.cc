@@ -156,6 +156,7 @@ void Resync::BeginDirectLoad() {
 void Resync::DropOldHistory() {
   const Services& services = parts_.services;
   has_dropped_old_data_ = true;
+  services.storage.backup.HandleDataReplaced("A full synchronization replaced the data");
   services.storage.aof.TurnOff();
   services.storage.snapshots.Unschedule();
   parts_.replicas.CloseAll();

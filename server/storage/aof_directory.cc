@@ -16,25 +16,8 @@ constexpr uint64_t kManifestBytesMax = 64 << 20;
 
 }  // namespace
 
-// A removed file that is still open. Another thread closes the file, because closing frees the disk space, which takes
-// long for a large file.
-class AofDirectory::Removal final : public FileTask {
- public:
-  explicit Removal(std::unique_ptr<File> file) : file_(std::move(file)) {}
-
- protected:
-  void Run() override { file_.reset(); }
-
- private:
-  std::unique_ptr<File> file_;
-};
-
 AofDirectory::AofDirectory(FileSystem& files, const Settings& settings, Logger& log)
-    : files_(files), settings_(settings), log_(log) {}
-
-AofDirectory::~AofDirectory() {
-  for (const auto& removal : removals_) removal->Await();
-}
+    : files_(files), settings_(settings), log_(log), removal_(files) {}
 
 Step AofDirectory::Read(OldFile old_file) {
   auto manifest = ReadManifest();
@@ -71,16 +54,7 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
   return std::nullopt;
 }
 
-bool AofDirectory::IsPartName(Bytes name) const {
-  const Bytes prefix = settings_.appendfilename;
-  if (!name.starts_with(prefix) || !name.substr(prefix.size()).starts_with(".")) return false;
-  const Bytes rest = name.substr(prefix.size() + 1);
-  const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
-  const Bytes suffix = rest.substr(digits);
-  return digits > 0 && (suffix == ".base.rdb" || suffix == ".base.aof" || suffix == ".incr.aof");
-}
-
-// Redis does not check this: without a manifest, Redis starts without keys, and overwrites the files.
+// Redis, unlike this server, starts without keys if the manifest is missing, and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
     return Step::kDone;
@@ -90,7 +64,7 @@ Step AofDirectory::CheckManifestIsThere() {
   if (!names)
     return Refuse("Can't read append-only dir " + settings_.appenddirname + ": " + IoErrorText(names.error()));
   for (const std::string& name : names.value()) {
-    if (!IsPartName(name)) continue;
+    if (!AofManifest::IsPartName(settings_.appendfilename, name)) continue;
     const auto bytes = FileSize(name);
     if (bytes && bytes.value() == 0) continue;
     return Refuse("Fatal error: the AOF manifest file " + PathOf(AofManifest::Name(settings_.appendfilename)) +
@@ -201,25 +175,12 @@ void AofDirectory::RemoveHistory() {
   Commit(std::move(next));
 }
 
-void AofDirectory::RemoveInBackground(const std::string& name) {
-  Tidy();
-  auto file = files_.Open(PathOf(name), FileSystem::Mode::kRead);
-  if (!file) return;
-  files_.Remove(PathOf(name));
-  removals_.push_back(std::make_unique<Removal>(std::move(file.value())));
-  files_.RunInBackground(*removals_.back());
-}
-
 void AofDirectory::RemoveTemporaries() {
   const std::string& name = settings_.appendfilename;
   for (const std::string& temporary :
        {TemporaryBaseName(), AofManifest::TemporaryName(name), AofManifest::TemporaryIncrementalName(name)}) {
     if (files_.KindOf(PathOf(temporary)) == FileSystem::Kind::kFile) files_.Remove(PathOf(temporary));
   }
-}
-
-void AofDirectory::Tidy() {
-  std::erase_if(removals_, [](const auto& removal) { return !removal->IsPending(); });
 }
 
 Result<uint64_t, IoError> AofDirectory::FileSize(const std::string& name) const {

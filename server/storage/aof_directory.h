@@ -15,6 +15,7 @@
 #include "persistence/aof_manifest.h"
 #include "persistence/file_system.h"
 #include "server/config/settings.h"
+#include "server/storage/background_removal.h"
 
 namespace respite {
 
@@ -24,8 +25,6 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
  public:
   // `files`, `settings` and `log` must outlive this object.
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
-  // Waits until another thread has freed the disk space of all removed files.
-  ~AofDirectory();
 
   enum class OldFile : uint8_t { kLeave, kTake };
   // A missing manifest counts as one without files. With kTake, Read also moves the single append-only file of Redis
@@ -54,12 +53,16 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   // Removes the files that a rewrite has replaced, and then their entries in the manifest. A file's name is removed
   // now, its content in the background. Does nothing if aof-disable-auto-gc is set.
   void RemoveHistory();  // removes files that a rewrite replaced, unless aof-disable-auto-gc is set
-  void RemoveInBackground(const std::string& name);  // removes a file, if there; frees its disk space later
-  void RemoveTemporaries();                          // removes temporary files that a crash has left
-  std::string TemporaryBaseName() const {            // name of a new base file while the file is written
+  // Removes a file of the directory if it exists. Removes its name now, and its content in the background.
+  void RemoveInBackground(const std::string& name) {  // removes the name now, and the content on another thread
+    removal_.Remove(PathOf(name));
+  }
+  void RemoveTemporaries();  // removes temporary files that a crash has left
+  // Returns the name that a new base file has until it is complete.
+  std::string TemporaryBaseName() const {  // name of a new base file until it is complete
     return "temp-" + settings_.appendfilename + ".base";
   }
-  void Tidy();  // forgets removed files whose disk space is free now
+  void Tidy() { removal_.Tidy(); }  // forgets the removed files whose disk space is free
 
   std::string PathOf(Bytes name) const {  // path of a file of this folder, relative to `dir`
     return settings_.appenddirname + "/" + std::string(name);
@@ -70,26 +73,23 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size in bytes, or why it cannot be read
 
  private:
-  class Removal;  // a removed file, whose disk space another thread is freeing
-
-  std::optional<AofManifest> ReadManifest() const;  // empty if there is no file; nullopt: invalid or unreadable
-  bool ShouldTakeOldFile() const;     // true: the single file of Redis before version 7 must be moved here
-  bool IsPartName(Bytes name) const;  // true: a base or an incremental may have this name
-  void RemoveUncommittedFiles();      // removes the files of RemoveAfterNextCommit, unless the manifest has them
-  Step UseOldFileAsBase();            // moves the single file of Redis before version 7 here, as the base
+  std::optional<AofManifest> ReadManifest() const;  // an empty manifest if there is no file; nullopt: invalid
+  bool ShouldTakeOldFile() const;               // true: the single file of Redis before version 7 must be moved here
+  void RemoveUncommittedFiles();                // removes the files that RemoveAfterNextCommit named
+  Step UseOldFileAsBase();                      // moves the single file of Redis before version 7 here, as the base
   Step Refuse(const std::string& text) const {  // logs the text as a warning; returns kFailed
     log_.Warning(text);
     return Step::kFailed;
   }
 
-  FileSystem& files_;                               // access to the disk
-  const Settings& settings_;                        // values of the directives
-  Logger& log_;                                     // gets warnings and errors
-  AofManifest manifest_;                            // the list of files, as read or last committed
-  std::unique_ptr<File> lock_;                      // holds the lock of locked_name_; null: nothing is locked
-  std::string locked_name_;                         // name of the incremental that Lock has locked
-  std::vector<std::string> uncommitted_files_;      // files to remove after the next Commit that does not list them
-  std::vector<std::unique_ptr<Removal>> removals_;  // removed files, whose disk space other threads are freeing
+  FileSystem& files_;                           // access to the disk
+  const Settings& settings_;                    // values of the directives
+  Logger& log_;                                 // gets warnings and errors
+  AofManifest manifest_;                        // the list of files, as it is on the disk
+  std::unique_ptr<File> lock_;                  // holds the lock of locked_name_; null: nothing is locked
+  std::string locked_name_;                     // name of the incremental that Lock has locked
+  std::vector<std::string> uncommitted_files_;  // files to remove after the next Commit that does not list them
+  BackgroundRemoval removal_;                   // removes files without blocking the server
 };
 
 }  // namespace respite

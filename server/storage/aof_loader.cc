@@ -48,11 +48,17 @@ AofLoader::Outcome AofLoader::Fail(const std::string& text) {
 }
 
 LoadOutcome AofLoader::Load(const Session* holder) {
-  const AofManifest& manifest = services_.storage.aof.directory().manifest();
-  const auto total = services_.storage.aof.directory().TotalBytes();
+  const AofDirectory& directory = services_.storage.aof.directory();
+  const auto total = directory.TotalBytes();
   if (!total) return LoadOutcome::kFailed;
+  return LoadFiles({services_.env.settings.appenddirname, directory.manifest(), total.value()}, holder);
+}
+
+LoadOutcome AofLoader::LoadFiles(AofFiles files, const Session* holder) {
+  files_ = std::move(files);
+  const AofManifest& manifest = files_.manifest;
   const uint64_t dirty = services_.data.dataset.stats.dirty;
-  services_.storage.loading.Begin(total.value(), ServerPhase::Load::kInTurn, holder);
+  services_.storage.loading.Begin(files_.total_bytes, ServerPhase::Load::kInTurn, holder);
   Dataset& data = services_.data.dataset;
   const Journals::Mute silence(data.journals);
   ChangeListener* const listener = std::exchange(data.listener, nullptr);
@@ -75,7 +81,7 @@ LoadOutcome AofLoader::Load(const Session* holder) {
 }
 
 AofLoader::Outcome AofLoader::LoadPart(const std::string& name, const char* kind, Place place) {
-  auto file = services_.env.files.Open(services_.storage.aof.directory().PathOf(name), FileSystem::Mode::kRead);
+  auto file = services_.env.files.Open(PathOf(name), FileSystem::Mode::kRead);
   const auto bytes = file ? file.value()->Size() : Result<uint64_t, IoError>(Failure(file.error()));
   if (!bytes) {
     return Fail("Fatal error: can't open the append log file " + name + " for reading: " + IoErrorText(bytes.error()));
@@ -280,8 +286,7 @@ AofLoader::Outcome AofLoader::TruncateIfIncomplete(const Part& part, uint64_t of
     case LaterRecord::Kind::kReadError:
       return Fail("Unrecoverable error reading the append only file " + part.name + ": " + IoErrorText(later.error));
     default:
-      return Fail("Fatal error: " +
-                  TruncationRefusalText(services_.storage.aof.directory().PathOf(part.name), cut, later));
+      return Fail("Fatal error: " + TruncationRefusalText(PathOf(part.name), cut, later));
   }
 }
 
@@ -293,6 +298,10 @@ AofLoader::Outcome AofLoader::Cut(const Part& part, uint64_t offset) {
   }
   if (failures_ != 0 && !services_.env.settings.aof_load_failed_commands) return Outcome::kFailed;  // keeps the file
   const std::string number = std::to_string(offset);
+  if (!files_.may_be_changed) {
+    return Fail("Fatal error: the append only file " + part.name + " is incomplete after offset " + number +
+                ". The file was not changed. Repair a copy of it with respite-check-aof --fix.");
+  }
   if (!services_.env.settings.aof_load_truncated) {
     return Fail("Unexpected end of file reading the append only file " + part.name + " (after offset " + number +
                 "). You can: 1) Make a backup of your AOF file, then use ./redis-check-aof --fix <filename.manifest>. "

@@ -26,7 +26,14 @@
 
 namespace respite {
 
-class AofLoader {  // loads the append-only files (startup, DEBUG LOADAOF): the base, then the incrementals
+struct AofFiles {              // the files that AofLoader loads
+  std::string folder;          // the folder with the files
+  AofManifest manifest;        // names the files
+  uint64_t total_bytes = 0;    // size of all files that will be loaded
+  bool may_be_changed = true;  // true: an incomplete end may be removed from the last file, if directives permit it
+};
+
+class AofLoader {  // loads the append-only files at startup: first the base, then the incrementals
  public:
   // `services` must outlive the loader.
   explicit AofLoader(const Services& services);
@@ -35,7 +42,9 @@ class AofLoader {  // loads the append-only files (startup, DEBUG LOADAOF): the 
   // Loads all files of the manifest. After kFailed or kStopped the data must not be used. Requires: an empty keyspace,
   // and AppendOnlyFile::Prepare. `holder` is the client whose command loads (may be null); see Loading::Begin.
   LoadOutcome Load(const Session* holder = nullptr);  // loads all files of the manifest
-  uint64_t BaseBytes() const { return base_bytes_; }  // size of the loaded base file; 0: none
+  // Loads these files instead of those of the server's append-only file. Requires: an empty keyspace.
+  LoadOutcome LoadFiles(AofFiles files, const Session* holder = nullptr);  // loads the given files
+  uint64_t BaseBytes() const { return base_bytes_; }                       // size of the base file that was loaded
 
  private:
   enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
@@ -58,7 +67,8 @@ class AofLoader {  // loads the append-only files (startup, DEBUG LOADAOF): the 
     uint64_t offset;               // position of the command in the file
   };
 
-  static bool IsFailedOrStopped(Outcome outcome);                            // true: loading must end
+  std::string PathOf(const std::string& name) const { return files_.folder + "/" + name; }  // path of a file to load
+  static bool IsFailedOrStopped(Outcome outcome);                                           // true: loading must end
   Outcome LoadPart(const std::string& name, const char* kind, Place place);  // loads one file; `kind`: "base" or "incr"
   Outcome LoadFile(const Part& part, bool is_base);                          // loads the content of an open file
   RdbLoadResult LoadPreamble(const Part& part, bool is_base);  // loads the RDB with which a file may begin
@@ -86,6 +96,7 @@ class AofLoader {  // loads the append-only files (startup, DEBUG LOADAOF): the 
   Outcome Fail(const std::string& text);  // logs the text; returns kFailed
 
   const Services& services_;          // references to all parts of the server
+  AofFiles files_;                    // the files to load
   Prefetcher prefetcher_;             // loads the keys of the next commands into the CPU's cache
   const User user_;                   // user with all permissions, who runs the commands
   std::unique_ptr<Session> session_;  // session in which the commands run

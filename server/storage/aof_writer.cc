@@ -107,7 +107,7 @@ void AofWriter::Flush(Urgency urgency, Child child) {
 }
 
 bool AofWriter::TryPostponeWrite(int64_t now_ms) {
-  const bool would_wait = parts_.settings.appendfsync == AppendFsync::kEverySecond && sync_.IsPending();
+  const bool would_wait = Policy() == AppendFsync::kEverySecond && sync_.IsPending();
   if (!would_wait) {
     postponed_since_ms_ = -1;
     return false;
@@ -167,14 +167,14 @@ void AofWriter::HandleFailure(const IoProgress& progress) {
       buffer_.erase(0, progress.bytes);
     }
   }
-  if (parts_.settings.appendfsync != AppendFsync::kAlways) return;
+  if (Policy() != AppendFsync::kAlways) return;
   StopServing("Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...");
 }
 
 void AofWriter::Sync(Child child, int64_t now_ms) {
   if (!NeedsSync()) return;
   if (child == Child::kRuns && parts_.settings.no_appendfsync_on_rewrite) return;
-  switch (parts_.settings.appendfsync) {
+  switch (Policy()) {
     case AppendFsync::kAlways: {
       const int64_t started_us = parts_.real_clock.NowUs();
       const IoError error = SyncNow();

@@ -30,13 +30,14 @@ namespace respite {
 
 class AofWriter {  // writes propagated commands to the append-only file, and syncs it
  public:
-  struct Parts {                  // the objects that AofWriter uses; must live longer than AofWriter
-    FileSystem& files;            // access to the disk, with background syncs
-    const Settings& settings;     // values of the directives
-    const Clock& clock;           // time that clients see, and TEST CLOCK can move
-    const RealClock& real_clock;  // real time, which TEST CLOCK cannot move
-    Logger& log;                  // gets warnings and errors
-    LatencyMonitor& latency;      // LATENCY: gets the durations of slow writes and syncs
+  struct Parts {                                   // the objects that AofWriter uses; must live longer than AofWriter
+    FileSystem& files;                             // access to the disk, with background syncs
+    const Settings& settings;                      // values of the directives
+    const Clock& clock;                            // time that clients see, and TEST CLOCK can move
+    const Pace& pace;                              // real time, which TEST CLOCK cannot move
+    Logger& log;                                   // gets warnings and errors
+    LatencyMonitor& latency;                       // LATENCY: gets the durations of slow writes and syncs
+    std::optional<AppendFsync> fixed_policy = {};  // used instead of appendfsync; nullopt: appendfsync is used
   };
   enum class Urgency : uint8_t { kRelaxed, kNow };  // kNow: never delay the write
   enum class Child : uint8_t { kNone, kRuns };      // kRuns: a child process saves or rewrites now
@@ -102,7 +103,8 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   bool NeedsSync() const {  // true: some data is written but not synced, or the last sync failed
     return written_bytes_ != synced_bytes_ || sync_.error != kNoError;
   }
-  void AppendTimestamp();                          // adds "#TS:<seconds>" to the buffer, at most once a second
+  AppendFsync Policy() const { return parts_.fixed_policy.value_or(parts_.settings.appendfsync); }  // when to sync
+  void AppendTimestamp();                          // adds "#TS:<seconds>" to the buffer, once a second
   bool TryPostponeWrite(int64_t now_ms);           // true: a sync runs (everysec), so the write must wait
   void Write(Child child);                         // writes the whole buffer to the file
   void HandleFailure(const IoProgress& progress);  // after a failed write: removes the written part; `always`: stops

@@ -81,12 +81,36 @@ Step AppendOnlyFile::Begin(uint64_t base_bytes) {
   return Step::kDone;
 }
 
+Step AppendOnlyFile::BeginWithNewBase() {
+  if (directory_.manifest().IsEmpty()) return Begin(0);
+  const std::string& file_name = parts_.env.settings.appendfilename;
+  AofManifest next = directory_.manifest();
+  const std::string base = next.AddBase(file_name, BaseFormat(), directory_.TakenNamePredicate());
+  next.RetireIncrementals(0);
+  const std::string incremental = next.AddIncremental(file_name, directory_.TakenNamePredicate());
+  const std::string temporary = directory_.TemporaryBaseName();
+  if (!WriteBase(directory_.PathOf(temporary), nullptr)) return Step::kFailed;
+  if (RenameInto(temporary, base, "base") == Step::kFailed) return Step::kFailed;
+  if (auto file = parts_.files.Open(directory_.PathOf(incremental), FileSystem::Mode::kCreateNew); !file) {
+    parts_.env.log.Warning("Can't open the append-only file " + incremental + ": " + IoErrorText(file.error()));
+    return Step::kFailed;
+  }
+  if (directory_.SyncDirectory() == Step::kFailed) return Step::kFailed;
+  if (directory_.Commit(std::move(next)) == Step::kFailed) return Step::kFailed;
+  const auto bytes = directory_.FileSize(base);
+  return bytes ? Begin(bytes.value()) : Step::kFailed;
+}
+
+Step AppendOnlyFile::BeginNextIncremental(const char* moment) {
+  writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
+  if (writer_.HasUnwrittenData()) return Step::kFailed;  // the buffer belongs to the old file, which cannot be written
+  return CreateIncremental(moment);
+}
+
 Step AppendOnlyFile::CreateFirstBase() {
   AofManifest next = directory_.manifest();
-  const bool as_rdb = parts_.env.settings.aof_use_rdb_preamble;
   const std::string name =
-      next.AddBase(parts_.env.settings.appendfilename, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands,
-                   directory_.TakenNamePredicate());
+      next.AddBase(parts_.env.settings.appendfilename, BaseFormat(), directory_.TakenNamePredicate());
   const std::string temporary = directory_.TemporaryBaseName();
   if (!WriteBase(directory_.PathOf(temporary), nullptr)) return Step::kFailed;
   parts_.env.log.Notice("Creating AOF base file " + name + " on server start");
@@ -197,6 +221,7 @@ void AppendOnlyFile::TurnOff() {
   must_turn_back_on_ = false;
   is_rewrite_scheduled_ = false;
   if (!IsOn()) return;
+  if (listener_) listener_->HandleTurnOff();
   const State before = std::exchange(state_, State::kOff);
   if (before == State::kAwaitsBase) {
     DropTemporaryIncremental();
@@ -224,7 +249,9 @@ bool AppendOnlyFile::IsRewriting() const { return parts_.child_processes.Does(Ch
 
 AppendOnlyFile::RewriteStart AppendOnlyFile::Rewrite() {
   if (IsRewriting()) return RewriteStart::kAlreadyRuns;
-  if (!parts_.child_processes.Busy() && parts_.current_execution.MayBlock()) return StartRewrite();
+  if (!parts_.child_processes.Busy() && parts_.current_execution.MayBlock() && !MustPostponeRewrite()) {
+    return StartRewrite();
+  }
   is_rewrite_scheduled_ = true;
   // Starts the count of failures again. As in Redis, the delay after failed rewrites does not apply to a rewrite that a
   // client has requested and that had to be scheduled.
@@ -268,9 +295,11 @@ Step AppendOnlyFile::StartIncremental() {
     case State::kOn:
       break;
   }
-  writer_.Flush(AofWriter::Urgency::kNow, AofWriter::Child::kNone);
-  if (writer_.HasUnwrittenData()) return Step::kFailed;  // the buffer belongs to the old file, which cannot be written
-  return CreateIncremental("on background rewrite");
+  return BeginNextIncremental("on background rewrite");
+}
+
+AofBaseFormat AppendOnlyFile::BaseFormat() const {
+  return parts_.env.settings.aof_use_rdb_preamble ? AofBaseFormat::kRdb : AofBaseFormat::kCommands;
 }
 
 bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter) {
@@ -303,8 +332,10 @@ bool AppendOnlyFile::WriteBase(const std::string& path, ChildReporter* reporter)
 }
 
 void AppendOnlyFile::HandleRewriteEnd(const ChildEnd& end) {
+  const uint64_t rewrites_before = rewrite_count_;
   HandleOutcome(end);
   if (state_ == State::kOff) directory_.Unlock();
+  if (listener_) listener_->HandleRewriteEnd(rewrite_count_ != rewrites_before);
 }
 
 void AppendOnlyFile::HandleOutcome(const ChildEnd& end) {
@@ -344,9 +375,7 @@ void AppendOnlyFile::NoteFailure() {
 Step AppendOnlyFile::InstallNewBase() {
   const std::string& file_name = parts_.env.settings.appendfilename;
   AofManifest next = directory_.manifest();
-  const bool as_rdb = parts_.env.settings.aof_use_rdb_preamble;
-  const std::string base =
-      next.AddBase(file_name, as_rdb ? AofBaseFormat::kRdb : AofBaseFormat::kCommands, directory_.TakenNamePredicate());
+  const std::string base = next.AddBase(file_name, BaseFormat(), directory_.TakenNamePredicate());
   std::vector<std::string> made = {base};
   Step step = RenameInto(directory_.TemporaryBaseName(), base, "base");
   if (state_ == State::kAwaitsBase) {
@@ -390,6 +419,7 @@ void AppendOnlyFile::Cron() {
   directory_.Tidy();
   if (parts_.child_processes.Busy()) return;
   if (must_turn_back_on_ && !CheckBackoff()) return TurnBackOn();
+  if (MustPostponeRewrite()) return;
   if (is_rewrite_scheduled_) {
     if (!CheckBackoff()) StartRewrite();
     return;

@@ -14,6 +14,8 @@
 #include <optional>
 #include <string>
 
+#include "base/late_bound.h"
+#include "persistence/aof_manifest.h"
 #include "server/dataset/journal.h"
 #include "server/runtime/env.h"
 #include "server/storage/aof_directory.h"
@@ -27,6 +29,17 @@ struct CurrentExecution;
 class FileSystem;
 class ChildProcesses;
 class RdbContents;
+
+// Learns what happens to the append-only file. A backup consists of its files, so it must know when they change.
+class AofListener {  // interface: learns of rewrites, and of the end of the append-only file
+ public:
+  virtual ~AofListener() = default;
+  virtual bool MustPostponeRewrite() const = 0;  // true: no rewrite may begin now; scheduled ones wait
+  // A rewrite has ended. `has_new_base`: its file is the base in the manifest.
+  virtual void HandleRewriteEnd(bool has_new_base) = 0;  // a rewrite has ended; false: it has failed
+  // Called before the append-only file is turned off. Its last incremental is still open.
+  virtual void HandleTurnOff() = 0;  // the append-only file will be turned off now
+};
 
 class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the data in append-only files
  public:
@@ -53,10 +66,13 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step Prepare();  // at startup: reads the manifest; if appendonly is on, locks the files
   // Opens the last file for appending after loading, and creates missing files. `base_bytes` is the size of the loaded
   // base. Requires: Prepare, and appendonly is on.
-  Step Begin(uint64_t base_bytes);                                // after loading: opens the last file for new commands
-  AofDirectory& directory() { return directory_; }                // the folder of append-only files
-  const AofDirectory& directory() const { return directory_; }    // the folder of append-only files
-  IoError TruncateFile(const std::string& name, uint64_t bytes);  // truncates this file, and syncs it
+  Step Begin(uint64_t base_bytes);  // after loading: opens the last file for new commands
+  // Writes the data in memory as a new base, and replaces all files of the manifest by it. Then continues as Begin
+  // does. Requires: Prepare, and appendonly is on. Cost: O(data set).
+  Step BeginWithNewBase();  // after loading other files: writes the data as the base, and replaces all files
+  AofDirectory& directory() { return directory_; }                           // the folder of append-only files
+  const AofDirectory& directory() const { return directory_; }               // the folder of append-only files
+  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // truncates this file to `bytes` bytes
 
   // --- Propagated commands
 
@@ -81,7 +97,15 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   void TurnBackOn();  // turns the AOF on again; Cron retries a failure
   void TurnOff();     // for CONFIG SET appendonly no, or a synchronisation; kills a rewrite
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
-  RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one; works also if off
+  RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one
+  // Begins a new incremental, so that the previous one changes no more. kFailed: the previous one is still used.
+  // `moment` is for the log.
+  Step BeginNextIncremental(const char* moment);  // from now on, writes to a new incremental
+  AofBaseFormat BaseFormat() const;               // format of a new base: aof-use-rdb-preamble says it
+  // Writes the data to `path` as the base of an append-only file. May run in a child process. Returns false on failure,
+  // which is logged. `reporter` may be null. Cost: O(data set).
+  bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes the data to `path`; false: failed
+  void AttachListener(AofListener& listener) { listener_.Attach(&listener); }  // from now on, `listener` is called
   // Starts rewrites that are scheduled or due, and retries TurnBackOn after a failure. Called by the timer.
   void Cron();  // the timer's work: starts rewrites that are due, retries TurnBackOn
 
@@ -122,18 +146,19 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step OpenIncremental(const std::string& name, FileSystem::Mode mode);  // opens this incremental to append to it
   Step StartIncremental();      // before a fork: if on, opens a file for the commands after the fork
   RewriteStart StartRewrite();  // forks the child of a rewrite now
-  bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes all data; false: failed
-  void HandleRewriteEnd(const ChildEnd& end);                        // called when the child of a rewrite has ended
-  void HandleOutcome(const ChildEnd& end);  // makes the child's file the new base; after a failure, removes the file
-  void DropTemporaryIncremental();          // kAwaitsBase: removes the file of commands since the fork
-  Step InstallNewBase();                    // makes the child's file the base in the manifest
+  bool MustPostponeRewrite() const { return listener_ && listener_->MustPostponeRewrite(); }  // true: rewrites wait
+  void HandleRewriteEnd(const ChildEnd& end);  // called when the child of a rewrite has ended
+  void HandleOutcome(const ChildEnd& end);     // makes the child's file the new base; after a failure, removes the file
+  void DropTemporaryIncremental();             // kAwaitsBase: removes the file of commands since the fork
+  Step InstallNewBase();                       // makes the child's file the base in the manifest
   Step RenameInto(const std::string& from, const std::string& to,  // renames a file; `what` names it in the log
                   const char* what);
   void NoteFailure();                    // a rewrite has failed, or did not start: counts it
   bool CheckBackoff();                   // true: no rewrite now, after failures; begins and ends the wait
   bool HasGrownEnoughToRewrite() const;  // by auto-aof-rewrite-percentage and -min-size
 
-  const Parts parts_;                     // the arguments of the constructor
+  const Parts parts_;                     // what AppendOnlyFile uses
+  LateBound<AofListener> listener_;       // learns of rewrites; not attached: nothing does
   AofDirectory directory_;                // the folder of append-only files
   AofWriter writer_;                      // appends commands to the last file
   State state_ = State::kOff;             // off, on, or on without a complete base

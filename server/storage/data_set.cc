@@ -7,6 +7,7 @@
 #include "server/execution/services.h"
 #include "server/storage/aof_loader.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/preload.h"
 #include "server/storage/storage_subsystem.h"
 
 namespace respite {
@@ -37,6 +38,7 @@ LoadOutcome OpenAppendOnlyFile(const Services& services) {
 
 LoadOutcome LoadDataAtStartup(const Services& services) {
   if (services.storage.aof.Prepare() == Step::kFailed) return LoadOutcome::kFailed;
+  if (!services.env.settings.preload_file.empty()) return LoadPreloadFile(services);
   if (services.env.settings.appendonly) return OpenAppendOnlyFile(services);
   if (services.env.settings.starts_empty) return LoadOutcome::kAbsent;
   const int64_t started_us = services.env.clock.MonotonicUs();

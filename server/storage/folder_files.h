@@ -25,6 +25,9 @@ class FolderFiles final : public FileSystem {  // access to the disk, with relat
   IoError Remove(const std::string& path) override {  // `path` may be relative
     return files_.Remove(folder_.Resolve(path));
   }
+  IoError Link(const std::string& from, const std::string& to) override {  // both paths may be relative
+    return files_.Link(folder_.Resolve(from), folder_.Resolve(to));
+  }
   IoError MakeDirectory(const std::string& path) override {  // `path` may be relative
     return files_.MakeDirectory(folder_.Resolve(path));
   }

@@ -13,6 +13,7 @@
 #include "server/config/settings.h"
 #include "server/runtime/host.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/backup.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/loading.h"
 #include "server/storage/snapshots.h"
@@ -67,6 +68,7 @@ Shutdown::Outcome Shutdown::End(uint32_t flags) {
     parts_.env.log.Warning("Errors trying to shut down the server. Check the logs for more information.");
     return outcome;
   }
+  parts_.backup.HandleShutdown();
   parts_.env.phase.Stop();
   parts_.env.host->Stop(0);
   return outcome;

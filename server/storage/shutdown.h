@@ -19,6 +19,7 @@
 namespace respite {
 
 class AppendOnlyFile;
+class Backup;
 class Clients;
 class Loading;
 class ChildProcesses;
@@ -43,7 +44,8 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   struct Parts {  // the arguments of the constructor
     const Env& env;
     AppendOnlyFile& aof;              // the append-only file, synced at the end
-    Snapshots& snapshots;             // saves the RDB file before the end
+    Backup& backup;                   // given up when the server stops, unless it is sealed
+    Snapshots& snapshots;             // saves the RDB file at the end
     Loading& loading;                 // tells whether data is being loaded, so nothing may be saved
     ChildProcesses& child_processes;  // kills the child that saves or rewrites
     Pause& pause;                     // pauses writes while replicas catch up

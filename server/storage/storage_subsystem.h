@@ -8,6 +8,7 @@
 #include "server/execution/durability.h"
 #include "server/execution/services.h"
 #include "server/storage/append_only_file.h"
+#include "server/storage/backup.h"
 #include "server/storage/child_processes.h"
 #include "server/storage/children.h"
 #include "server/storage/loading.h"
@@ -51,6 +52,7 @@ struct StorageSubsystem {  // the parts that save and load the data, and stop th
   AppendOnlyFile aof;              // `appendonly yes`: keeps the data in append-only files
   Snapshots snapshots;             // saves the data as an RDB file
   Loading loading;                 // how far loading of the data is
+  Backup backup;                   // the files of BACKUP
   Shutdown shutdown;               // SHUTDOWN: saves the data and stops the server
   StorageHealth health;            // says whether writes must be refused, because the disk has failed
 };

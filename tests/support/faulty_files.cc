@@ -354,6 +354,17 @@ IoError FaultyFiles::Remove(const std::string& path) {
   return kNoError;
 }
 
+IoError FaultyFiles::Link(const std::string& from, const std::string& to) {
+  const std::lock_guard lock(mutex_);
+  const Fault fault = Begin(Operation::kLink);
+  if (fault.error != kNoError) return fault.error;
+  if (!names_.contains(Normal(from)) || !IsDirectory(ParentOf(Normal(to)))) return ENOENT;
+  if (IsDirectory(Normal(from))) return EPERM;
+  if (names_.contains(Normal(to))) return EEXIST;
+  ChangeNames({{Normal(to), names_[Normal(from)]}});
+  return kNoError;
+}
+
 IoError FaultyFiles::MakeDirectory(const std::string& path) {
   const std::lock_guard lock(mutex_);
   const Fault fault = Begin(Operation::kMakeDirectory);

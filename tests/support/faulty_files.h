@@ -48,8 +48,9 @@ class FaultyFiles : public FileSystem {
     kSyncDirectory,
     kList,
     kLock,
+    kLink,
   };
-  static constexpr size_t kOperations = 12;
+  static constexpr size_t kOperations = 13;
   static constexpr uint64_t kUnlimited = UINT64_MAX;
 
   FaultyFiles();
@@ -94,6 +95,7 @@ class FaultyFiles : public FileSystem {
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;
   IoError Rename(const std::string& from, const std::string& to) override;
   IoError Remove(const std::string& path) override;
+  IoError Link(const std::string& from, const std::string& to) override;
   IoError MakeDirectory(const std::string& path) override;
   IoError SyncDirectory(const std::string& path) override;
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;

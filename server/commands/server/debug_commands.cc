@@ -323,6 +323,7 @@ void Reload(Call& call) {
     if (aside) std::move(*aside).Restore(services.data.dataset);
     throw Refusal{refusals::kReloadFailed};
   }
+  if (!options.saves || !options.flushes) services.storage.backup.HandleDataReplaced("DEBUG RELOAD replaced the data");
   services.env.log.Notice("DB reloaded by DEBUG RELOAD");
   call.reply.Ok();
 }
@@ -342,6 +343,7 @@ void LoadAof(Call& call) {
     std::move(aside).Restore(services.data.dataset);
     throw Refusal{refusals::kLoadAofFailed};
   }
+  if (!services.storage.aof.IsOn()) services.storage.backup.HandleDataReplaced("DEBUG LOADAOF replaced the data");
   services.data.dataset.stats.dirty = 0;
   services.env.log.Notice("Append Only File loaded by DEBUG LOADAOF");
   call.reply.Ok();

@@ -72,7 +72,8 @@ class FaultyDisk final : public FileSystem {  // a file system that injects the 
   IoError Rename(const std::string& from, const std::string& to) override {  // renames a file, without faults
     return files_.Rename(from, to);
   }
-  IoError Remove(const std::string& path) override { return files_.Remove(path); }                // injects no faults
+  IoError Remove(const std::string& path) override { return files_.Remove(path); }  // injects no faults
+  IoError Link(const std::string& from, const std::string& to) override { return files_.Link(from, to); }  // no faults
   IoError MakeDirectory(const std::string& path) override { return files_.MakeDirectory(path); }  // injects no faults
   IoError SyncDirectory(const std::string& path) override { return files_.SyncDirectory(path); }  // injects no faults
   Result<std::vector<std::string>, IoError> List(const std::string& path) override { return files_.List(path); }

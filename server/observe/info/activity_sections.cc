@@ -217,9 +217,9 @@ std::string ThreadsSection(const Services& services) {
   return text.Take();
 }
 
-void AddAof(InfoText& text, const AppendOnlyFile& aof) {
+void AddAof(InfoText& text, const AppendOnlyFile& aof, const Backup& backup) {
   text.Add("aof_enabled", aof.IsOn() ? 1 : 0)
-      .Add("aof_rewrite_in_progress", aof.IsRewriting() ? 1 : 0)
+      .Add("aof_rewrite_in_progress", aof.IsRewriting() || backup.IsWritingBase() ? 1 : 0)
       .Add("aof_rewrite_scheduled", aof.IsRewriteScheduled() ? 1 : 0)
       .Add("aof_last_rewrite_time_sec", aof.LastRewriteSeconds())
       .Add("aof_current_rewrite_time_sec", aof.CurrentRewriteSeconds())
@@ -246,7 +246,8 @@ std::string PersistenceSection(const Services& services) {
   text.Add("loading", services.storage.loading.IsActive() && !is_async ? 1 : 0).Add("async_loading", is_async ? 1 : 0);
   AddChild(text, services);
   AddSnapshots(text, services);
-  AddAof(text, services.storage.aof);
+  AddAof(text, services.storage.aof, services.storage.backup);
+  text.Add("backup_in_progress", services.storage.backup.IsInProgress() ? 1 : 0);
   text.AddZeros({"module_fork_in_progress", "module_fork_last_cow_size", "slot_migration_fork_in_progress"});
   if (services.storage.aof.IsOn()) AddAofSizes(text, services.storage.aof);
   if (services.storage.loading.IsActive()) AddLoading(text, services);

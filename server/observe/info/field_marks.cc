@@ -35,6 +35,7 @@ constexpr FieldMark kFieldMarks[] = {
     {"async_loading", "7.0.0"},
     {"atomicvar_api", {}, "valkey:8.0.0"},
     {"availability_zone", "valkey:8.0.0"},
+    {"backup_in_progress", "8.10.0"},
     {"client_output_buffer_limit_disconnections", "7.4.0,valkey:8.0.0"},
     {"client_query_buffer_limit_disconnections", "7.4.0,valkey:8.0.0"},
     {"clients_hz", "valkey:8.1.0", {}, Shown::kIfEmulated},

@@ -59,6 +59,7 @@ std::unique_ptr<Config> NodeWorlds::ConfigFor(const WorldOptions& options, Folde
   settings.save.clear();
   settings.appendonly = false;
   settings.load.clear();
+  settings.preload_file.clear();
   settings.exit_on_idle = 0;  // the server that has the worlds counts their clients as its own
   return config;
 }
