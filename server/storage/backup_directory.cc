@@ -78,8 +78,11 @@ std::optional<std::string> BackupDirectory::RemoveLeftFiles() {
 }
 
 IoError BackupDirectory::Link(const std::string& from, const std::string& name) {
-  const IoError error = files_.Link(from, PathOf(name));
-  return error == kNoError ? files_.SyncDirectory(Path()) : error;
+  IoError error = files_.Link(from, PathOf(name));
+  if (error != kNoError) return error;
+  error = files_.SyncDirectory(Path());
+  if (error != kNoError) Unlink(name);
+  return error;
 }
 
 IoError BackupDirectory::Rename(const std::string& from, const std::string& to) {

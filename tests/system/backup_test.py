@@ -1,5 +1,6 @@
 """BACKUP of the real program: its files are hard links, survive signals, and load in our server and in each oracle."""
 import os
+import pathlib
 import random
 import shutil
 import signal
@@ -38,6 +39,9 @@ class BackupOfServer(AofTest):
     def place(self, *names):
         return os.path.join(self.folder, *names)
 
+    def contents(self):
+        return {path.name: path.read_bytes() for path in pathlib.Path(self.place("backupdir")).iterdir()}
+
     def restore(self, *options, program=RESPITE):
         """Returns a client of a server that has loaded the backup."""
         folder = tempfile.mkdtemp(prefix="backup-restore-")
@@ -61,13 +65,11 @@ class BackupFiles(BackupOfServer):
         client.run("SET", "l", "w")
         expected = self.digest(client)
         self.assertEqual(client.run("BACKUP", "SEAL"), b"+OK\r\n")
-        before = {name: open(self.place("backupdir", name), "rb").read() for name in os.listdir(self.place("backupdir"))}
+        before = self.contents()
         self.assertEqual(len(before), 3)
         client.run("SET", "m", "x")
         self.rewrite(client)
-        for name, content in before.items():
-            with open(self.place("backupdir", name), "rb") as file:
-                self.assertEqual(file.read(), content)
+        self.assertEqual(self.contents(), before)
         restored = self.restore("--preload-file", "aof:" + self.place("backupdir", MANIFEST))
         self.assertEqual(value_of(restored.run("DEBUG", "DIGEST")), expected)
         self.assertEqual(client.run("BACKUP", "CLEANUP"), b"+OK\r\n")
@@ -125,8 +127,8 @@ class BackupFiles(BackupOfServer):
         for target, why in (("aof:/nowhere/x.manifest", "No such file or directory"),
                             ("rdb:/nowhere/x.rdb", "there is no such file"),
                             ("zip:/x", "preload-file must be aof:<path> or rdb:<path>")):
-            done = subprocess.run([RESPITE, "--port", "0", "--dir", self.folder, "--preload-file", target],
-                                  capture_output=True, text=True, timeout=WAIT_S, check=False)
+            done = subprocess.run([RESPITE, "--port", "0", "--unixsocket", self.place("socket"), "--dir", self.folder,
+                                   "--preload-file", target], capture_output=True, text=True, timeout=WAIT_S, check=False)
             self.assertEqual(done.returncode, 1)
             self.assertIn(why, done.stdout + done.stderr)
 

@@ -278,9 +278,13 @@ TEST_P(BackupOnAndOff, EachFailureOfTheSealLeavesGoodFiles) {
       EXPECT_THAT(life->Run("SET m x"), Ok());
       const std::string state = StateOf(*life);
       SCOPED_TRACE(StrCat("operation ", static_cast<int>(operation), " ", nth, ": ", state));
-      if (state == "incrementing") EXPECT_THAT(life->Run("BACKUP SEAL"), Ok());
-      if (state == "failed") EXPECT_THAT(Files(), IsEmpty());
-      if (state == "failed") continue;
+      if (state == "failed") {
+        EXPECT_THAT(Files(), IsEmpty());
+        continue;
+      }
+      if (state == "incrementing") {
+        EXPECT_THAT(life->Run("BACKUP SEAL"), Ok());
+      }
       EXPECT_EQ(Files().size(), 3u);
       Snapshot data = life->Data();
       if (state == "sealed") data.erase("0 \"m\"");
@@ -422,7 +426,7 @@ TEST_P(BackupOnAndOff, SurvivesSwitchesOfAppendOnly) {
     const Snapshot data = life->Data();
     ExpectRestores(data);
     if (!was_on) continue;
-    files_->Crash();
+    files_->Kill();
     life.reset();
     EXPECT_EQ(SnapshotDifference(data, StartHere()->Data()), "");
   }
@@ -494,7 +498,7 @@ TEST_F(BackupTest, WritesFilesOfItsOwnIfLinksAreImpossible) {
   EXPECT_THAT(life->Run("BACKUP SEAL"), Ok());
   const Snapshot data = life->Data();
   ExpectRestores(data);
-  files_->Crash();
+  files_->Kill();
   life.reset();
   EXPECT_EQ(SnapshotDifference(data, Start({"appendonly yes"})->Data()), "");
 }
@@ -584,7 +588,7 @@ TEST_F(BackupTest, PreloadsInsteadOfTheServersOwnFiles) {
   EXPECT_EQ(SnapshotDifference(newer, Start({"appendonly yes"})->Data()), "");
   files_->Kill();
   EXPECT_EQ(SnapshotDifference(backup, Restored("aof:backupdir/appendonly.aof.manifest", {"appendonly yes"})), "");
-  files_->Crash();
+  files_->Kill();
   EXPECT_EQ(SnapshotDifference(backup, Start({"appendonly yes"})->Data()), "");  // it has replaced the append-only file
 }
 
@@ -601,7 +605,7 @@ TEST_F(BackupTest, PreloadsIntoAnEmptyFolder) {
     EXPECT_EQ(life->outcome(), LoadOutcome::kLoaded);
     life->Run("SET l w");
   }
-  files_->Crash();
+  files_->Kill();
   EXPECT_EQ(Start({"appendonly yes"})->Data().size(), 2u);
 }
 
