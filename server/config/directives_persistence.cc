@@ -44,10 +44,23 @@ Objection CheckBackupDirname(Bytes name) {
                                                          : "backupdirname can't be a path, just a dirname";
 }
 
-Objection CheckPreloadFile(Bytes target) {
+Objection AssignPreloadFile(Settings& settings, ConfigWords words, ConfigOrigin /*origin*/) {
+  if (words.size() != 1) return "wrong number of arguments";
+  const std::string& target = words[0];
   const bool is_valid = (target.starts_with("aof:") || target.starts_with("rdb:")) && target.size() > 4;
-  return is_valid || target.empty() ? Objection{} : "preload-file must be aof:<path> or rdb:<path>";
+  if (!is_valid && !target.empty()) return "preload-file must be aof:<path> or rdb:<path>";
+  settings.preload_file = target;
+  return {};
 }
+
+std::string PreloadFileText(const Settings& settings) { return settings.preload_file; }
+
+// Does not write a value of the command line to the file, because each later start would load the old data again.
+FileLines PreloadFileLines(std::string_view name, const Settings& settings) {
+  return {{std::string(name) + " " + Quoted(settings.preload_file), LinePresence::kIfMentioned}};
+}
+
+constexpr SpecialShape kPreloadFile{AssignPreloadFile, PreloadFileText, PreloadFileLines};
 
 constexpr Directive kPersistenceDirectives[] = {
     {"aof-disable-auto-gc", kEffective, YesNo<&Settings::aof_disable_auto_gc>(), kHidden},
@@ -74,8 +87,7 @@ constexpr Directive kPersistenceDirectives[] = {
     {"loading-process-events-interval-bytes", kEffective,
      Number<&Settings::loading_process_events_interval_bytes>(1024, kMaxInt), kHidden},
     {"no-appendfsync-on-rewrite", kEffective, YesNo<&Settings::no_appendfsync_on_rewrite>()},
-    Since("8.10.0",
-          {"preload-file", kEffective, Text<&Settings::preload_file>(CheckPreloadFile), kImmutable | kHidden}),
+    Since("8.10.0", {"preload-file", kEffective, kPreloadFile, kImmutable | kHidden}),
     {"rdb-del-sync-files", kEffective, YesNo<&Settings::rdb_del_sync_files>()},
     {"rdb-key-save-delay", kEffective, Number<&Settings::rdb_key_save_delay>(kMinInt, kMaxInt), kHidden},
     {"rdb-save-incremental-fsync", kEffective, YesNo<&Settings::rdb_save_incremental_fsync>()},

@@ -40,7 +40,9 @@ AppendOnlyFile::AppendOnlyFile(const Parts& parts)
 
 Step AppendOnlyFile::Prepare() {
   const bool wanted = parts_.env.settings.appendonly;
-  const auto old_file = wanted ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
+  // preload-file may name the single append-only file of Redis before version 7, so this file stays where it is.
+  const bool takes_old_file = wanted && parts_.env.settings.preload_file.empty();
+  const auto old_file = takes_old_file ? AofDirectory::OldFile::kTake : AofDirectory::OldFile::kLeave;
   if (directory_.Read(old_file) == Step::kFailed) return Step::kFailed;
   if (!wanted) return Step::kDone;
   if (directory_.CheckManifestIsThere() == Step::kFailed) return Step::kFailed;

@@ -308,8 +308,7 @@ void Reload(Call& call) {
   if (options.saves && services.storage.snapshots.IsRunning()) services.storage.child_processes.Kill();
   if (options.saves && services.storage.snapshots.Save() == Snapshots::Outcome::kFailed)
     throw Refusal{refusals::kUnspecified};
-  // If there is an append-only file or a replica, keeps expired keys when loading, so that their later removal is
-  // propagated.
+  // With an append-only file or a replica, keeps expired keys, so that their later removal is propagated.
   if (services.data.dataset.journals.IsRecording()) options.load.expired = RdbLoadOptions::Expired::kKeep;
   std::optional<Capture> aside;
   if (options.flushes) {
@@ -317,13 +316,13 @@ void Reload(Call& call) {
   } else if (services.data.dataset.keeper != nullptr) {
     services.data.dataset.keeper->OnReplaced();  // the loaded keys replace keys without commands
   }
+  if (!options.saves || !options.flushes) services.storage.backup.HandleDataReplaced("DEBUG RELOAD replaced the data");
   const LoadOutcome outcome = LoadDump(services, options.load, &call.session);
   services.clients.registry.QueueUnblocked(call.session);
   if (outcome != LoadOutcome::kLoaded) {
     if (aside) std::move(*aside).Restore(services.data.dataset);
     throw Refusal{refusals::kReloadFailed};
   }
-  if (!options.saves || !options.flushes) services.storage.backup.HandleDataReplaced("DEBUG RELOAD replaced the data");
   services.env.log.Notice("DB reloaded by DEBUG RELOAD");
   call.reply.Ok();
 }
