@@ -34,7 +34,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
     FileSystem& files;                             // access to the disk, with background syncs
     const Settings& settings;                      // values of the directives
     const Clock& clock;                            // time that clients see, and TEST CLOCK can move
-    const Pace& pace;                              // real time, which TEST CLOCK cannot move
+    const RealClock& real_clock;                              // real time, which TEST CLOCK cannot move
     Logger& log;                                   // gets warnings and errors
     LatencyMonitor& latency;                       // LATENCY: gets the durations of slow writes and syncs
     std::optional<AppendFsync> fixed_policy = {};  // used instead of appendfsync; nullopt: appendfsync is used

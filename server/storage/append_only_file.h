@@ -72,7 +72,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   Step BeginWithNewBase();  // after loading other files: writes the data as the base, and replaces all files
   AofDirectory& directory() { return directory_; }                           // the folder of append-only files
   const AofDirectory& directory() const { return directory_; }               // the folder of append-only files
-  IoError TruncateLastIncremental(const std::string& name, uint64_t bytes);  // truncates this file to `bytes` bytes
+  IoError TruncateFile(const std::string& name, uint64_t bytes);  // truncates this file to `bytes` bytes
 
   // --- Propagated commands
 

@@ -12,7 +12,7 @@ IoError BackupRecorder::Begin(const std::string& path, FileSystem::Mode mode) {
   writer_ = std::make_unique<AofWriter>(AofWriter::Parts{.files = files_,
                                                          .settings = env_.settings,
                                                          .clock = env_.clock,
-                                                         .pace = env_.pace,
+                                                         .real_clock = env_.real_clock,
                                                          .log = env_.log,
                                                          .latency = env_.latency,
                                                          .fixed_policy = AppendFsync::kEverySecond});
