@@ -81,14 +81,14 @@ class FileSystem {  // operations on files; an interface, so that tests can make
   virtual ~FileSystem() = default;
 
   virtual Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) = 0;  // opens a file
-  virtual IoError Rename(const std::string& from, const std::string& to) = 0;  // replaces an existing file `to`
-  virtual IoError Remove(const std::string& path) = 0;                         // deletes a file's name
+  virtual IoError Rename(const std::string& from,  // renames a file; replaces an existing `to`
+                         const std::string& to) = 0;
+  virtual IoError Remove(const std::string& path) = 0;  // unlinks a file
   // Gives a file a second name (a hard link), also in another directory of the same file system. Fails with EEXIST if
   // `to` exists, and for example with EXDEV or EPERM if the file system cannot link these names.
   virtual IoError Link(const std::string& from, const std::string& to) = 0;  // gives the file a second name
-  // Creates a directory. Succeeds if it already exists.
-  virtual IoError MakeDirectory(const std::string& path) = 0;  // creates a directory, unless it exists
-  // Makes creations, renames and removals in a directory durable. "." is the working directory.
+  virtual IoError MakeDirectory(const std::string& path) = 0;  // creates a directory; kNoError if `path` exists
+  // Also makes creations durable. "." is the working directory.
   virtual IoError SyncDirectory(const std::string& path) = 0;  // makes renames and removals in the directory durable
   // The names are unordered; "." and ".." are left out.
   virtual Result<std::vector<std::string>, IoError> List(const std::string& path) = 0;  // names in a directory
@@ -121,10 +121,10 @@ class FileSystem {  // operations on files; an interface, so that tests can make
 class SystemFiles final : public FileSystem {  // the file system of the operating system
  public:
   Result<std::unique_ptr<File>, IoError> Open(const std::string& path, Mode mode) override;  // opens a file of the disk
-  IoError Rename(const std::string& from, const std::string& to) override;  // replaces an existing file `to`
-  IoError Remove(const std::string& path) override;                         // deletes a file's name
+  IoError Rename(const std::string& from, const std::string& to) override;  // renames a file; replaces an existing `to`
+  IoError Remove(const std::string& path) override;                         // unlinks a file
   IoError Link(const std::string& from, const std::string& to) override;    // gives the file a second name
-  IoError MakeDirectory(const std::string& path) override;                  // creates a directory, unless it exists
+  IoError MakeDirectory(const std::string& path) override;                  // creates a directory, if `path` is absent
   IoError SyncDirectory(const std::string& path) override;  // makes renames and removals in the directory durable
   Result<std::vector<std::string>, IoError> List(const std::string& path) override;  // names of its files
   Kind KindOf(const std::string& path) override;  // kDirectory, kFile (anything else), or kAbsent (also: no access)

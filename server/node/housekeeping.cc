@@ -110,7 +110,8 @@ bool Housekeeping::WriteAof() {
   const int64_t started_us = services_.storage.aof.IsOn() ? services_.env.real_clock.NowUs() : 0;
   services_.storage.aof.Flush();
   services_.storage.backup.Flush();
-  if (started_us != 0) services_.env.stats.aof_us += static_cast<uint64_t>(services_.env.real_clock.NowUs() - started_us);
+  if (started_us != 0)
+    services_.env.stats.aof_us += static_cast<uint64_t>(services_.env.real_clock.NowUs() - started_us);
   const bool has_acks = services_.replication.replicas().TakeAckProgress();
   if (services_.clients.blocked.HasRequestsWaitingForAcksOrDisk() &&
       (has_acks || served_synced_bytes_ != services_.storage.aof.writer().SyncedBytes() ||

@@ -54,7 +54,7 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
   return std::nullopt;
 }
 
-// Redis, unlike this server, starts without keys if the manifest is missing, and overwrites the files.
+// Redis does not check this: without a manifest, Redis starts without keys, and overwrites the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
     return Step::kDone;

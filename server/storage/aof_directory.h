@@ -53,13 +53,11 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   // Removes the files that a rewrite has replaced, and then their entries in the manifest. A file's name is removed
   // now, its content in the background. Does nothing if aof-disable-auto-gc is set.
   void RemoveHistory();  // removes files that a rewrite replaced, unless aof-disable-auto-gc is set
-  // Removes a file of the directory if it exists. Removes its name now, and its content in the background.
-  void RemoveInBackground(const std::string& name) {  // removes the name now, and the content on another thread
+  void RemoveInBackground(const std::string& name) {  // removes a file, if there; frees its disk space later
     removal_.Remove(PathOf(name));
   }
-  void RemoveTemporaries();  // removes temporary files that a crash has left
-  // Returns the name that a new base file has until it is complete.
-  std::string TemporaryBaseName() const {  // name of a new base file until it is complete
+  void RemoveTemporaries();                // removes temporary files that a crash has left
+  std::string TemporaryBaseName() const {  // name of a new base file while the file is written
     return "temp-" + settings_.appendfilename + ".base";
   }
   void Tidy() { removal_.Tidy(); }  // forgets the removed files whose disk space is free
@@ -73,10 +71,10 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   Result<uint64_t, IoError> FileSize(const std::string& name) const;  // size in bytes, or why it cannot be read
 
  private:
-  std::optional<AofManifest> ReadManifest() const;  // an empty manifest if there is no file; nullopt: invalid
-  bool ShouldTakeOldFile() const;               // true: the single file of Redis before version 7 must be moved here
-  void RemoveUncommittedFiles();                // removes the files that RemoveAfterNextCommit named
-  Step UseOldFileAsBase();                      // moves the single file of Redis before version 7 here, as the base
+  std::optional<AofManifest> ReadManifest() const;  // empty if there is no file; nullopt: invalid or unreadable
+  bool ShouldTakeOldFile() const;  // true: the single file of Redis before version 7 must be moved here
+  void RemoveUncommittedFiles();   // removes the files of RemoveAfterNextCommit, unless the manifest has them
+  Step UseOldFileAsBase();         // moves the single file of Redis before version 7 here, as the base
   Step Refuse(const std::string& text) const {  // logs the text as a warning; returns kFailed
     log_.Warning(text);
     return Step::kFailed;
@@ -85,7 +83,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   FileSystem& files_;                           // access to the disk
   const Settings& settings_;                    // values of the directives
   Logger& log_;                                 // gets warnings and errors
-  AofManifest manifest_;                        // the list of files, as it is on the disk
+  AofManifest manifest_;                        // the list of files, as read or last committed
   std::unique_ptr<File> lock_;                  // holds the lock of locked_name_; null: nothing is locked
   std::string locked_name_;                     // name of the incremental that Lock has locked
   std::vector<std::string> uncommitted_files_;  // files to remove after the next Commit that does not list them

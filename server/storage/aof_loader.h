@@ -33,7 +33,7 @@ struct AofFiles {              // the files that AofLoader loads
   bool may_be_changed = true;  // true: an incomplete end may be removed from the last file, if directives permit it
 };
 
-class AofLoader {  // loads the append-only files at startup: first the base, then the incrementals
+class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-file): the base, then the incrementals
  public:
   // `services` must outlive the loader.
   explicit AofLoader(const Services& services);
@@ -44,7 +44,7 @@ class AofLoader {  // loads the append-only files at startup: first the base, th
   LoadOutcome Load(const Session* holder = nullptr);  // loads all files of the manifest
   // Loads these files instead of those of the server's append-only file. Requires: an empty keyspace.
   LoadOutcome LoadFiles(AofFiles files, const Session* holder = nullptr);  // loads the given files
-  uint64_t BaseBytes() const { return base_bytes_; }                       // size of the base file that was loaded
+  uint64_t BaseBytes() const { return base_bytes_; }                       // size of the loaded base file; 0: none
 
  private:
   enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };

@@ -34,7 +34,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
     FileSystem& files;                             // access to the disk, with background syncs
     const Settings& settings;                      // values of the directives
     const Clock& clock;                            // time that clients see, and TEST CLOCK can move
-    const RealClock& real_clock;                              // real time, which TEST CLOCK cannot move
+    const RealClock& real_clock;                   // real time, which TEST CLOCK cannot move
     Logger& log;                                   // gets warnings and errors
     LatencyMonitor& latency;                       // LATENCY: gets the durations of slow writes and syncs
     std::optional<AppendFsync> fixed_policy = {};  // used instead of appendfsync; nullopt: appendfsync is used
@@ -104,7 +104,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
     return written_bytes_ != synced_bytes_ || sync_.error != kNoError;
   }
   AppendFsync Policy() const { return parts_.fixed_policy.value_or(parts_.settings.appendfsync); }  // when to sync
-  void AppendTimestamp();                          // adds "#TS:<seconds>" to the buffer, once a second
+  void AppendTimestamp();                          // adds "#TS:<seconds>" to the buffer, at most once a second
   bool TryPostponeWrite(int64_t now_ms);           // true: a sync runs (everysec), so the write must wait
   void Write(Child child);                         // writes the whole buffer to the file
   void HandleFailure(const IoProgress& progress);  // after a failed write: removes the written part; `always`: stops

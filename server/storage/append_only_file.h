@@ -70,9 +70,9 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   // Writes the data in memory as a new base, and replaces all files of the manifest by it. Then continues as Begin
   // does. Requires: Prepare, and appendonly is on. Cost: O(data set).
   Step BeginWithNewBase();  // after loading other files: writes the data as the base, and replaces all files
-  AofDirectory& directory() { return directory_; }                           // the folder of append-only files
-  const AofDirectory& directory() const { return directory_; }               // the folder of append-only files
-  IoError TruncateFile(const std::string& name, uint64_t bytes);  // truncates this file to `bytes` bytes
+  AofDirectory& directory() { return directory_; }                // the folder of append-only files
+  const AofDirectory& directory() const { return directory_; }    // the folder of append-only files
+  IoError TruncateFile(const std::string& name, uint64_t bytes);  // truncates this file, and syncs it
 
   // --- Propagated commands
 
@@ -97,7 +97,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   void TurnBackOn();  // turns the AOF on again; Cron retries a failure
   void TurnOff();     // for CONFIG SET appendonly no, or a synchronisation; kills a rewrite
   enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
-  RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one
+  RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one; works also if off
   // Begins a new incremental, so that the previous one changes no more. kFailed: the previous one is still used.
   // `moment` is for the log.
   Step BeginNextIncremental(const char* moment);  // from now on, writes to a new incremental
@@ -157,7 +157,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   bool CheckBackoff();                   // true: no rewrite now, after failures; begins and ends the wait
   bool HasGrownEnoughToRewrite() const;  // by auto-aof-rewrite-percentage and -min-size
 
-  const Parts parts_;                     // what AppendOnlyFile uses
+  const Parts parts_;                     // the arguments of the constructor
   LateBound<AofListener> listener_;       // learns of rewrites; not attached: nothing does
   AofDirectory directory_;                // the folder of append-only files
   AofWriter writer_;                      // appends commands to the last file

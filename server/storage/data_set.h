@@ -1,5 +1,5 @@
-// Loads the data at startup: from the file that preload-file names; without this directive, from the append-only file if
-// appendonly is on, otherwise from the RDB file. With `starts_empty`, the RDB file is not loaded.
+// Loads the data at startup: from the file that preload-file names; without this directive, from the append-only file
+// if appendonly is on, otherwise from the RDB file. With `starts_empty`, the RDB file is not loaded.
 #pragma once
 
 #include "server/storage/rdb_loader.h"
