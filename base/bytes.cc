@@ -145,6 +145,14 @@ std::string ToUpper(Bytes text) {
   return upper;
 }
 
+std::string PrintablePart(Bytes text, size_t max_bytes) {
+  std::string part(text.substr(0, max_bytes));
+  for (char& c : part) {
+    if (!IsPrintable(c)) c = '?';
+  }
+  return part;
+}
+
 void AppendQuoted(std::string& out, Bytes text) {
   out.push_back('"');
   for (const char c : text) {

@@ -34,6 +34,8 @@ bool EqualsIgnoreCase(Bytes a, Bytes b);  // true: equal except for the case of 
 std::string ToLower(Bytes text);          // a copy of the text in which A-Z are a-z
 std::string ToUpper(Bytes text);          // a copy of the text in which a-z are A-Z
 
+std::string PrintablePart(Bytes text, size_t max_bytes);  // the first bytes, with ? for each not in printable ASCII
+
 // Returns the double-quoted form that MONITOR, redis-cli and log lines use. The characters \\ \" \n \r \t \a \b get
 // these escapes; other bytes outside printable ASCII are written as \xhh. SplitQuoted reads this form.
 std::string Quoted(Bytes text);                   // returns the text in double quotes, with escapes

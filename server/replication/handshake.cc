@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "base/number_text.h"
 #include "base/str_cat.h"
-#include "protocol/redis_version.h"
 #include "protocol/request_text.h"
 #include "server/config/settings.h"
 #include "server/dataset/history.h"
@@ -15,6 +14,10 @@
 namespace respite {
 
 namespace {
+
+// The version that Valkey's primaries choose the format of the snapshot by; Redis' do not know this option. Respite
+// reads the files of Valkey 9. For an older replica, Valkey 9 refuses to write deadlines of hash fields.
+constexpr char kAnnouncedVersion[] = "9.0.0";
 
 std::string EncodedRequest(std::initializer_list<Bytes> words) {
   std::string text;
@@ -57,7 +60,7 @@ std::string Handshake::NextRequest() {
     case Step::kCapabilities:
       return EncodedRequest({"REPLCONF", "capa", "eof", "capa", "psync2"});
     case Step::kVersion:
-      return EncodedRequest({"REPLCONF", "version", kRedisVersion});
+      return EncodedRequest({"REPLCONF", "version", kAnnouncedVersion});
     case Step::kPsync:
       return PsyncRequest();
     case Step::kSync:

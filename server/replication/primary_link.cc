@@ -1,7 +1,6 @@
 #include "server/replication/primary_link.h"
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "base/bytes.h"
@@ -37,14 +36,7 @@ constexpr int64_t kSayEveryMs = 1000;
 constexpr int64_t kShortLinkMs = 1000;
 constexpr int64_t kFirstRetryDelayMs = 2000;  // after a snapshot that could not be loaded
 constexpr int64_t kLongestRetryDelayMs = 60'000;
-constexpr size_t kLongestError = 200;
-
-// Returns an error text for INFO: at most kLongestError bytes, with `?` for each byte that is not printable ASCII.
-std::string OneLineError(Bytes text) {
-  std::string shown(text.substr(0, kLongestError));
-  std::ranges::replace_if(shown, std::not_fn(IsPrintable), '?');
-  return shown;
-}
+constexpr size_t kLongestError = 200;  // bytes of an error text in INFO
 
 }  // namespace
 
@@ -122,7 +114,7 @@ void PrimaryLink::Connect() {
 void PrimaryLink::Reconnect(const std::string& reason) {
   const Services& services = parts_.services;
   services.env.log.Notice(reason);
-  last_error_ = OneLineError(reason);
+  last_error_ = PrintablePart(reason, kLongestError);
   const bool was_linked = state_ == State::kLinked;
   CloseSession();
   DropLink();
@@ -166,7 +158,9 @@ void PrimaryLink::OnEnded(const std::string& reason) {
                      : state_ == State::kConnecting ? "Error condition on socket for SYNC: "
                      : state_ == State::kTransfer   ? "I/O error trying to sync with MASTER: "
                                                     : "Failed to read response from the server: ";
+  const bool was_transfer = state_ == State::kTransfer;
   Reconnect(what + reason);
+  if (was_transfer) DelayRetry();  // the primary may be unable to write the snapshot, and each attempt makes it fork
 }
 
 bool PrimaryLink::AwaitsTakeover() const {
@@ -224,7 +218,7 @@ void PrimaryLink::HandleAnswer(Bytes line) {
       if (AwaitsTakeover()) return parts_.failover.HandleFailedTakeover();
       const std::string reason = handshake_->failure();
       Reconnect("The handshake with the master failed");
-      if (!reason.empty()) last_error_ = OneLineError(reason);
+      if (!reason.empty()) last_error_ = PrintablePart(reason, kLongestError);
       return;
     }
   }
@@ -292,8 +286,13 @@ void PrimaryLink::LoadSnapshot() {
   link_->SetReading(Link::Reading::kOn);
   // Selects the database that the snapshot names. The stream need not begin with SELECT, if the primary is a replica
   // itself and passes on the stream of its primary.
-  BecomeLinked(
-      std::clamp(services.storage.loading.file_history().stream_db, 0, services.data.dataset.keyspace.Count() - 1));
+  const int stream_db = std::max(services.storage.loading.file_history().stream_db, 0);
+  if (stream_db >= services.data.dataset.keyspace.Count()) {
+    failed_command_ = "select";
+    last_error_ = "ERR DB index is out of range";
+    return EndAtFailedCommand();
+  }
+  BecomeLinked(stream_db);
   Acknowledge();  // a primary that sends the snapshot through a pipe starts the stream after this
   if (!rest.empty()) TakeStream(rest);
 }
@@ -306,7 +305,7 @@ void PrimaryLink::HandleFailedSnapshot() {
                                ? "Failed trying to load the MASTER synchronization DB from disk, check server logs."
                                : "The snapshot of the master could not be received";
   Reconnect(what);
-  if (!reason.empty()) last_error_ = OneLineError(reason);
+  if (!reason.empty()) last_error_ = PrintablePart(reason, kLongestError);
   DelayRetry();
 }
 
@@ -396,9 +395,9 @@ void PrimaryLink::RunStream() {
 // requests, stops after the failed command and does not count this command as applied.
 void PrimaryLink::HandleFailedCommand(Bytes command, Bytes error) {
   if (session_ == nullptr || !failed_command_.empty()) return;
-  failed_command_ = command.empty() ? "?" : OneLineError(command);
+  failed_command_ = command.empty() ? "?" : PrintablePart(command, kLongestError);
   // Leaves out the arguments of an unknown command, because they may be data of users.
-  last_error_ = OneLineError(error.substr(0, error.find(", with args beginning with")));
+  last_error_ = PrintablePart(error.substr(0, error.find(", with args beginning with")), kLongestError);
   session_->close_after_reply = true;
 }
 
@@ -412,7 +411,7 @@ void PrimaryLink::EndAtFailedCommand() {
   CloseSession();
   DropLink();
   state_ = State::kFailed;
-  last_error_ = OneLineError(reason);
+  last_error_ = PrintablePart(reason, kLongestError);
   down_since_ms_ = NowMs();
   parts_.replicas.CloseAllAfterOutput();  // when they ask again, they learn that the link is down
   services.env.log.Warning(

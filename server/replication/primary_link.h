@@ -64,6 +64,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void EndTurn();                           // sends REPLCONF ACK, if ScheduleAck was called
   void ScheduleAck() { owes_ack_ = true; }  // makes EndTurn send REPLCONF ACK
 
+  bool HasBeenLinked() const { return linked_since_ms_ != 0; }  // false: the link was never up since the server started
   State state() const { return state_; }  // what the link does: connects, synchronises, runs the stream …
   struct Figures {                        // figures of the link, for INFO and ROLE
     int64_t last_io_s = -1;               // how many seconds ago the primary last sent something; -1: the link is down

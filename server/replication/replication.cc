@@ -41,6 +41,8 @@ constexpr char kSyncWithPendingOutput[] = "ERR SYNC and PSYNC are invalid with p
 constexpr char kFailoverToPrimary[] = "ERR PSYNC FAILOVER can't be sent to a master.";
 constexpr char kFailoverWithoutData[] = "ERR PSYNC FAILOVER can't be sent to a replica without valid data.";
 constexpr char kFailoverOtherHistory[] = "ERR PSYNC FAILOVER replid must match my replid.";
+constexpr char kFailoverAfterRestart[] =
+    "ERR PSYNC FAILOVER offset is beyond my data: this replica has restarted with an older file.";
 
 }  // namespace
 }  // namespace refusals
@@ -175,10 +177,14 @@ void Replication::Promote() {
 
 void Replication::HandOver(const PrimaryAddress& target) { Follow(target.host, target.port, History::Owner::kSame); }
 
-void Replication::TakeOver(const std::string& history_id) {
+void Replication::TakeOver(const std::string& history_id, int64_t from) {
   if (!services_.clients.role.is_replica) throw Refusal{refusals::kFailoverToPrimary};
   if (!services_.data.dataset.history.IsWhole()) throw Refusal{refusals::kFailoverWithoutData};
-  if (history_id != services_.data.dataset.history.id) throw Refusal{refusals::kFailoverOtherHistory};
+  const History& history = services_.data.dataset.history;
+  if (history_id != history.id) throw Refusal{refusals::kFailoverOtherHistory};
+  // A replica that was linked may lag behind: then the primary hands over with FORCE. But one that has only the data of
+  // a file has restarted since the primary chose it.
+  if (!primary_link_.HasBeenLinked() && history.offset + 1 < from) throw Refusal{refusals::kFailoverAfterRestart};
   Promote();
   services_.env.log.Notice("MASTER MODE enabled (failover request)");
 }
@@ -222,7 +228,8 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 // needs one too, because the former history ends there.
 void Replication::ContinueFromFile() {
   const Loading::FileHistory& file = services_.storage.loading.file_history();
-  if (!file.IsWhole()) return;
+  // The stream continues in the database that the file names. A database that this server lacks cannot be selected.
+  if (!file.IsWhole() || file.stream_db >= services_.data.dataset.keyspace.Count()) return;
   History& history = services_.data.dataset.history;
   if (services_.env.settings.replicaof) {
     history.ReplaceWith(file.id, file.offset);
@@ -231,7 +238,7 @@ void Replication::ContinueFromFile() {
     history.former_end = file.offset + 1;
     history.offset = file.offset;
   }
-  history.stream_db = std::clamp(file.stream_db, 0, services_.data.dataset.keyspace.Count() - 1);
+  history.stream_db = std::max(file.stream_db, 0);
   history.is_shared = true;
   replicas_.StartBacklogTtl();
   stream_.Begin();

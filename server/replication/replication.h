@@ -62,9 +62,10 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   void AbortFailover(const std::string& reason) { failover_.Abort(reason); }          // ends FAILOVER, if any; logs why
   bool IsFailingOver() const { return failover_.state() != Failover::State::kNone; }  // true: FAILOVER is under way
   const Failover& failover() const { return failover_; }  // FAILOVER on this server, as the primary
-  // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID. Throws Refusal if this server is
-  // a primary, lacks data, or has another history.
-  void TakeOver(const std::string& history_id);          // PSYNC … FAILOVER: makes this replica the primary
+  // PSYNC … FAILOVER: takes the role over from the primary, whose history has this ID and ends before the offset
+  // `from`. Throws Refusal if this server is a primary, lacks data, has another history, or has restarted with older
+  // data.
+  void TakeOver(const std::string& history_id, int64_t from);  // PSYNC … FAILOVER: makes this replica the primary
   void HandOver(const PrimaryAddress& target) override;  // makes this server a replica of `target`, the new primary
 
   void Tick();     // called by the timer: expires local keys; once a second (in FAILOVER: 10 times), does the rest

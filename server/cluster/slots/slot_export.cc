@@ -43,14 +43,8 @@ std::string SnapshotEof(Bytes mark) {
   return text;
 }
 
-// Returns an error line of the target for the log: its beginning, with `?` for bytes that are not printable.
-std::string Shown(Bytes line) {
-  constexpr size_t kMax = 200;
-  std::string text(line.substr(line.starts_with('-') ? 1 : 0, kMax));
-  std::ranges::replace_if(
-      text, [](char c) { return !IsPrintable(c); }, '?');
-  return text;
-}
+// Returns an error line of the target for the log.
+std::string Shown(Bytes line) { return PrintablePart(line.substr(line.starts_with('-') ? 1 : 0), 200); }
 
 class PipeOutput final : public RequestOutput {
  public:

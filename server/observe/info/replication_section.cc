@@ -55,7 +55,7 @@ void AddLink(InfoText& text, const Services& services) {
         .Add("master_sync_last_io_seconds_ago", figures.transfer_io_s);
   }
   is_linked ? text.Add("master_link_up_since_seconds", figures.up_for_s)
-            : text.Add("master_link_down_seconds", figures.down_s);
+            : text.Add("master_link_down_since_seconds", figures.down_s);
   text.Add("total_disconnect_time_sec", figures.total_down_s);
   if (!link.last_error().empty()) text.Add("master_sync_last_error", link.last_error());
   if (figures.retry_in_s >= 0) text.Add("master_sync_retry_in_seconds", figures.retry_in_s);

@@ -285,6 +285,68 @@ TEST_F(LinkTest, APrimaryThatRefusesIsAskedOnceASecond) {
   EXPECT_EQ(replica.Info("master_link_status"), "up");
 }
 
+// Sentinels do not promote a replica that has been without its primary for long, and know this from INFO.
+TEST_F(LinkTest, InfoHasTheFieldsThatSentinelsRead) {
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
+  const auto has = [&](const char* field) { return !replica.Info(field).empty(); };
+  const char* const fields[] = {"role",           "master_host",       "master_port",      "master_link_status",
+                                "slave_priority", "slave_repl_offset", "replica_announced"};
+  for (const char* field : fields) EXPECT_TRUE(has(field)) << field;
+  EXPECT_TRUE(has("master_link_up_since_seconds"));
+  EXPECT_FALSE(has("master_link_down_since_seconds"));
+  network().SetApart(primary.port(), replica.port());
+  network().Break(primary.port(), replica.port());
+  network().Step(20'000);
+  for (const char* field : fields) EXPECT_TRUE(has(field)) << field;
+  EXPECT_FALSE(has("master_link_up_since_seconds"));
+  EXPECT_GE(std::stoi(replica.Info("master_link_down_since_seconds")), 19);
+}
+
+TEST_F(LinkTest, ADatabaseOfTheStreamThatThisServerLacksEndsTheLink) {
+  ReplicationMember& primary = world_.Add({"databases 32"});
+  ReplicationMember& replica = AddLinked(primary, {"databases 32"});
+  primary.Run("SELECT 20");
+  primary.Run("SET x 1");
+  primary.Run("DEL x");
+  network().Step(1000);
+  replica.Run("SAVE");
+  replica.Stop();
+  replica.Start({"databases 16", StrCat("replicaof 127.0.0.1 ", primary.port())});
+  network().Step(5000);
+  primary.Run("SET y 1");
+  network().Step(2000);
+  EXPECT_EQ(replica.Info("master_link_status"), "down");
+  EXPECT_EQ(replica.Info("master_failed_command"), "select");
+  for (int db = 0; db < 16; ++db) {
+    replica.Run(StrCat("SELECT ", db));
+    EXPECT_THAT(replica.Run("DBSIZE"), Int(0)) << db;
+  }
+}
+
+// A primary that cannot write its snapshot in the format of this replica forks at each attempt.
+TEST_F(LinkTest, APrimaryThatBreaksOffItsSnapshotsIsAskedMoreAndMoreRarely) {
+  FakeNetwork::Stranger& stranger = network().Listen(9000);
+  ReplicationMember& replica = world_.Add();
+  replica.Run("REPLICAOF 127.0.0.1 9000");
+  int attempts = 0;
+  for (int i = 0; i < 600; ++i) {
+    network().Step(100);
+    if (stranger.received.find("PING") == std::string::npos) continue;
+    network().SendAs(9000, "+PONG\r\n+OK\r\n+OK\r\n+OK\r\n");
+    network().Run();
+    network().SendAs(9000, StrCat("+FULLRESYNC ", std::string(40, 'b'), " 500\r\n"));
+    network().Run();
+    network().HangUpAs(9000);
+    network().Run();
+    stranger.received.clear();
+    ++attempts;
+  }
+  EXPECT_GE(attempts, 4);
+  EXPECT_LE(attempts, 7);
+  EXPECT_THAT(replica.Info("master_sync_last_error"), HasSubstr("I/O error trying to sync with MASTER"));
+}
+
 TEST_F(LinkTest, TheBacklogGoesWhenNobodyCameForLong) {
   ReplicationMember& primary = world_.Add({"repl-backlog-ttl 5"});
   ReplicationMember& replica = AddLinked(primary);

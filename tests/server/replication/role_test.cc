@@ -356,6 +356,26 @@ TEST_F(RoleTest, FailoverRefusesNonsense) {
   EXPECT_THAT(primary.Run("FAILOVER WHY"), Error("ERR syntax error"));
 }
 
+TEST_F(RoleTest, AReplicaThatHasRestartedWithOlderDataDoesNotTakeOver) {
+  ReplicationMember& primary = world_.Add();
+  ReplicationMember& replica = AddLinked(primary);
+  replica.Run("SAVE");
+  primary.Run("SET a 1");
+  network().Step(1000);
+  network().SetApart(primary.port(), replica.port());
+  replica.Stop();
+  replica.Start({StrCat("replicaof 127.0.0.1 ", primary.port())});
+  ASSERT_EQ(replica.history().id, primary.history().id);
+  const auto ask = [&](int64_t from) {
+    TestClient client(replica.server());
+    return client.Run(StrCat("PSYNC ", primary.history().id, " ", from, " FAILOVER"));
+  };
+  EXPECT_THAT(ask(primary.history().offset + 1), ErrorStartsWith("ERR PSYNC FAILOVER offset is beyond my data"));
+  EXPECT_EQ(replica.Info("role"), "slave");
+  ask(replica.history().offset + 1);
+  EXPECT_EQ(replica.Info("role"), "master");
+}
+
 TEST_F(RoleTest, OnlyAReplicaTakesOver) {
   ReplicationMember& primary = world_.Add();
   TestClient client(primary.server());
