@@ -120,7 +120,7 @@ class Logger {  // writes the server's log, to a file or standard output
   // dropped_lines_ and is_last_line_cut_ are atomic instead of protected by a lock. A child that is forked while
   // another thread holds the lock would wait forever.
   std::atomic<uint64_t> dropped_lines_{0};     // lines that could not be written since the last report of lost lines
-  std::atomic<bool> is_last_line_cut_{false};  // true: the last line was cut, so its newline is missing
+  std::atomic<bool> is_last_line_cut_{false};  // true: the log ends inside a line, because a write took only part of it
   // One word holds a quarter of an hour and its UTC offset; see UtcOffsetSeconds.
   std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // a UTC offset and its quarter of an hour; INT64_MIN: unknown
 };

@@ -129,8 +129,8 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
 
  private:
   Entry* Add(EntryPtr entry, uint64_t hash);
-  // `from` may be freed already. Returns `to`.
-  Entry* UpdateMovedEntry(Entry* from, Entry* to);  // an entry has moved: the indexes now point to `to`
+  // Called after an entry has moved from `from` to `to` in memory. The memory of `from` may be freed already.
+  Entry* UpdateMovedEntry(Entry* from, Entry* to);  // makes the indexes point to `to` instead of `from`; returns `to`
 
   HashIndex<Entry*> entries_;                      // all keys; an entry has key, value and deadline
   HashIndex<Entry*> entries_with_deadline_;        // entries that have a deadline

@@ -39,7 +39,7 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
     running_.store(thread, std::memory_order_relaxed);
     if (!IsTicking()) Hook(thread);
   }
-  bool IsCheckDue() const {  // true: the hook did not run for a whole tick, or the timer does not run
+  bool IsCheckDue() const {  // true: the engine must call Check, as the hook has not run for a tick, or no timer runs
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
   void RearmHook(lua_State* lua);  // the hook must call this; next call: after instructions_

@@ -105,10 +105,11 @@ constexpr std::string_view ContainerOf(std::string_view text) {  // CLIENT for C
   return ParseSyntax(text).container;
 }
 
-// Calls visit(const SyntaxArgument&, std::span<const SyntaxArgument> children) for each argument in `nodes` that is not
-// nested in another one.
+// Calls visit(const SyntaxArgument& argument, std::span<const SyntaxArgument> children) for each top-level argument in
+// `nodes`: an argument that is not nested in another one. `children` are all arguments nested in `argument`, at any
+// depth. ForEachArgument does not visit the children; `visit` may call ForEachArgument for them.
 template <class Visitor>
-constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes,  // visits the arguments that are not nested
+constexpr void ForEachArgument(std::span<const SyntaxArgument> nodes,  // visits top-level arguments, not nested ones
                                Visitor&& visit) {
   for (size_t at = 0; at < nodes.size(); at += nodes[at].size)
     visit(nodes[at], nodes.subspan(at + 1, nodes[at].size - 1u));

@@ -24,7 +24,7 @@ namespace respite {
 
 class User;
 
-class Transport {  // interface to a client's connection: a socket, or nothing in a test
+class Transport {  // interface to a session's connection: a client's socket, the link to the primary, or a test double
  public:
   virtual ~Transport() = default;
   // Sends output of the session (`out`) until about `max_bytes` were sent or the peer accepts no more. The transport
@@ -103,7 +103,7 @@ struct Session {  // the server's state of one client
 
   bool IsScript() const { return reply_form == ReplyForm::kBinary; }  // true: this session runs a script's commands
   Session& Caller() { return caller == nullptr ? *this : *caller; }   // of a script: its client's session; else this
-  bool IsBlocked() const {  // true: blocked, paused or delayed before its request ran; later requests wait
+  bool IsBlocked() const {  // true: the request is blocked, or was paused or delayed before it ran; later ones wait
     return blocked_client != nullptr ||
            (paused_request != nullptr && paused_request->progress.stage == Progress::Stage::kAgain) || IsDelayed();
   }

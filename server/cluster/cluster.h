@@ -131,7 +131,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   void PingRandomNode();              // pings the node with the oldest PONG among a few random ones
   void AnnounceNewPrimary();          // tells all nodes if this replica follows another primary than before
   void CheckNode(ClusterNode& node);  // pings the node when due; marks it PFAIL if silent; drops a stuck link
-  void SetMyAddress();                // takes this node's IP and ports from the directives
+  void SetMyAddress();                // sets this node's announced IP, if any, and its announced or own ports
   void UpdateNoFailoverFlag();        // sets "nofailover" if a directive asks for it or data is missing, else clears it
 
   BusClock clock_;  // Unix time that never goes back, for packets and timeouts

@@ -139,10 +139,10 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
   // Returns the time that TIME shows: when the running Unit (atomic execution) began, or when a slow script last called
   // AdvanceUnitWallTime.
-  int64_t UnitWallUs() const { return unit_wall_us_; }  // Unix time in µs that TIME shows
+  int64_t UnitWallUs() const { return unit_wall_us_; }  // what TIME shows: Unix time in µs when the running Unit began
   // Advances the clock of TIME while a script is busy (busy-reply-threshold). As in Redis, the clock for expiry stands
   // still during a script. So keys that had not expired when the script began do not expire before the script ends.
-  void AdvanceUnitWallTime();  // sets the time of TIME (UnitWallUs) to the current time
+  void AdvanceUnitWallTime();  // sets the time that TIME shows (UnitWallUs) to the current time
 
  private:
   Outcome ExecuteForClient(Request& request);  // applies TEST FAULT, makes all checks, then runs, queues or delays it
@@ -210,7 +210,7 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   const Parts parts_;                                 // the objects that the constructor got
   CurrentExecution& current_execution_;               // the command that runs now; only the Executor changes it
   LapTimer lap_;                                      // reads the real time at low cost
-  int64_t unit_wall_us_ = 0;                          // Unix time in µs that TIME shows
+  int64_t unit_wall_us_ = 0;                          // what TIME shows: Unix time in µs when the running Unit began
   size_t kept_output_bytes_ = 0;                      // how many bytes of output CLIENT REPLY OFF must not drop
   static constexpr size_t kMaxKeptErrorBytes = 1024;  // a longer last_error_ is freed after the call
   std::string last_error_;  // error of the latest refusal by a handler; empty: the error is inside a reply

@@ -111,7 +111,7 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or MONITOR client accesses keys
 
   const DialectTraits& Traits() const;    // properties of the emulated version
-  DialectTraits TraitsForErrors() const;  // like Traits, but with the product name that error texts use
+  DialectTraits TraitsForErrors() const;  // like Traits; but with extended-redis-compatibility, Valkey is named Redis
 
   const Parts parts_;  // the objects that the constructor got
 };

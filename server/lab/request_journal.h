@@ -60,7 +60,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
 
 struct JournalFilter {                 // selects entries of the journal; all given conditions must hold
   RequestFilter request;               // conditions for the request and its client
-  std::optional<TextPattern> outcome;  // pattern for the whole OutcomeText or its first word
+  std::optional<TextPattern> outcome;  // matches "ok", "blocked", "error TEXT" or "fault NAME", or its first word
   std::optional<uint64_t> since;       // sequence number of the first entry that may match
 
   bool Matches(const RequestEntry& entry) const;  // whether all conditions hold

@@ -54,7 +54,7 @@ class MigrateLink {  // one connection of MIGRATE to another server; each call w
   std::string received_;        // received bytes that ReadLine has not returned yet
 };
 
-class MigrateLinks {  // connections kept for the next MIGRATE, at most one for each host and port
+class MigrateLinks {  // connections kept for the next MIGRATE in EXEC or a script, at most one for each host and port
  public:
   static constexpr size_t kMax = 64;
   static constexpr int64_t kIdleMs = 10'000;  // how long an unused connection is kept, in ms
@@ -75,7 +75,7 @@ class MigrateLinks {  // connections kept for the next MIGRATE, at most one for 
   void CloseLongestIdle();  // closes the connection that was unused for the longest time
 
   NameResolver names_;                                         // looks up host names
-  std::map<std::string, std::unique_ptr<MigrateLink>> links_;  // kept connections, by "host:port"
+  std::map<std::string, std::unique_ptr<MigrateLink>> links_;  // kept for MIGRATE in EXEC and scripts, by "host:port"
 };
 
 }  // namespace respite

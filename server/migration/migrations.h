@@ -75,7 +75,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void CloseIdleLinks(int64_t now_ms);                                      // closes links that were unused for kIdleMs
   void CloseUnusedLinks();                                                  // closes all unused links at once
   MigrateLinks& blocking_links() { return blocking_links_; }  // connections for MIGRATE inside EXEC and scripts
-  size_t CountLinks() const { return channels_.size(); }  // number of links, used or unused; without blocking_links()
+  size_t CountLinks() const { return channels_.size(); }      // all links except those of MIGRATE in EXEC and scripts
 
  private:
   class Channel;

@@ -24,7 +24,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
  public:
   struct Parts {                          // what all connections of a server share
     EventLoop& loop;                      // serves the socket and the timers
-    EventLoop::Participant& participant;  // the server to which the connection belongs
+    EventLoop::Participant& participant;  // the server that owns the connection; gets EndTurn after its events
     const Tls& tls;                       // the keys for TLS
     int keepalive_s;                      // after so many idle seconds, TCP probes the peer (keepalive); 0: never
   };

@@ -41,7 +41,7 @@ class LoopNetwork final : public Network {  // makes and accepts TCP connections
 
  private:
   EventLoop& loop_;                        // serves the links
-  EventLoop::Participant& participant_;    // the server to which the links belong
+  EventLoop::Participant& participant_;    // the server that owns the links; gets EndTurn after their events
   const Settings& settings_;               // the directives for sockets and TLS, such as tcp-keepalive
   const Tls& tls_;                         // the keys for encrypted links
   ConditionsFor conditions_for_;           // tells which conditions to simulate for a link; null: none

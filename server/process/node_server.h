@@ -184,8 +184,8 @@ class NodeServer {  // one Redis server of this process
   StartedPrograms programs_;            // scripts that a Sentinel has started
   std::unique_ptr<Node> node_;
   std::unique_ptr<NodeHost> host_;
-  std::unique_ptr<Listener> listener_;             // accepts clients; null before Build and after Discard
-  std::vector<Descriptor> bus_port_sockets_;       // sockets that reserve the port of the cluster bus until Load
+  std::unique_ptr<Listener> listener_;        // accepts clients; null before Build and after Discard
+  std::vector<Descriptor> bus_port_sockets_;  // bound sockets that reserve the cluster bus port until Load opens it
   std::optional<InitialCluster> initial_cluster_;  // the initial cluster nodes; nullopt: nodes.conf has them
   std::string replid_if_empty_;                    // replication ID for a server without data; empty: a new one
   const NodeServer* data_source_ = nullptr;        // the server whose data Load copies; null: Load reads files

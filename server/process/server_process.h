@@ -97,8 +97,10 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   // Makes the servers of this mode (data servers first, then Sentinels) connect to each other, and returns immediately.
   // HandleServersConnected is called when all are connected, or after one second. Requires: all servers have loaded
   // their data.
-  void ConnectServers(ServerMode mode);          // connects the servers of this mode to each other, without waiting
-  void HandleServersConnected(ServerMode mode);  // connects Sentinels next; then writes port-file, reports readiness
+  void ConnectServers(ServerMode mode);  // connects the servers of this mode to each other, without waiting
+  // Called when the servers of `mode` are connected. After the data servers, connects the Sentinels, if there are any.
+  // Otherwise writes the port file and reports readiness, or ends the process if the port file cannot be written.
+  void HandleServersConnected(ServerMode mode);  // connects Sentinels, if they are next; otherwise reports readiness
   // Checks every millisecond, without blocking, until this server is connected or `deadline_ms` (real time) has passed.
   // After the last server, calls HandleServersConnected.
   void AwaitConnected(NodeServer& node, int64_t deadline_ms);  // polls until the server's links are open, or a deadline
@@ -120,7 +122,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   void SignalServer(HostedServer& hosted);  // shuts this server down as shutdown_signal_ asks
   void SignalRemainingServers();            // shuts down the others, once the servers told to shut down have stopped
   void UpdateTitle(const Settings& shown);  // makes the process title show these settings, for set-proc-title
-  OomScore::Outcome ApplyOomScore(const Settings& settings);                   // sets the score of the current role
+  OomScore::Outcome ApplyOomScore(const Settings& settings);  // sets oom_score_adj for the role: primary or replica
   bool IsSentinel() const { return config_.mode() == ServerMode::kSentinel; }  // true: the process runs one Sentinel
   char Role() const;
   void RemovePidAndPortFiles();          // removes pidfile and port file

@@ -58,7 +58,7 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   struct Group {                    // the commands of a transaction, from its MULTI until its EXEC is read
     uint64_t offset;                // position of the MULTI in the file
     Transaction commands;           // the commands of the transaction
-    std::vector<uint64_t> offsets;  // positions of these commands in the file
+    std::vector<uint64_t> offsets;  // position in the AOF file of each command in `commands`
     std::optional<uint64_t> second_multi_offset;  // position of the first MULTI inside this MULTI; nullopt: none
   };
   struct Record {                  // one command in the file

@@ -149,9 +149,9 @@ void Permissions::CloseSessionsOf(const User& user, const Session* running) {
   });
 }
 
-void Permissions::CloseForbiddenSubscribers(const User& before, const User& after, const Session* running) {
+void Permissions::CloseForbiddenSubscribers(const User& user, const User& next, const Session* running) {
   parts_.clients.ForEach([&](Session& session) {
-    if (session.user == &before && HasForbiddenSubscription(session, after)) CloseNowOrAfterReply(session, running);
+    if (session.user == &user && HasForbiddenSubscription(session, next)) CloseNowOrAfterReply(session, running);
   });
 }
 

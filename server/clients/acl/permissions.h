@@ -56,9 +56,10 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // to `user` any more.
   void CloseSessionsOf(const User& user,  // closes all sessions of this user
                        const Session* running);
-  // Closes those sessions of a user that have a subscription which the user's new permissions forbid. `before` is the
-  // present user, and `after` has the new permissions. The session `running` closes only after its reply.
-  void CloseForbiddenSubscribers(const User& before, const User& after,  // closes subscribers of forbidden channels
+  // Closes the sessions of `user` that have a subscription which the user's next permissions forbid. Must be called
+  // before the change: `user` is the present user, and `next` has the next permissions. The session `running` closes
+  // only after its reply.
+  void CloseForbiddenSubscribers(const User& user, const User& next,  // closes sessions whose channels `next` forbids
                                  const Session* running);
 
   std::optional<std::string> LoadConfiguredUsers();  // at startup: reads redis.conf's users or the ACL file; or error

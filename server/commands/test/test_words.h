@@ -28,7 +28,7 @@ constexpr CommandSpec TestSpec(std::string_view syntax,  // the spec of a subcom
           .protection = Protection::kTestCommands};
 }
 
-int64_t ParseDurationArgumentMs(Bytes word);  // parses `250` (ms), `30s`, `5m`, `2h` or `7d`, or throws a Refusal
+int64_t ParseDurationArgumentMs(Bytes word);  // parses `250` or `250ms`, `30s`, `5m`, `2h`, `7d`; or throws a Refusal
 int64_t ParseTimeArgumentMs(Bytes word);      // parses a Unix time in milliseconds; throws a Refusal for other text
 bool ParseOnOff(Bytes word);                  // parses ON (true) or OFF; throws a Refusal for other text
 bool ParseYesNo(Bytes word);                  // parses YES (true) or NO; throws a Refusal for other text

@@ -14,7 +14,7 @@ namespace respite {
 // default user, unless the default user needs none; a wrong password throws a Refusal. Returns false for a user without
 // this prefix, or if the server has no worlds or this client may not use them. The caller then logs the user in as
 // usual.
-bool LogInToWorld(Call& call, Bytes user, Bytes password,  // enters isolated server `world.NAME`; false: ordinary login
-                  std::vector<std::string> request);
+bool LogInToWorld(Call& call, Bytes user,  // user `world.NAME`: enters that isolated server; false: log in as usual
+                  Bytes password, std::vector<std::string> request);
 
 }  // namespace respite

@@ -32,7 +32,7 @@ class ShapeCheck final : public LintCheck {  // TEST LINT: slow-shape, big-value
   size_t ElementsAt(const LintRequest& request, const KeyRef& key) const;  // number of elements of the value; 0: no key
 
   const Parts parts_;                                 // other parts of the server that this class uses
-  std::unordered_map<uint64_t, Sequence> sequences_;  // the current sequence of each client, by client ID
+  std::unordered_map<uint64_t, Sequence> sequences_;  // current run of similar requests of each client, by client ID
   std::map<KeyName, uint64_t> accesses_;              // accesses to each key in the present window of 1000 accesses
   uint64_t accesses_in_window_ = 0;                   // sum of accesses_; after 1000 accesses a new window begins
 };

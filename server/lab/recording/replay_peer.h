@@ -88,7 +88,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
   const uint64_t number_;                 // number of the connection in the recording
   const std::function<void()> on_event_;  // called when the connection changes or data has arrived
   std::unique_ptr<Link> link_;
-  AskedReplies asked_;  // recorded requests, to find the request of each reply
+  AskedReplies asked_;  // recorded requests that still await their reply
   Answers recorded_;    // replies and messages of the recorded server
   // The request of each reply in recorded_. Nullopt: the request is unknown.
   std::deque<std::optional<AskedRequest>> answered_requests_;  // the request of each reply in recorded_
