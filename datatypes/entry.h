@@ -164,8 +164,9 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   // new entry. Never changes key, deadline or access data.
   bool TryAssign(const StringContent& content);  // stores a string in place; false: entry too small or much too large
 
-  // The form is no longer embedded afterwards. Returns false if the string is an integer, if there is no room, if the
-  // Blob is shared, or if an inline text would exceed kInlineMax bytes. Requires: `size` is not below the current size.
+  // If TryGrow returns true, OBJECT ENCODING shows "raw" for the string, never "embstr". Returns false if the string is
+  // an integer, if its memory block is too small, or if its Blob has other holders, such as a reply. Also returns false
+  // if a text inside the entry (inline) would exceed kInlineMax bytes. Requires: `size` is not below the current size.
   // Cost: O(new bytes).
   bool TryGrow(size_t size);  // appends zero bytes up to `size`; false: no room, an integer, or the Blob is shared
   char* MutableText();        // the text, for changes in place; only directly after TryGrow or Database::Grow

@@ -14,7 +14,8 @@
 
 namespace respite {
 
-// A SetBuilder contains a new set and its key. Neither is in the keyspace yet.
+// A SetBuilder contains a new set and the key under which the set will be stored. Neither is in the keyspace yet.
+// SUNION and SDIFF store nothing, so they give an empty key.
 class SetBuilder {  // builds the result of SUNION, SDIFF, SINTERSTORE and similar commands, outside the keyspace
  public:
   // `hash_key` must be the secret hash key of the database where the set will be stored; `limits` must outlive the

@@ -129,7 +129,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   const StreamId& LastLiveId() const { return last_live_id_; }  // ID of the last live entry; 0-0: no live entries
   // A deleted entry is stored until its block is freed. As in Redis, XTRIM MINID ~ is replicated with this ID.
   StreamId FirstStoredId() const;  // ID of the first stored entry, live or deleted; StreamId::Max(): none
-  // XDEL, XDELEX and XACKDEL count. Entries that were trimmed do not count.
+  // XDEL, XDELEX and XACKDEL can raise this ID. Trimming never changes it.
   const StreamId& MaxDeletedId() const { return max_deleted_id_; }  // greatest ID that XDEL removed, or that XSETID set
   // No group's count of read entries is above this number.
   uint64_t EntriesAdded() const { return entries_added_; }  // number of entries ever added, unless XSETID set another
@@ -171,8 +171,7 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
                            int64_t entries_read);
   // If `entries_read` is above EntriesAdded(), stores EntriesAdded() instead.
   void SetGroupPosition(StreamGroup& group,  // XGROUP SETID: sets up to where the group has read
-                        const StreamId& last_id,
-                        int64_t entries_read) const;
+                        const StreamId& last_id, int64_t entries_read) const;
   // Cost: O(pending / 62).
   bool DestroyGroup(Bytes name);  // removes a group and its pending entries; false: there is no such group
   // The entry need not exist. Cost: O(groups * log n).
@@ -202,9 +201,10 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
     producers_ = std::make_unique<StreamProducers>(std::move(producers));
   }
 
-  // LoadBlock and LoadEntry restore blocks from a file, including deleted entries. They return false if the ID of a
-  // block or of a live entry is too low, which makes the stream unusable. LoadEntry drops a deleted entry whose ID is
-  // too low. FinishLoading finds the first and the last live entry.
+  // LoadBlock and LoadEntry restore blocks from a file, including deleted entries. An ID is too low if it is not above
+  // the last live entry, or if it is below the ID of its own block. If the ID of a block or of a live entry is too low,
+  // they return false, and the stream must not be used. LoadEntry drops a deleted entry that does not follow the entry
+  // before it. FinishLoading finds the first and the last live entry.
   bool LoadBlock(const StreamId& id, std::span<const Bytes> names);  // begins a block; false: `id` is too low
   bool LoadEntry(const StreamId& id,  // restores an entry; false: the entry is live, and the ID is too low
                  std::span<const Bytes> fields_and_values, StreamBlock::EntryState state);

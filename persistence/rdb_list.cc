@@ -60,7 +60,8 @@ std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes 
   return PackedElements{{.text = text}};
 }
 
-// Returns true if the listpack of a list's only node can be stored unchanged as the list.
+// Returns true if the listpack `node`, the only node of a list in an RDB, can become the value of the key as it is: it
+// must have the bytes that this server would write, not be empty, and be within this server's limit (LimitOf).
 bool MayStoreUnchanged(Bytes node, const RdbEntryProperties& target) {
   const CanonicalListpack listpack(node);
   return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());

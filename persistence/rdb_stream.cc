@@ -220,7 +220,8 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
   return nullptr;
 }
 
-// Limits a counter to the largest int64_t. In Redis, a counter that a command has set to this maximum can grow further.
+// Reads a counter. Limits it to INT64_MAX, the greatest value that a command can set. An RDB that Redis has written may
+// contain more, because there a counter with this value can grow further.
 uint64_t ReadCount(RdbInput& input) { return std::min(input.Length(), uint64_t{INT64_MAX}); }
 
 // Reads a counter that may be unknown. Limits a known counter as ReadCount does.

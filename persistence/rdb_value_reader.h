@@ -1,10 +1,11 @@
-// Creates entries from the values in RDB files and DUMP payloads: every encoding that Redis 7.2 reads except values of
-// modules, hashes with field deadlines (Redis 7.4, Valkey 9), and streams with idempotent production (Redis 8.6).
+// Creates entries from the values in RDB files and DUMP payloads. Reads every encoding that Redis 7.2 reads, except
+// values of modules. Also reads hashes with field deadlines (Redis 7.4, Valkey 9) and streams with idempotent
+// production (Redis 8.6), which Redis 7.2 does not read.
 //
 // The input is untrusted. A value is refused as a whole if it is truncated or announces more than it contains. A value
 // is also refused if it repeats a field or member, has a score that is not a number, or is an empty collection. Values
-// are rebuilt in our own encodings, according to the limits of this server; a listpack that needs no change is kept. As
-// in Redis, a packed hash, set or sorted set stays packed unless it has too many elements, even if some are long.
+// are rebuilt in this server's own encodings, according to its limits; a listpack that needs no change is kept. As in
+// Redis, a packed hash, set or sorted set stays packed unless it has too many elements, even if some are long.
 #pragma once
 
 #include <cstdint>

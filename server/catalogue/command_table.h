@@ -133,9 +133,10 @@ inline const Command* CommandNames::Find(Bytes name) const {
 // long as the set exists. Thread-safe.
 class CommandSet {  // all commands of one kind of server (data or Sentinel) in one version; immutable
  public:
-  // Makes a set of the commands in `families`: one table of cards for each command family. The cards must outlive the
-  // set, and names must be unique. Omits commands that this kind of server (`where`) does not have. Hides commands that
-  // the dialect does not have. A container gets its subcommands from all families, ordered by name.
+  // Makes a set of the commands in `families`: one table of CommandCards for each command family. The cards must
+  // outlive the set, and names must be unique. Leaves out commands that this kind of server (`where`) does not have.
+  // Commands that the emulated version does not have are in hidden_names(): clients cannot call them, but loaded files
+  // may contain them (FindForReplay). A container gets its subcommands from all families, ordered by name.
   explicit CommandSet(std::span<const std::span<const CommandCard>> families, Where where = Where::kDataServers);
   CommandSet(std::span<const std::span<const CommandCard>> families, Where where, const Dialect& dialect);
   CommandSet(const CommandSet&) = delete;

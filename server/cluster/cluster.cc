@@ -100,8 +100,9 @@ void Cluster::ReadSettings() {
   view_->RequestHealthCheck();  // depends on cluster-require-full-coverage
 }
 
-// Sets or clears the flag "nofailover" of this node. A replica with this flag does not try to replace a failed primary.
-// So other replicas do not count this replica when they compute their rank.
+// Sets the flag "nofailover" of this node if cluster-replica-no-failover is on, or if this node is a replica with
+// incomplete data. Otherwise clears the flag. A replica with this flag does not try to replace a failed primary. So
+// other replicas do not count this replica when they compute their rank.
 void Cluster::UpdateNoFailoverFlag() {
   ClusterNode& me = view_->me();
   const bool is_unfit = me.IsReplica() && !core_.host.HasWholeData();

@@ -39,9 +39,9 @@ class ClusterMode {  // makes this server a cluster node if cluster-enabled is s
   // In cluster mode, calls ReadNodesFile, and OpenWith with the text of the file. Does nothing without cluster mode.
   // Returns the error if one of the two failed.
   std::optional<std::string> Open();  // in cluster mode, reads nodes.conf; returns the error if it failed
-  // Listens on the cluster bus, takes the role that nodes.conf names, and claims slots that have loaded keys but no
-  // owner. The next tick connects to the other nodes. Returns the reason if the bus cannot listen. Requires: the data
-  // was loaded.
+  // First claims the slots that have loaded keys but no owner, if this node is a primary. Then listens on the cluster
+  // bus, and takes the role that nodes.conf names. The next tick connects to the other nodes. Returns the reason if the
+  // bus cannot listen. Does nothing without cluster mode. Requires: the data was loaded.
   std::optional<std::string> Start();  // joins the bus with the role in nodes.conf; returns the error if it failed
 
   void Close();  // the server ends: leaves the bus, and unlocks nodes.conf

@@ -132,7 +132,8 @@ Outcome ParseCommandLine(ConfigWords arguments) {
   if (line.action != LaunchAction::kServe) return line;
 
   size_t i = 1;
-  // As in Redis, an empty first argument is taken for the configuration file, which then has no name.
+  // As in Redis, an empty first argument counts as the path of a configuration file. AbsolutePath makes it the path of
+  // the working directory, which reads as an empty file.
   if (!arguments[1].starts_with('-')) line.config_file = AbsolutePath(arguments[i++]);
   OptionLines options;
   for (; i < arguments.size(); ++i) {

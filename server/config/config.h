@@ -96,8 +96,8 @@ class Config {  // the values of all directives of a running server, and their c
   // that are fixed at start (kImmutable).
   NamesAndValues ChangedPairs(const NamesAndValues& pairs) const;  // the pairs that Set would change
 
-  // Sets all these directives, or none. If a value is refused or a hook fails, restores all values, and calls the hooks
-  // again that were already called. Then throws a Refusal with the whole error reply.
+  // Sets all these directives, or none. If a value is refused or a hook fails, restores all values. Calls the hooks
+  // that were already called, and the one that failed, once more. Then throws a Refusal with the whole error reply.
   void Set(const NamesAndValues& pairs, SetContext context);  // CONFIG SET: sets all or none; throws a Refusal on error
 
   void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;  // CONFIG REWRITE; throws a Refusal on error
@@ -154,8 +154,9 @@ class Config {  // the values of all directives of a running server, and their c
   std::vector<std::unique_ptr<const Registration>> hooks_;  // all hooks, in the order in which AddHook added them
 };
 
-// Returns the words of a CONFIG SET value. If the directive takes several words, splits the value at every single
-// blank. Otherwise returns the whole value as one word.
+// Returns the words of a CONFIG SET value. If the directive takes several words, splits the value at each blank. Then
+// two blanks in a row give an empty word, and an empty value gives no words. For other directives, returns the whole
+// value as one word.
 std::vector<std::string> SplitValue(const Directive& directive, const std::string& value);  // the words of a value
 
 }  // namespace respite

@@ -277,8 +277,9 @@ void LinkConnection::SendNow(Bytes bytes) {
   }
   unsent_.append(bytes);
   if (!was_idle || conditions_.is_cut) return;
-  // Sends immediately, because the turn may last long. SendMore reports an error in a later turn, because the caller
-  // expects that the link does not end here.
+  // Sends immediately, not at the end of the turn, because the turn may last long. If sending fails, the link does not
+  // end here, because callers do not expect that. SendMore tries again in a later turn, and ends the link if that
+  // fails.
   const Transfer sent = stream_->Send(unsent_);
   if (sent.state == Transfer::State::kMoved) sent_ += sent.bytes;
   if (HasUnsent()) RunInLaterTurn([](LinkConnection& connection) { connection.SendMore(); });

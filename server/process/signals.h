@@ -9,7 +9,8 @@ namespace respite {
 // Makes `handler` (or SIG_IGN, SIG_DFL) the action of a signal. Other signals can interrupt the handler.
 void SetSignalHandler(int signal, void (*handler)(int));  // sets a signal's action, also SIG_IGN and SIG_DFL
 
-// Makes the process ignore SIGHUP, SIGPIPE, and SIGALRM until a watchdog starts. Must be called before the first write.
+// Makes the process ignore SIGHUP and SIGPIPE. Also ignores SIGALRM, until a watchdog starts, which handles SIGALRM.
+// Must be called before the first write to a socket or pipe, because SIGPIPE would end the process.
 void IgnoreUnusedSignals();  // makes the process ignore SIGHUP, SIGPIPE and SIGALRM
 
 // SIGTERM and SIGINT are caught while this object exists. The signal handler itself logs, and exits on a SIGINT during

@@ -12,7 +12,8 @@ namespace respite {
 
 class Supervisor {  // reports the state of the server to systemd or upstart
  public:
-  // Detects the supervisor. With upstart, the constructor stops the process, and returns when upstart continues it.
+  // Finds out which supervisor runs this process, if any. Under upstart (UPSTART_JOB is set), the constructor stops the
+  // process with SIGSTOP, and returns when upstart continues the process.
   Supervisor(Supervision wanted, Logger& log);
 
   // If there is a supervisor, `daemonize` is ignored.

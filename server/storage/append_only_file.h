@@ -106,8 +106,9 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   // which is logged. `reporter` may be null. Cost: O(data set).
   bool WriteBase(const std::string& path, ChildReporter* reporter);  // writes the data to `path`; false: failed
   void AttachListener(AofListener& listener) { listener_.Attach(&listener); }  // from now on, `listener` is called
-  // Starts rewrites that are scheduled or due, and retries TurnBackOn after a failure. Called by the timer.
-  void Cron();  // the timer's work: starts rewrites that are due, retries TurnBackOn
+  // Called by the timer. Starts rewrites that are scheduled or due, and retries TurnBackOn after a failure. Also
+  // forgets removed files whose disk space is free now.
+  void Cron();  // the timer's work: starts rewrites that are due, retries TurnBackOn, forgets removed files
 
   // --- For INFO
 

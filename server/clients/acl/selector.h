@@ -110,7 +110,7 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   const char* ApplyKeyPattern(uint8_t access, Bytes glob);  // allows keys that match `glob`; returns null, or the error
   const char* ApplyKeyAccess(Bytes rule);       // applies a rule such as "%R~a*"; returns null, or the error
   const char* ApplyChannelPattern(Bytes glob);  // allows the channels that match `glob`; returns null, or the error
-  const char* ApplyDatabases(Bytes numbers);    // applies "db=0,1"; returns null, or the error
+  const char* ApplyDatabases(Bytes numbers);    // applies "db=0,1": allows only these databases; null, or the error
   enum class Grant : uint8_t { kTake, kGive };
   void GrantEveryCommand(Grant grant);                     // kGive: allows all commands; kTake: forbids all
   void GrantCommand(const Command& command, Grant grant);  // kGive: allows it and its subcommands; kTake: forbids
@@ -118,9 +118,9 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   std::vector<std::string> KeyRules() const;               // the rules about keys, one each: "~a*", "%R~b*"
 
   bool AllowsCommand(const Command& command, std::span<const Bytes> arguments) const;  // allowed, or needs no login
-  // Returns the index of the argument that names a denied database. Returns 0 if the selected database is denied, or if
-  // the command uses all databases. Returns nullopt if all databases of the request are allowed. Requires:
-  // !all_databases_.
+  // Returns the index of the first argument that names a denied database. Returns 0 if the command uses all databases.
+  // Also returns 0 if the request names no database, the command uses keys, and the selected database is denied.
+  // Returns nullopt if all databases of the request are allowed. Requires: !all_databases_.
   std::optional<size_t> FindDeniedDatabase(const AclRequest& request) const;  // AclVerdict::word; nullopt: all allowed
   bool AllowsKey(Bytes key, uint16_t flags) const;         // `flags` (KeyFlag bits): what the command does with it
   bool AllowsKeyPattern(uint8_t needed, Bytes key) const;  // some rule matches `key` and has all `needed` access bits

@@ -213,9 +213,9 @@ struct ZRevRangeByLex {
   static void Run(Call& call) { ReplyRange(call, {.by = RangeBy::kLex, .direction = Direction::kDown}); }
 };
 
-// Decides whether a score of -0 is stored as 0. As in Redis, ZRANGESTORE adds the members one by one, and -0 becomes 0
-// while the new set is still a listpack. If the command selects more members by rank than zset-max-listpack-entries,
-// the new set is not a listpack even at first.
+// Decides whether ZRANGESTORE stores a score of -0 as 0. As in Redis, the command adds the members one by one, and a
+// score of -0 becomes 0 while the new set is a listpack. A range by rank with more than zset-max-listpack-entries
+// members never makes a listpack, so there each -0 stays.
 class ZeroSign {
  public:
   ZeroSign(const EncodingLimits& limits, const RangeOptions& options, size_t count)

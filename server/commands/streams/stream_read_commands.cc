@@ -77,8 +77,8 @@ class ReadBudget {
   ReadBudget() = default;
   ReadBudget(uint64_t max_count, uint64_t max_bytes) : count_left_(max_count), bytes_left_(max_bytes) {}
 
-  // Counts an entry whose reply has this many bytes. Returns false if the entry must not be returned; the budget is
-  // then used up. As in Redis, the first entry of a request may be larger than MAXSIZE.
+  // Subtracts an entry whose reply has this many bytes. Returns false if the entry must not be returned; then no later
+  // entry may be returned either. As in Redis, the first entry of a request may be larger than MAXSIZE.
   bool TryTake(uint64_t bytes) {
     if (count_left_ == 0 || (has_taken_ && bytes > bytes_left_)) return count_left_ = 0, false;
     has_taken_ = true;
@@ -202,8 +202,8 @@ uint64_t ReplyBytes(const StreamLog::Walk& entry) {
   return bytes;
 }
 
-// Returns how many of the entries from `walk` on fit into `most` (the option COUNT; 0: no limit) and the budget. Takes
-// these entries from the budget.
+// Returns how many of the entries from `walk` on may be returned: at most `most` (the option COUNT; 0: no limit), and
+// no more than `budget` allows (MAXCOUNT and MAXSIZE). Subtracts these entries from the budget.
 uint64_t CountInBudget(StreamLog::Walk walk, uint64_t most, ReadBudget& budget) {
   uint64_t count = 0;
   for (; walk.IsValid() && (most == 0 || count < most); walk.Next(), ++count) {
@@ -356,8 +356,9 @@ void ClaimIdle(Call& call, const GroupEdit& edit, StreamConsumer& consumer, cons
   }
 }
 
-// Delivers new entries within the budget to the consumer: at most `most`, or any number if `most` is 0. Propagates the
-// group's new last ID. Requires: the stream has entries that were not delivered to this group.
+// Delivers new entries to the consumer: at most `most` (0: any number), and no more than `budget` allows (MAXCOUNT and
+// MAXSIZE, for all streams of the request together). Propagates the group's new last ID. Requires: the stream has
+// entries that were not delivered to this group.
 void DeliverNew(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options,
                 uint64_t most, ReadBudget& budget, Delivery& delivery) {
   const StreamLog& log = edit.Log();
