@@ -49,7 +49,7 @@ enum class FieldSign : uint8_t { kUnsigned, kSigned };
 
 struct BitField {       // an integer within a string, as BITFIELD reads and writes it: place, width and sign
   uint64_t offset = 0;  // position of the first bit of the field
-  int bits = 0;         // signed: 1 to 64, unsigned: 1 to 63, so that every value is an int64_t
+  int bits = 0;         // number of bits: at most 64 if signed, 63 if unsigned, so that each value is an int64_t
   FieldSign sign = FieldSign::kUnsigned;
 
   uint64_t LastBit() const {  // position of the last bit of the field

@@ -234,8 +234,9 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   uint64_t TrimWithReferences(const StreamTrim& trim);  // does Trim for references other than kKeep
   void UpdateFirstId();                                 // finds the first live entry again, and sets first_id_
   void UpdateLastLiveId();                              // finds the last live entry again, and sets last_live_id_
-  // Deletions before the first live entry count only for kValkey81.
-  bool HasTombstonesFrom(const StreamId& id,  // true: XDEL removed an entry at or after `id`
+  // Returns false if there are no live entries. Also returns false if all deleted IDs are below the first live entry,
+  // unless `counting` is kValkey81.
+  bool HasTombstonesFrom(const StreamId& id,  // true: MaxDeletedId() is `id` or greater
                          ReadCounting counting) const;
   // `next` is the ID of the entry that the group reads next.
   bool IsReadCountExact(const StreamGroup& group, const StreamId& next,  // true: group.entries_read is exact

@@ -1,7 +1,7 @@
-// CommandSpec: the declared properties of a command. The card of a command, such as `struct Get`, has a constexpr
-// CommandSpec `spec` and, unless the command only has subcommands, a static function `Run(Call&)`. The replies of
-// COMMAND INFO, DOCS and GETKEYS, the arity errors and the ACL categories are derived from the spec.
-// docs/adding_a_command.md explains a whole card.
+// CommandSpec: the declared properties of a command. Each command has a class, such as `struct Get`, which is called
+// the card of the command. A card has a constexpr CommandSpec `spec` and, unless the command only has subcommands, a
+// static function `Run(Call&)`. The replies of COMMAND INFO, DOCS and GETKEYS, the arity errors and the ACL categories
+// are derived from the spec. docs/adding_a_command.md explains a whole card.
 #pragma once
 
 #include <array>
@@ -48,8 +48,8 @@ enum CommandFlag : uint32_t {
 };
 
 // ACL categories of commands. The flags of a command imply @read, @write, @fast, @slow, @admin, @pubsub and @blocking,
-// and @dangerous for admin commands. The other categories are those that the card of the command declares, or by
-// default the category of its group.
+// and @dangerous for admin commands. The other categories are those that the CommandSpec declares, or by default the
+// category of the command's group.
 enum AclCategory : uint32_t {
   kAclKeyspace = 1u << 0,
   kAclRead = 1u << 1,
@@ -139,8 +139,8 @@ struct KeySpecs {                  // the key specs of one command, at most four
   constexpr std::span<const KeySpec> View() const { return {specs.data(), count}; }  // the key specs in use
 };
 
-// Key and the functions below make the key specs of a command's card, as in `.keys = {Key(1, kKeyRO | kKeyAccess)}`.
-// `flags` are KeyFlag bits.
+// Key and the functions below make the key specs of a CommandSpec, as in `.keys = {Key(1, kKeyRO | kKeyAccess)}`. A key
+// spec says which arguments are keys, and how the command uses them: `flags` are KeyFlag bits.
 constexpr KeySpec Key(int index, int flags) {  // one key, at argv[index]
   return {.flags = static_cast<uint16_t>(flags), .index = static_cast<int16_t>(index)};
 }
@@ -264,7 +264,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   uint8_t harmless_words = kAllWords;  // leading arguments, with the name, that are no secrets: reports show only these
   FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
   bool uses_all_databases = false;             // a user whose ACL rules limit the databases may not run it
-  DatabaseWordsHook database_words = nullptr;  // finds the databases that the request names; null: it uses the selected
+  DatabaseWordsHook database_words = nullptr;  // finds databases named in a request; null: uses the selected database
   DatabaseHook uses_other_database = nullptr;  // whether a request uses a second database, as MOVE does; null: never
   KeyHook find_keys = nullptr;                 // finds the keys if `keys` cannot describe them all; may be null
 };

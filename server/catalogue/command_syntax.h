@@ -1,5 +1,5 @@
-// Parses the syntax line of a command's card. The line resembles Redis' usage lines. It defines the name, the arity and
-// the whole tree `arguments` of COMMAND DOCS:
+// Parses the syntax line of a command (CommandSpec::syntax). The line resembles Redis' usage lines. It defines the
+// name, the arity and the whole tree `arguments` of COMMAND DOCS:
 //
 //   SET key value [condition(NX|XX)@2.6.12] [GET@6.2.0] [expiration(EX seconds:integer@2.6.12|KEEPTTL@6.0.0)]
 //   CLIENT|LIST [TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:integer@6.2.0...]
@@ -91,7 +91,7 @@ struct CommandSyntax {                         // the parsed syntax line of a co
   constexpr int Arity() const;  // arity that the arguments imply; as in Redis, negative means "at least"
 };
 
-// Parses a syntax line. Cards do this at compile time, so a card with an invalid line does not compile. Cost:
+// Parses a syntax line. CardOf does this at compile time, so a command with an invalid line does not compile. Cost:
 // O(length), no allocation.
 constexpr CommandSyntax ParseSyntax(std::string_view syntax_line);  // parses a line; `valid` is false if malformed
 

@@ -2,8 +2,8 @@
 // that are of the same kind and emulate the same version share one CommandSet. The table has what belongs to one
 // server: statistics, and the names set by rename-command.
 //
-// A Command refers to its card, which declares its properties. It adds derived ones: the full name, the implied ACL
-// categories, and the first key, last key and step that COMMAND INFO shows.
+// A Command refers to its CommandCard, which contains the declared properties. The Command adds derived properties: the
+// full name, the implied ACL categories, and the first key, last key and step that COMMAND INFO shows.
 #pragma once
 
 #include <bit>
@@ -98,8 +98,8 @@ class CommandNames {  // finds commands (not subcommands) by name, ignoring case
     Key() = default;
     explicit Key(Bytes name);
     bool operator==(const Key&) const = default;
-    // The hash function needs no secret. Only cards and rename-command add names, so clients cannot choose names that
-    // collide.
+    // The hash function needs no secret. All names are declared in the source or set by rename-command, so clients
+    // cannot choose names that collide.
     size_t Hash(int shift) const { return ((head ^ (tail * 31) ^ length) * 0x9E3779B97F4A7C15u) >> shift; }
 
     uint64_t head = 0;    // the first 8 bytes in lower case
@@ -129,8 +129,8 @@ inline const Command* CommandNames::Find(Bytes name) const {
   }
 }
 
-// A CommandSet is created once from the cards of the families, and never changes. Pointers to its commands are valid as
-// long as the set exists. Thread-safe.
+// A CommandSet is created once from the CommandCards of all command families, and never changes. Pointers to its
+// commands are valid as long as the set exists. Thread-safe.
 class CommandSet {  // all commands of one kind of server (data or Sentinel) in one version; immutable
  public:
   // Makes a set of the commands in `families`: one table of CommandCards for each command family. The cards must
@@ -152,8 +152,8 @@ class CommandSet {  // all commands of one kind of server (data or Sentinel) in 
     return card.spec->where == where_ || card.spec->where == Where::kEverywhere;
   }
   Command& Add(const CommandCard& card, std::span<const CommandCard* const> subcommands);
-  // Creates a Command with all properties derived from the card. `parent` is the container of a subcommand, or null.
-  // The container must not move afterwards.
+  // Creates a Command with all properties derived from `card`. `parent` is the container of a subcommand, or null. The
+  // container must not move afterwards.
   Command Make(const CommandCard& card, const Command* parent) const;
 
   const Where where_;                                 // the kind of server: kDataServers or kSentinels
@@ -250,8 +250,8 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
   }
 }
 
-// Returns the ACL categories of a command: the categories that its card declares or, by default, the category of its
-// group. A container command has no default. Adds the categories that the flags of the command imply.
+// Returns the ACL categories of a command: the categories that its CommandSpec declares or, by default, the category of
+// its group. A container command has no default. Adds the categories that the flags of the command imply.
 uint32_t CategoriesOf(const CommandCard& card);        // AclCategory bits of a command, including the implied ones
 std::span<const std::string_view> AclCategoryNames();  // names of ACL categories by bit number: "keyspace", "read" …
 uint32_t AclCategoryByName(Bytes name);  // the AclCategory bit of this name; ignores case; 0: unknown name

@@ -1,7 +1,7 @@
-// Finds the keys of a request, for COMMAND GETKEYS, ACL checks, the cluster, tracking and prefetching. The key specs on
-// the command's card say where the keys are. They are not sufficient if the flags of a key depend on an option, or if
-// keys follow options in any order. Then the card also names one of the functions KeysOf… below as a hook. The hook is
-// used if a key spec does not fit the request, is incomplete, or has variable flags.
+// Finds the keys of a request, for COMMAND GETKEYS, ACL checks, the cluster, tracking and prefetching. The key specs of
+// the command (CommandSpec::keys) say where the keys are. They are not sufficient if the flags of a key depend on an
+// option, or if keys follow options in any order. Then CommandSpec::find_keys is one of the functions KeysOf… below.
+// This function is used if a key spec does not fit the request, is incomplete, or has variable flags.
 #pragma once
 
 #include <array>

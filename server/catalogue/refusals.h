@@ -57,8 +57,8 @@ inline Refusal NotInCluster(Bytes command) {  // the error "… is not allowed i
   return {"ERR " + std::string(command) + " is not allowed in cluster mode"};
 }
 Refusal LoadingDataset(const DialectTraits& traits);  // the error reply LOADING
-// Returns the error for a request (`words`) with a wrong number of arguments. For a subcommand in the dialect of Redis
-// 6.2, this is the error SubcommandSyntax.
+// Returns the error for a request (`words`) with a wrong number of arguments. For a subcommand, a server that emulates
+// Redis 6.2 returns the error SubcommandSyntax.
 Refusal WrongArity(const Command& command, std::span<const Bytes> words);  // "wrong number …" or "unknown subcommand …"
 // Returns the error "unknown subcommand or wrong number of arguments for …" of a container command.
 Refusal SubcommandSyntax(const Dialect& dialect, Bytes container, Bytes subcommand);  // "unknown subcommand or …"

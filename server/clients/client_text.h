@@ -16,8 +16,8 @@ struct DialectTraits;
 // `now_ms` is the monotonic clock time.
 std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in CLIENT LIST (Redis 7.2)
                        std::span<const Bytes> running = {});
-// Returns the description of a client, but only with the fields that a server with these `traits` shows.
-std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in this dialect's CLIENT LIST
+// Returns the description of a client, but only with the fields that the version with these `traits` shows.
+std::string ClientText(const Session& session, int64_t now_ms,  // the client's line in CLIENT LIST of a given version
                        std::span<const Bytes> running, const DialectTraits& traits);
 
 // Returns one letter for each property of the client, or "N" if the client has none. kClientFlagLetters are all letters

@@ -80,7 +80,7 @@ class BusLink final : public Link::User, public std::enable_shared_from_this<Bus
   Owner& owner_;               // the Bus, which handles the events of the link
   const Direction direction_;  // kTo: this node has connected to the other; kFrom: the reverse
   std::unique_ptr<Link> link_;
-  bool is_open_ = false;  // true: connected, and not closed: bytes can be sent
+  bool is_open_ = false;  // true: the link is connected and not closed, so bytes can be sent
   std::string received_;  // the beginning of a packet whose rest has not arrived yet
   std::string unsent_;    // packets that the next Flush will send
 };

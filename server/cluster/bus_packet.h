@@ -41,7 +41,7 @@ Bytes NameOf(PacketType type);  // the name in CLUSTER INFO, for example "ping"
 enum NodeFlag : uint16_t {
   kNodePrimary = 1,
   kNodeReplica = 2,
-  kNodePfail = 4,  // PFAIL: this node (in a packet: its sender) does not reach the node with this flag
+  kNodePfail = 4,  // PFAIL: this node (or the sender of a packet with the flag) does not reach the node with the flag
   kNodeFail = 8,   // FAIL: a majority of the primaries did not reach the node
   kNodeMyself = 16,
   kNodeHandshake = 32,    // the node has not answered yet, so its id is a random placeholder

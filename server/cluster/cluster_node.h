@@ -36,7 +36,7 @@ struct ClusterNode {      // what this server knows of one node of the cluster, 
 
   NodeId id;
   NodeId shard;                        // id of the node's shard
-  bool is_shard_known = false;         // false: the node has not announced `shard`: it is random or the primary's
+  bool is_shard_known = false;         // false: `shard` was not announced, and is random or the shard of the primary
   uint16_t flags = 0;                  // NodeFlag bits
   NodeAddress address;                 // where the node listens
   std::string hostname;                // cluster-announce-hostname of the node

@@ -1,5 +1,5 @@
-// TraitsWithProductNames: the traits of the emulated dialect, adapted to the settings: with
-// extended-redis-compatibility, Valkey calls itself Redis.
+// TraitsWithProductNames: the traits of the emulated version (dialect.h), but if extended-redis-compatibility is set,
+// Valkey calls itself Redis.
 #pragma once
 
 #include "server/catalogue/dialect.h"
@@ -7,8 +7,8 @@
 
 namespace respite {
 
-// Returns the dialect's traits with the product name and version that errors, HELLO and INFO show. Cost: a copy of the
-// traits.
+// Returns the traits of the emulated version, with the product name and version that errors, HELLO and INFO show. Cost:
+// a copy of the traits.
 inline DialectTraits TraitsWithProductNames(const Settings& settings) {  // traits of `emulate`, maybe named as Redis
   DialectTraits traits = DialectOf(settings.emulate).traits;
   if (!settings.extended_redis_compatibility) return traits;

@@ -83,7 +83,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
   void SetWallTimeBack(int64_t wall_ms);  // sets the clock to an earlier Unix time; nothing becomes due
   // Turns TEST CLOCK AUTO on or off. While AUTO is on, the clock jumps to the next due event whenever there are clients
   // and all of them wait, for example for messages or keys.
-  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: on: the clock jumps when all clients wait
+  void SetAuto(bool is_auto) { is_auto_ = is_auto; }  // NOLINT: true: the clock jumps when all clients wait
 
   struct State {              // the state of the clock that a snapshot stores
     MovableClock::Mode mode;  // frozen, real or scaled

@@ -121,7 +121,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   void TakeStream(Bytes bytes);  // runs commands of the primary that have arrived
   void Feed(Bytes bytes);
   void RunStream();        // runs the requests that the session has received
-  bool IsPaused() const {  // true: the stream stands still: a request is paused, unfinished or blocked
+  bool IsPaused() const {  // true: the stream waits, because one of its requests is paused, unfinished or blocked
     return session_ != nullptr && (session_->paused_request != nullptr || session_->blocked_client != nullptr);
   }
   void AdvanceHistoryOffset();          // counts the requests that have run as applied, and passes them to own replicas

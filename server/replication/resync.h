@@ -36,7 +36,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   // must arrive. kWhole: the whole snapshot has arrived; Install must be called.
   Status Take(Bytes& bytes);
   size_t MaxBytesPerTurn() const;  // how many bytes Take may get in one event loop turn; SIZE_MAX: any number
-  bool Install();  // makes the snapshot the server's data; false: failed. Requires: Take returned kWhole
+  bool Install();                  // once Take has returned kWhole: makes the snapshot the server's data; false: failed
   void Abandon();  // ends an incomplete synchronisation; deletes what it loaded, not old data that is still there
 
   bool HasDroppedOldData() const { return has_dropped_old_data_; }  // true: the old data and history are gone

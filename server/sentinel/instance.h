@@ -53,7 +53,7 @@ struct Instance {  // a server or Sentinel to which this Sentinel has a link
   const std::string name;
   SentinelAddress address;             // where the instance listens
   Primary& primary;                    // the primary that this instance belongs to; a primary refers to itself
-  std::string run_id;                  // run_id in INFO; empty: none yet. Of a Sentinel: its id
+  std::string run_id;                  // run_id in INFO of a server, or the id of a Sentinel; empty: not known yet
   std::shared_ptr<InstanceLink> link;  // the connections to this instance
   int64_t last_publish_ms;         // when a hello message was last published there (real time); set back: publish soon
   bool is_down = false;            // true: this Sentinel considers the instance down (sdown, "subjectively")

@@ -60,7 +60,7 @@ struct SentinelState {                       // everything that a Sentinel knows
   SimulatedFailures simulated_failures;                       // crashes that SENTINEL SIMULATE-FAILURE has requested
   std::map<std::string, std::unique_ptr<Primary>> primaries;  // the watched primaries, by name
   uint64_t tilt_count = 0;                                    // how often tilt mode has started
-  bool is_in_tilt = false;              // true: tilt mode: PING and INFO, but no failovers, as ticks were late
+  bool is_in_tilt = false;              // true: tilt mode, as ticks were late; PING and INFO go on, failovers do not
   int64_t tilt_since_ms = 0;            // when the present or last tilt mode started (real time)
   bool wants_save = false;              // true: a tick within a second saves the state (SaveSoon)
   int64_t saved_soon_ms = kLongAgo;     // when the last save that SaveSoon requested was made (real time)

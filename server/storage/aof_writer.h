@@ -65,7 +65,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   void Flush(Urgency urgency, Child child);  // at a Turn's end: writes the buffer, and syncs if appendfsync says so
   IoError SyncNow();                         // syncs the file and waits; returns the error. Requires: IsOpen
 
-  bool MustStop() const { return must_stop_; }  // true: appendfsync is `always` and the disk failed: send no replies
+  bool MustStop() const { return must_stop_; }  // true: the disk failed with appendfsync `always`, so send no replies
   // Returns the error of the last write or background sync (appendfsync everysec), or nullopt if both succeeded. Called
   // for every write command. Cost: two comparisons.
   std::optional<IoError> WriteOrSyncError() const {  // why the last write or background sync failed; nullopt: both fine
@@ -132,7 +132,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   uint64_t delayed_writes_ = 0;                     // aof_delayed_fsync: how many writes waited 2 s for a sync in vain
   IoError write_error_ = kNoError;                  // why the last write failed; kNoError: it succeeded
   int64_t error_logged_ms_ = INT64_MIN / 2;         // when a write error was last logged (real time)
-  bool must_stop_ = false;  // true: appendfsync is `always` and the disk failed: send no replies
+  bool must_stop_ = false;  // true: the disk failed with appendfsync `always`, so no replies may be sent
 };
 
 }  // namespace respite

@@ -80,7 +80,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   size_t BufferedBytes() const override { return writer_.BufferedBytes(); }      // bytes not written yet
   // Must be called at the end of each event loop Turn. Afterwards MustStop says whether the replies must not be sent.
   void Flush();            // at the end of a Turn, before replies are sent: writes the Turn's propagated commands
-  bool MustStop() const {  // true: appendfsync is `always` and the disk failed: send no replies
+  bool MustStop() const {  // true: the disk failed with appendfsync `always`, so no replies may be sent
     return writer_.MustStop();
   }
   IoError FlushAndSync();  // writes and syncs all commands; returns the error; kNoError also if off

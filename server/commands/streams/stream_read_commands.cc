@@ -332,8 +332,8 @@ struct Delivery {
 };
 
 // Claims pending entries of the group that have been idle for at least the time of CLAIM, the longest idle ones first.
-// Claims at most COUNT entries, within the budget. As in Redis, a pending entry whose stream entry was deleted is
-// skipped.
+// Claims at most COUNT entries, and no more than `budget` allows (MAXCOUNT and MAXSIZE). As in Redis, a pending entry
+// whose stream entry was deleted is skipped.
 void ClaimIdle(Call& call, const GroupEdit& edit, StreamConsumer& consumer, const StreamReadOptions& options,
                ReadBudget& budget, Delivery& delivery) {
   std::vector<ClaimedEntry>& claimed = delivery.claimed;

@@ -53,7 +53,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   Waits send_waits_ = Waits::kForWritability;  // the socket event after which Send can continue
   bool in_handshake_ = true;                   // true: the TLS handshake is not complete
   bool has_buffered_input_ = false;            // true: Receive would return bytes, the end or an error now
-  bool broken_ = false;                        // true: a fatal error: no transfer, and no close_notify, is possible
+  bool broken_ = false;                        // true: after a fatal error, nothing can be sent or received any more
 };
 
 }  // namespace respite
