@@ -62,16 +62,16 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // Adds an entry that is in no database, for example one that Take returned. Requires: its key is not in this
   // database.
   Entry* Add(EntryPtr entry);
-  // The numbers are only a hint.
+  // `keys` and `timed` are only a hint.
   void Reserve(size_t keys,  // prepares an empty database for `keys` keys, `timed` of them with a deadline
                size_t timed) {
     entries_.Reserve(keys);
     entries_with_deadline_.Reserve(timed);
   }
-  // The old value is freed. Deadline and access data stay.
+  // Frees the old value. The entry keeps its deadline and its access data (LRU or LFU).
   Entry* Assign(Entry* entry, StringContent content);  // replaces the value; returns the entry, which may move
-  // Extends the text of a string to `size` bytes with zero bytes, and returns the entry, which may move. Then the text
-  // is no longer an integer or embedded, and can be modified in place (Entry::MutableText). A text that grows
+  // Extends the text of a string to `size` bytes with zero bytes, and returns the entry, which may move. Then the form
+  // of the string is kRaw or kBlob, so the text can be modified in place (Entry::MutableText). A text that grows
   // repeatedly gets spare room. Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
   Entry* Grow(Entry* entry, size_t size);
   // Resize changes the size of a packed collection. StoreCollection stores the collection in another encoding. See the
@@ -103,7 +103,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
     return entries_with_deadline_.Scan(cursor, visit);
   }
   template <class Visit>
-  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor,  // visits some of these hashes; returns the next cursor
+  uint64_t ScanHashesWithFieldDeadlines(uint64_t cursor,  // visits some hashes with field deadlines; returns a cursor
                                         Visit&& visit) const {
     return hashes_with_field_deadlines_.Scan(cursor, visit);
   }

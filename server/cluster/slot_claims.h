@@ -23,7 +23,7 @@ class SlotClaims {  // decides who owns a slot when nodes disagree
   void ApplyClaims(ClusterNode& sender, const PacketHeader& header);  // gives the sender slots that it claims and wins
   void ApplyUpdate(const UpdateBody& update);  // gives slots to the node that UPDATE names, if its epoch is newer
 
-  bool BumpEpoch();  // takes a new largest epoch without an election; false: has it already
+  bool BumpEpoch();  // takes a new largest epoch without an election; false: this node's epoch is already the largest
 
  private:
   void AssignClaimedSlots(ClusterNode& claimant,  // gives `claimant` those claimed slots that it wins with `epoch`

@@ -63,7 +63,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Returns the entry of a key, or null, without counting a hit or a miss and without marking the key as used. A key
   // that has expired counts as absent. Unless this server is a replica, the key is then removed when the Unit closes.
   const Entry* Peek(Bytes key) { return FindAlive(key); }
-  bool IsAlive(const Entry& entry) {  // false: the key, or each field, has expired; Close removes it
+  bool IsAlive(const Entry& entry) {  // false: the key or all its fields have expired, so it counts as absent
     if (entry.HasFieldDeadlines() && HasExpiredFields(entry)) return HasLivingFields(entry);
     if (!entry.IsExpired(unit_->expiry_now_ms())) return true;
     unit_->PurgeLater(index_, entry.Key());
@@ -185,7 +185,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
     }
   }
   bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires deadlines on fields
-  bool HasLivingFields(const Entry& entry);         // false: each field has expired; notes the hash for Close to purge
+  bool HasLivingFields(const Entry& entry);         // also notes the hash for purging; false: the hash counts as absent
   CollectionContext ContextOf(ValueSlot slot) const {  // what Hash, List … need besides the value: limits and time
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }

@@ -33,9 +33,8 @@ enum class Gate : uint8_t {
 };
 inline constexpr size_t kGates = 18;  // number of gates (checks before a command runs)
 
-// The way on which a command reaches its handler. kClient covers all connections except those of kImport and kPrimary,
-// also connections of replicas and Sentinels. The queued commands of EXEC and the commands of a script have their own
-// paths.
+// The way on which a command reaches its handler. kClient: all connections that are not kImport or kPrimary, so also
+// those of replicas and Sentinels. The queued commands of EXEC and the commands of a script have their own paths.
 enum class RequestPath : uint8_t {
   kClient,          // a request from a connection
   kImport,          // a request from a node that sends slots
@@ -52,7 +51,7 @@ struct GateRule {  // whether one check (gate) is made for requests of one path 
   enum class Answer : uint8_t {
     kUndecided,   // does not compile
     kAsks,        // Gates::Pass makes the check
-    kAsksItself,  // other code of the path makes the check, with its own error text
+    kAsksItself,  // other code than Gates makes the check, with its own error text
     kSkips,
   };
   Answer answer = Answer::kUndecided;  // whether the check is made, and by which code

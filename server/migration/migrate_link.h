@@ -37,7 +37,7 @@ class MigrateLink {  // one connection of MIGRATE to another server; each call w
   MigrateLink& operator=(const MigrateLink&) = delete;
   ~MigrateLink();
 
-  bool Send(Bytes request, int64_t timeout_ms);  // false: not everything was sent; `timeout_ms` applies to each 64 KB
+  bool Send(Bytes request, int64_t timeout_ms);  // sends all; `timeout_ms` limits each 64 KB; false: not all was sent
   std::optional<std::string> ReadLine(int64_t timeout_ms);  // the next line, without its end; nullopt: failed
   bool HasTimedOut() const { return has_timed_out_; }       // true: a timeout made the last Send or ReadLine fail
 

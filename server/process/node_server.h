@@ -89,7 +89,7 @@ class NodeServer {  // one Redis server of this process
   // --- For nodes of a cluster in this process
 
   // With `port auto`, reserves any free port, otherwise the one that the directives name. Requires: Open was called.
-  Step ReserveBusPort();             // reserves the port of the cluster bus until Load
+  Step ReserveBusPort();             // reserves the port of the cluster bus, until Load opens the port
   std::string BoundAddress() const;  // first address of `bind` that is no wildcard, or 127.0.0.1
   NodeAddress Address() const;       // host and ports at which other nodes reach this one; requires ReserveBusPort
   // Returns an empty text if there is no file. On failure, the reason is logged.

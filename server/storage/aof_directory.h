@@ -46,7 +46,7 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   // Replaces the manifest on the disk by `next`. After kFailed the disk may have the old or the new manifest, so keep
   // the files of both manifests until another Commit succeeds. Requires: the files of `next` exist, and SyncDirectory
   // was called.
-  Step Commit(AofManifest next);  // writes a new manifest to the disk; kFailed: the old or the new one is there
+  Step Commit(AofManifest next);  // writes a new manifest to the disk; kFailed: the disk has the old or the new one
   // Remembers files of a manifest whose Commit has failed. The next successful Commit removes these files, unless its
   // manifest names them.
   void RemoveAfterNextCommit(std::vector<std::string> names);  // next Commit removes these files, unless listed

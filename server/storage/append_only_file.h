@@ -125,8 +125,8 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   bool LastRewriteSucceeded() const { return last_rewrite_succeeded_; }  // true also before the first
   uint64_t RewriteCount() const { return rewrite_count_; }  // successful rewrites since the start or CONFIG RESETSTAT
   uint64_t ConsecutiveFailures() const { return consecutive_failures_; }  // how many rewrites in a row have failed
-  uint64_t LastCowBytes() const { return last_cow_bytes_; }              // memory that the last rewrite copied on write
-  uint64_t FailedCommandCount() const { return failed_command_count_; }  // commands that failed at the last loading
+  uint64_t LastCowBytes() const { return last_cow_bytes_; }               // bytes that the last rewrite copied on write
+  uint64_t FailedCommandCount() const { return failed_command_count_; }   // commands that failed at the last loading
   void SetFailedCommandCount(uint64_t count) {  // called after loading, with the number of commands that failed
     failed_command_count_ = count;
   }

@@ -40,7 +40,7 @@ class ClientSession {  // sends commands, prints replies; reconnects after a los
   // this object.
   ClientSession(ClientOptions& options, bool reads_lines);
 
-  bool Connect();  // connects and logs in; false: no connection; prints errors
+  bool Connect();  // connects, logs in, and prints errors; false: there is no connection
   // Connects to another server. Prints an error if this server cannot be reached.
   void ConnectTo(const std::string& host, const std::string& port);  // changes the server; prints errors
   // Run returns 0 if a reply came, or after SHUTDOWN. With the option -e, Run returns 1 for an error reply. For

@@ -65,9 +65,9 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   std::optional<std::string> LoadConfiguredUsers();  // at startup: reads redis.conf's users or the ACL file; or error
   std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: reads the file; or returns the error
   // Replaces all users by the users of an ACL file with the content `text`; the error shows `path`. Closes the sessions
-  // of all users except the default user. In dialects with acl_load_keeps_clients (Redis from 7.4, Valkey from 8.0), a
-  // user that `text` also has loses only the sessions with a subscription that the new permissions forbid. If a line is
-  // invalid, changes nothing and returns the error.
+  // of all users except the default user. If the emulated version has the trait acl_load_keeps_clients (Redis from 7.4,
+  // Valkey from 8.0), closes fewer sessions: for a user that `text` also has, only those with a subscription that the
+  // new permissions forbid. If a line is invalid, changes nothing and returns the error.
   std::optional<std::string> LoadAclLines(Bytes text, const std::string& path,  // replaces all users by those in `text`
                                           const Session* running);
 

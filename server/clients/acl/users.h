@@ -39,7 +39,7 @@ class Users {  // owns all ACL users, and finds them by name
     std::string rule;    // the refused rule, for example "+gett"
     const char* reason;  // why the rule is invalid
   };
-  using Change = std::function<void(const User& before, const User& after)>;
+  using Change = std::function<void(const User& before, const User& after)>;  // called before a user changes
   // Creates or changes a user. Applies all rules, or none if a rule is invalid; the error names the invalid rule. For
   // an existing user, calls change(old version, new version) before the change.
   Result<Done, BadRule> Set(Bytes name, std::span<const std::string> rules, const Change& change);

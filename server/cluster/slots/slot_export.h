@@ -73,7 +73,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   bool WriteSnapshot(ChildReporter& reporter,  // in the child: writes the keys as commands, then `eof`
                      Bytes eof) const;
   void ForwardSnapshotBytes(Bytes bytes);  // sends bytes of the child to the target
-  void HandlePipeEnd(bool is_whole);       // all bytes were read; is_whole false: the snapshot is incomplete
+  void HandlePipeEnd(bool is_whole);  // the child's pipe has ended: begins to send changes; fails unless `is_whole`
 
   void SendChanges();            // sends the changes since the fork that were not sent yet
   void PauseWritesIfCaughtUp();  // if no answer is missing: pauses writes if little is left, else requests an ACK

@@ -48,7 +48,7 @@ void WriteEntry(Reply& reply, const StreamLog::Walk& entry);          // writes 
 // at most `most` entries, or all of them if `most` is 0.
 void WriteEntries(Reply& reply, const StreamLog& log,  // writes an array of the entries between two IDs
                   const StreamId& from, const StreamId& to, uint64_t most, StreamLog::Order order);
-bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // writes entry `id`; false: no such
+bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // writes entry `id`; false: no live entry
 
 // Sets the limits of the directives stream-idmp-… if the stream is new: it has never had an entry, and has no groups.
 void PrepareIfNew(const Call& call, StreamLog& log);  // applies the directives stream-idmp-… to a new stream

@@ -14,10 +14,10 @@ inline constexpr char kConditions[] = "COMMAND, CATEGORY, KEY, CLIENT, ID, USER,
 
 // Takes one condition with its value, and adds it to the filter. Returns false if no argument is left, or if the next
 // argument is not the name of a condition. Throws a Refusal for an invalid value.
-bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // false: no condition is next
+bool TakeCondition(Args& args, const CommandTable& commands, RequestFilter& filter);  // adds one condition; false: none
 // Takes one condition for entries of the journal with its value, and adds it to the filter. In addition to the
 // conditions for requests, OUTCOME and SINCE are possible.
-bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // false: no condition is next
+bool TakeCondition(Args& args, const CommandTable& commands, JournalFilter& filter);  // adds one condition; false: none
 
 void RequireCompleteJournal(const RequestJournal& journal,  // throws if dropped entries of the journal might match
                             const JournalFilter& filter);

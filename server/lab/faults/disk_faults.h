@@ -35,7 +35,7 @@ class DiskFaults {  // the rules of TEST FAULT for writes and syncs of files
 
   // Adds a rule. Returns false if there are already kMaxDiskRules rules, or if there is no memory. Requires: `serial`
   // is larger than 0, and larger than the serial of any previous rule.
-  bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& schedule);  // false: no room
+  bool Add(uint64_t serial, const DiskFault& fault, const HitSchedule& schedule);  // adds a rule; false: no room
   void Remove(uint64_t serial);                      // removes the rule with this serial number
   void Seed(uint64_t serial, uint64_t seed);         // sets the seed for the rule's choices of PERCENT
   const HitCounts* CountsOf(uint64_t serial) const;  // hits and matches of a disk rule; null: no such rule
