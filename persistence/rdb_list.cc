@@ -60,8 +60,9 @@ std::optional<PackedElements> NodeElements(uint64_t kind, rdb::Type type, Bytes 
   return PackedElements{{.text = text}};
 }
 
-// Returns true if the listpack `node`, the only node of a list in an RDB, can become the value of the key as it is: it
-// must have the bytes that this server would write, not be empty, and be within this server's limit (LimitOf).
+// Returns true if `node`, the only node of a list in an RDB, can become the value of the key as it is. The node must be
+// a listpack with the very bytes that this server would write, must not be empty, and must be within the limit of this
+// server (LimitOf).
 bool MayStoreUnchanged(Bytes node, const RdbEntryProperties& target) {
   const CanonicalListpack listpack(node);
   return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());

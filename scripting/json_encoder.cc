@@ -108,8 +108,9 @@ class Encoder {
     }
   }
 
-  // Returns the greatest key of the table on top, if all keys are positive integers. Returns 0 for a table that becomes
-  // an object: one with another key, an empty one, or a sparse one (which is refused if the configuration says so).
+  // Returns the greatest key of the table on top of the stack, if all keys are positive integers. Returns 0 for a table
+  // that becomes an object: an empty table, a table with another key, or a sparse table. (A sparse table raises an
+  // error if the configuration says so.)
   //
   // As in Redis, the greatest key is stored in an int. A key that does not fit becomes the smallest int, so the next
   // key that is visited becomes the greatest key.

@@ -202,8 +202,8 @@ void Gossip::UpdateKnownNode(ClusterNode& sender, ClusterNode& node, const Gossi
       parts_.failure_detector.WithdrawFailureReport(node, sender);
     }
   }
-  // If the sender has received a PONG from `node` more recently than this node, this node takes over the time of that
-  // PONG, and so sends its next PING to `node` later.
+  // If the sender has received a PONG from `node` later than this node has, this node takes over the time of that PONG.
+  // So this node sends its next PING to `node` later.
   if (!fails && !node.IsFailing() && node.ping_sent_ms == 0 && node.reports.empty()) {
     const int64_t pong_ms = int64_t{entry.pong_received_s} * 1000;
     if (pong_ms <= parts_.core.NowMs() + kClockDriftMs && pong_ms > node.pong_received_ms) {

@@ -35,8 +35,8 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   void Continue();  // called by the timer: ends a late failover, or allows the vote request once the data is complete
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
-  // Returns whether the election can start, or continue: the timeout is not over, and this replica is at the offset of
-  // its paused primary, or the command was CLUSTER FAILOVER FORCE.
+  // Returns whether the election can start, or continue. The timeout must not be over. Also, this replica must be at
+  // the offset of its paused primary, unless the command was CLUSTER FAILOVER FORCE.
   bool CanStartElection() const;  // this replica may request and count votes now
   // Returns whether this primary has paused writes for `replica`, and must send its offset to that replica soon.
   bool IsRequestedBy(const ClusterNode& replica) const {  // this primary has paused writes for `replica`

@@ -1,6 +1,6 @@
-// Directives of later Redis and Valkey versions that this server does not have. The server does not start if its
-// configuration has a line with such a directive, unless the line's value is harmless: the missing directive makes no
-// difference then. Such a line is ignored with a log message.
+// Directives of later Redis and Valkey versions that this server does not have. A value of such a directive is harmless
+// if the server behaves the same without the directive. A configuration line with a harmless value is ignored with a
+// log message. With any other value, the server does not start.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Gates: the checks that may refuse a command before it runs, in Redis' order. gate_rules.h says which of them apply to
-// requests from clients, from the primary, from files and from scripts. EXEC and ScriptRunner make some checks
+// Gates: the checks (gates) that may refuse a command before it runs, in Redis' order. gate_rules.h says which gates
+// apply to requests from clients, from the primary, from files and from scripts. EXEC and ScriptRunner make some checks
 // themselves.
 #pragma once
 

@@ -4,9 +4,10 @@
 //         ─► kInProgress: this server follows that replica, and tells it to become the primary (PSYNC … FAILOVER)
 //         ─► kNone: the replica became the primary. The paused writes are now answered with READONLY.
 //
-// The failover is aborted by ABORT, when the replica refuses PSYNC … FAILOVER or the link is lost before its answer, or
-// when the timeout passes in kAwaitsSync. With FORCE, this server hands over after the timeout instead. If the replica
-// cannot be reached or refuses the password, this server retries until the replica agrees or ABORT comes.
+// FAILOVER ABORT aborts the failover. The failover is also aborted when the replica refuses PSYNC … FAILOVER, when the
+// link is lost before its answer, or when the timeout passes in kAwaitsSync. With FORCE, this server hands over after
+// the timeout instead. If the replica cannot be reached or refuses the password, this server retries until the replica
+// agrees or ABORT comes.
 #pragma once
 
 #include <cstdint>

@@ -125,9 +125,9 @@ void Replication::Follow(const std::string& host, int port, History::Owner owner
                        is_same ? PrimaryLink::Data::kSameHistory : PrimaryLink::Data::kOther);
 }
 
-// Decides how the data here relates to the new primary. If there are no keys, and no other server has this history, the
-// server counts as without data. Otherwise, if the new primary may have another history (kOther), the data here may be
-// that of an unrelated server, or a state from which the new primary has diverged.
+// Records in History::data how the data here relates to the new primary. Does nothing unless History::IsWhole(). kNone:
+// there are no keys, and no other server has this history. kOther: the new primary may have another history. The data
+// here may then be that of an unrelated server, or a state from which the new primary has diverged.
 void Replication::ClassifyOwnData(History::Owner owner) {
   History& history = services_.data.dataset.history;
   if (!history.IsWhole()) return;

@@ -19,7 +19,7 @@ class InstanceList {  // adds, finds and removes watched primaries, their replic
   Added<WatchedReplica> AddReplica(Primary& primary,  // adds a replica, without limit; fails if known or invalid
                                    const std::string& host, int port);
   // Adds a replica that INFO of a primary lists. If there are kMaxReplicas already, the new replica replaces the one
-  // that has been down longest; if none is down, or in a failover, the new replica is not added then.
+  // that has been down longest. But if no replica is down, or during a failover, AddReportedReplica fails.
   Added<WatchedReplica> AddReportedReplica(Primary& primary,  // adds a replica that INFO lists, up to a limit
                                            const std::string& host, int port);
   Added<PeerSentinel> AddSentinel(Primary& primary,  // adds another Sentinel; fails if invalid or known

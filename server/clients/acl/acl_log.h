@@ -31,9 +31,9 @@ struct AclLogEntry {  // one entry of ACL LOG: a refused request or failed login
 
 class AclLog {  // the latest refused requests and failed logins, which ACL LOG shows
  public:
-  // Adds an entry. If one of the latest ten entries resembles the new one, and its last refusal is at most a minute
-  // ago, merges the two: the new entry replaces the old one and adds its count. Keeps at most `max_entries` entries.
-  // Cost: O(entries compared), at most ten.
+  // Adds an entry. If one of the latest ten entries resembles the new one, and was last updated at most a minute ago,
+  // the new entry replaces the old one, and adds the old count to its own. Keeps at most `max_entries` entries. Cost:
+  // O(entries compared), at most ten.
   void Add(AclLogEntry entry, int64_t now_ms, size_t max_entries);
   void Clear() { entries_.clear(); }                                   // ACL LOG RESET: removes all entries
   const std::deque<AclLogEntry>& Entries() const { return entries_; }  // all entries, newest first

@@ -78,8 +78,8 @@ void SetExpiry(Call& call, TimeUnit unit, TimeBase base) {
   if (call.HasPassed(deadline_ms)) {
     DeleteAsExpired(call, edit);
   } else {
-    // A replayed command, or the source of an import (import-mode), may set a past deadline without deleting the key. 0
-    // replaces a negative deadline, because a negative value could be kNoDeadline.
+    // A replayed command, or the source of an import (import-mode), may set a past deadline without deleting the key. A
+    // negative deadline is stored as 0, because a negative value could be kNoDeadline.
     const int64_t kept_ms = std::max<int64_t>(deadline_ms, 0);
     edit.SetDeadline(kept_ms);
     edit.ReportChange("expire");

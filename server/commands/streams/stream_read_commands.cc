@@ -501,8 +501,8 @@ struct XReadGroup {
     return delivery;
   }
 
-  // Lowers `retry_ms` (0: not set yet) to the time in ms after which the next pending entry of the group is idle long
-  // enough (`idle_ms`), but to at most a day. Leaves `retry_ms` unchanged if there is no such entry.
+  // Computes how many ms pass until the next pending entry of the group is idle for `idle_ms`; a day at most. Lowers
+  // `retry_ms` (0: not set yet) to this time. Leaves `retry_ms` unchanged if there is no such entry.
   static void UpdateRetry(const Call& call, StreamGroup& group, int64_t idle_ms, int64_t& retry_ms) {
     constexpr int64_t kMaxRetryMs = 86'400'000;  // the request may run earlier than necessary
     const auto next = group.ByDelivery().FirstIdleLessThan(idle_ms, call.now_ms);

@@ -1,7 +1,8 @@
 // OpenSSL contexts made from the directives tls-*: certificate, key, trusted CAs, protocols, ciphers, sessions.
 //
-// Files are read only when a context is made, so a changed certificate file takes effect with the next CONFIG SET of a
-// directive tls-* (not tls-port or tls-auth-clients). A connection keeps the context with which it began.
+// Files are read only when a context is made: at the start, and by CONFIG SET of a directive tls-* other than tls-port
+// and tls-auth-clients. Until then, a changed certificate file has no effect. A connection keeps the context with which
+// it began.
 #pragma once
 
 #include <string>
