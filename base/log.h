@@ -121,8 +121,9 @@ class Logger {  // writes the server's log, to a file or standard output
   // another thread holds the lock would wait forever.
   std::atomic<uint64_t> dropped_lines_{0};     // lines that could not be written since the last report of lost lines
   std::atomic<bool> is_last_line_cut_{false};  // true: the log ends inside a line, because a write took only part of it
-  // One word holds a quarter of an hour and its UTC offset; see UtcOffsetSeconds.
-  std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // a UTC offset and its quarter of an hour; INT64_MIN: unknown
+  // One word holds the UTC offset of local time, and the quarter of an hour for which it was read. UTC offsets change
+  // only at quarters of an hour. See UtcOffsetSeconds.
+  std::atomic<int64_t> cached_utc_offset_{INT64_MIN};  // UTC offset, with its quarter of an hour; INT64_MIN: none
 };
 
 // The parent holds a SyslogPause during a fork. Without a pause, the child could inherit syslog's lock in the locked

@@ -31,7 +31,7 @@ void HashIndex<Slot, Hasher>::SplitPage(size_t at) {  // splits a page in two by
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MoveSlots(PageRef from,  // moves each slot as the next bit of its hash says
+void HashIndex<Slot, Hasher>::MoveSlots(PageRef from,  // moves slots to low or high by their next hash bit
                                         PageFiller& low, PageFiller& high) {
   const int depth = from->depth;
   const int new_depth = low.Page()->depth;
@@ -54,7 +54,7 @@ void HashIndex<Slot, Hasher>::MoveSlots(PageRef from,  // moves each slot as the
 }
 
 template <class Slot, class Hasher>
-void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t at) {  // merges a page with its sibling
+void HashIndex<Slot, Hasher>::MergePageIfSparse(size_t at) {  // merges a page with its sibling if both are nearly empty
   const PageRef page = directory_[at];
   if (page->depth == 0) return;
   const size_t span = Span(page);

@@ -103,7 +103,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   int64_t TotalLoadTimeMs() const { return total_load_time_ms_; }  // ms that all loading took together
   // The limit covers any number of calls of Load and Restore. A SharedLimit is for EXEC, during which the server serves
   // no other client.
-  class SharedLimit {  // while it exists, all libraries of clients have one time limit together
+  class SharedLimit {  // while a SharedLimit exists, all libraries that clients load share one time limit
    public:
     explicit SharedLimit(FunctionLibraries& libraries) : libraries_(libraries) {
       libraries.shared_limit_began_ms_ = libraries.total_load_time_ms_;

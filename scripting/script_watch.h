@@ -42,7 +42,7 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   bool IsCheckDue() const {  // true: the engine must call Check, as the hook has not run for a tick, or no timer runs
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
-  void RearmHook(lua_State* lua);  // the hook must call this; next call: after instructions_
+  void RearmHook(lua_State* lua);  // must be called by the hook; Lua calls the hook again after instructions_
 
  private:
   class Timer;  // the timer of an operating-system thread that runs scripts

@@ -1,6 +1,6 @@
 // Session: the server's state of one client, regardless of its transport.
 //
-// A Transport (a socket, or nothing in a test) moves bytes. Pump turns the input into requests. Executor runs the
+// A Transport (a socket, or a test double) moves bytes. Pump turns the input into requests. Executor runs the
 // requests and writes replies to `out`. Clients owns the sessions of all clients.
 //
 // A component that keeps state per client has its own member struct in Session. The component defines the struct, and

@@ -19,7 +19,7 @@ class Gossip {  // spreads what nodes know of each other, in PING, PONG and MEET
   struct Parts {  // the arguments of the constructor
     const ClusterCore& core;
     Bus& bus;
-    FailureDetector& failure_detector;  // is told which nodes the senders of gossip do not reach
+    FailureDetector& failure_detector;  // is told which nodes the other primaries reach, and which they do not
   };
   explicit Gossip(const Parts& parts) : parts_(parts) {}
 

@@ -56,7 +56,8 @@ inline constexpr SpecialShape kNotifyKeyspaceEvents{AssignNotifyKeyspaceEvents, 
                                                     NotifyKeyspaceEventsFileLines};
 
 // `replicaof`: host and port of the primary, or `no one`.
-Objection AssignReplicaof(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
+Objection AssignReplicaof(Settings& settings, ConfigWords words,  // stores `replicaof`, or says why not
+                          ConfigOrigin origin);
 std::string ReplicaofText(const Settings& settings);                            // `replicaof` as CONFIG GET shows it
 FileLines ReplicaofFileLines(std::string_view name, const Settings& settings);  // lines for CONFIG REWRITE
 inline constexpr SpecialShape kReplicaof{AssignReplicaof, ReplicaofText, ReplicaofFileLines};
@@ -71,13 +72,15 @@ inline constexpr SpecialShape kLatencyTrackingInfoPercentiles{
     AssignLatencyTrackingInfoPercentiles, LatencyTrackingInfoPercentilesText, LatencyTrackingInfoPercentilesFileLines};
 
 // `exit-on-idle`: the time without clients after which the process ends, for example `30s`.
-Objection AssignExitOnIdle(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
+Objection AssignExitOnIdle(Settings& settings, ConfigWords words,  // stores `exit-on-idle`, or says why not
+                           ConfigOrigin origin);
 std::string ExitOnIdleText(const Settings& settings);  // `exit-on-idle` as CONFIG GET shows it
 FileLines ExitOnIdleFileLines(std::string_view name, const Settings& settings);  // lines for CONFIG REWRITE
 inline constexpr SpecialShape kExitOnIdle{AssignExitOnIdle, ExitOnIdleText, ExitOnIdleFileLines};
 
 // `emulate`: the version of Redis or Valkey to imitate, as in ParseEmulatedVersion; an empty text means none.
-Objection AssignEmulate(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
+Objection AssignEmulate(Settings& settings, ConfigWords words,  // stores `emulate`, or says why not
+                        ConfigOrigin origin);
 std::string EmulateText(const Settings& settings);                            // `emulate` as CONFIG GET shows it
 FileLines EmulateFileLines(std::string_view name, const Settings& settings);  // the line `emulate` of CONFIG REWRITE
 inline constexpr SpecialShape kEmulate{AssignEmulate, EmulateText, EmulateFileLines};
@@ -90,7 +93,8 @@ FileLines LoadFileLines(std::string_view name, const Settings& settings);       
 inline constexpr SpecialShape kLoad{AssignLoad, LoadText, LoadFileLines};
 
 // `ready-fd`: the file descriptor to which the server writes when it is ready; 0 means none.
-Objection AssignReadyFd(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores it, or says why not
+Objection AssignReadyFd(Settings& settings, ConfigWords words,  // stores `ready-fd`, or says why not
+                        ConfigOrigin origin);
 std::string ReadyFdText(const Settings& settings);                            // `ready-fd` as CONFIG GET shows it
 FileLines ReadyFdFileLines(std::string_view name, const Settings& settings);  // the line `ready-fd` of CONFIG REWRITE
 inline constexpr SpecialShape kReadyFd{AssignReadyFd, ReadyFdText, ReadyFdFileLines};

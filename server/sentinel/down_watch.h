@@ -23,16 +23,17 @@ class DownWatch {  // decides which instances are down, for this Sentinel and fo
   // Which Sentinels AskOtherSentinels asks about a primary that this Sentinel considers down. kWhenDue: each whose last
   // answer is at least SentinelPeriods::ask old. kNow: all that are connected. Answers that are too old are forgotten.
   enum class AskTiming : uint8_t { kWhenDue, kNow };
-  void AskOtherSentinels(Primary& primary, AskTiming timing);      // if it is down here, asks for opinions (and votes)
+  void AskOtherSentinels(Primary& primary, AskTiming timing);      // if the primary is down: asks if others agree
   void SetOpinionHandler(std::function<void(Primary&)> handler) {  // called after each answer of a Sentinel
     on_opinion_ = std::move(handler);
   }
 
  private:
-  void CloseHangingLinks(Instance& instance);     // closes connections that bring no answers any more
-  bool IsSilent(const Instance& instance) const;  // true: no good answer for more than down-after-milliseconds
-  bool CountsAsDownAnyway(const Primary& primary) const;  // true: it reports to be a replica, or has rebooted
-  void RequestOpinion(Primary& primary, PeerSentinel& sentinel);  // asks if it is down; in a failover, also for a vote
+  void CloseHangingLinks(Instance& instance);             // closes connections that bring no answers any more
+  bool IsSilent(const Instance& instance) const;          // true: no good answer for more than down-after-milliseconds
+  bool CountsAsDownAnyway(const Primary& primary) const;  // true: the primary reports to be a replica, or has rebooted
+  void RequestOpinion(Primary& primary,  // asks if `primary` is down; in a failover, also asks for a vote
+                      PeerSentinel& sentinel);
   void ReceiveOpinion(PeerSentinel& sentinel, const ReplyTree& reply);  // handles the reply to is-master-down-by-addr
 
   const SentinelCore core_;

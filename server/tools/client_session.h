@@ -54,7 +54,7 @@ class ClientSession {  // sends commands, prints replies; reconnects after a los
   bool SendHandshakeCommand(const std::vector<std::string>& request,  // sends one request; false: connection lost
                             const std::string& title);                // prints an error reply after `title`
   std::string Address() const;                                        // HOST:PORT of the server
-  std::optional<ReplyTree> ReceiveReply();  // waits for a reply, prints pushes before it; nullopt: none came
+  std::optional<ReplyTree> ReceiveReply();  // waits for a reply; may print pushes that come before; nullopt: none came
   int HandleLostConnection(const std::vector<std::string>& words);  // prints why; after Ctrl-C, connects again
   void Print(const ReplyTree& reply, const std::vector<std::string>& words) const;  // prints the reply to `words`
   int PrintUntilInterrupted(const std::vector<std::string>& words);  // prints messages until Ctrl-C or the end
