@@ -28,7 +28,7 @@ struct AddRule {  // which members ZADD adds or changes, and how: the options NX
 
   Condition condition = Condition::kAlways;      // kIfAbsent for NX, kIfPresent for XX
   Comparison comparison = Comparison::kAny;      // kGreater for GT, kLess for LT
-  Arithmetic arithmetic = Arithmetic::kReplace;  // kAdd for INCR
+  Arithmetic arithmetic = Arithmetic::kReplace;  // kAdd for INCR: adds to the old score
 };
 
 struct AddResult {  // what SortedSet::Add has done to a member, and its score

@@ -35,7 +35,8 @@ FileLines SaveFileLines(std::string_view name, const Settings& settings);       
 inline constexpr SpecialShape kSave{AssignSave, SaveText, SaveFileLines};
 
 // `client-output-buffer-limit`: for each client class, its name, hard limit, soft limit and soft seconds.
-Objection AssignClientOutputBufferLimit(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores limits
+Objection AssignClientOutputBufferLimit(Settings& settings,  // stores the limits of some classes, or says why not
+                                        ConfigWords words, ConfigOrigin origin);
 std::string ClientOutputBufferLimitText(const Settings& settings);  // the value as CONFIG GET shows it
 FileLines ClientOutputBufferLimitFileLines(std::string_view name, const Settings& settings);  // for CONFIG REWRITE
 inline constexpr SpecialShape kClientOutputBufferLimit{AssignClientOutputBufferLimit, ClientOutputBufferLimitText,
@@ -49,7 +50,8 @@ inline constexpr SpecialShape kOomScoreAdjValues{AssignOomScoreAdjValues, OomSco
                                                  OomScoreAdjValuesFileLines};
 
 // `notify-keyspace-events`: a letter for each class of events to publish, for example "KEA"; an empty text means none.
-Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, ConfigOrigin origin);  // stores the value
+Objection AssignNotifyKeyspaceEvents(Settings& settings,  // stores the classes of events, or says why not
+                                     ConfigWords words, ConfigOrigin origin);
 std::string NotifyKeyspaceEventsText(const Settings& settings);  // `notify-keyspace-events` as CONFIG GET shows it
 FileLines NotifyKeyspaceEventsFileLines(std::string_view name, const Settings& settings);  // lines for CONFIG REWRITE
 inline constexpr SpecialShape kNotifyKeyspaceEvents{AssignNotifyKeyspaceEvents, NotifyKeyspaceEventsText,

@@ -133,7 +133,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   bool IsReplaced() const { return is_replaced_; }    // true: the command itself is not propagated
   // Count returns the number of commands that Replace has added. operator[] returns one of these commands as a RESP
   // request (protocol/request_text.h).
-  size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // commands added by Replace
+  size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands Replace has added
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_begins_[index - 1];
     const size_t end = index < later_begins_.size() ? later_begins_[index] : text_.size();

@@ -88,7 +88,7 @@ struct RequestFilter {  // conditions for requests (TEST FAULT, TEST JOURNAL …
     std::span<const Bytes> words;      // arguments, including the command name
     RequestFaults::Place place;        // whether the request was sent, queued, or runs in EXEC or a script
     bool is_in_transaction;            // true: MULTI queues the request, or EXEC runs it or its script
-    std::optional<KeyList> keys = {};  // set by FindKeys
+    std::optional<KeyList> keys = {};  // the keys among `words`; nullopt before FindKeys
     std::vector<TextStart> key_starts = {TextStart(Bytes())};  // first bytes of each key, or one empty text
 
     static Facts Of(const RequestFaults::Attempt& request);

@@ -32,7 +32,7 @@ class InstanceConnection final  // one connection to an instance; replies arrive
   // Sends a request. Calls `on_reply` with the reply, unless `owner` is forgotten (Forget) or the connection is closed
   // before the reply arrives.
   void Send(const Instance& owner, std::initializer_list<Bytes> words, OnReply on_reply);
-  void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }  // gets channels' messages
+  void SetMessageHandler(OnReply handler) { on_message_ = std::move(handler); }  // `handler` gets messages of channels
   void Forget(const Instance& owner);  // from now on, ignores replies to requests of this owner
   void Close();                        // closes the connection; pending replies are lost
 
@@ -71,8 +71,8 @@ struct InstanceLink {  // the connections to one instance, and when they were la
   InstanceLink(const InstanceLink&) = delete;
   InstanceLink& operator=(const InstanceLink&) = delete;
 
-  bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }  // open or being made
-  bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }          // open or being made
+  bool HasCommandConnection() const { return commands != nullptr && !commands->HasEnded(); }  // open, or connecting
+  bool HasHelloConnection() const { return hello != nullptr && !hello->HasEnded(); }          // open, or connecting
   bool IsDisconnected() const {  // true: a connection that `connections` wants is missing
     return !HasCommandConnection() || (connections == ConnectionKinds::kCommandsAndHello && !HasHelloConnection());
   }

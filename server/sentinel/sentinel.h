@@ -57,7 +57,7 @@ class Sentinel {  // watches primaries together with other Sentinels
   InstanceList& list() { return list_; }
   SentinelEvents& events() { return events_; }                 // reports events in the log, on channels …
   const ScriptQueue& scripts() const { return scripts_; }      // runs the operator's programs
-  HelloProtocol& hello_protocol() { return hello_protocol_; }  // hello messages
+  HelloProtocol& hello_protocol() { return hello_protocol_; }  // sends and handles hello messages
   LeaderElection& election() { return election_; }             // decides which Sentinel carries out a failover
   PrimaryFailover& failover() { return failover_; }            // replaces a primary by a replica
 

@@ -156,7 +156,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
                   const char* what);
   void NoteFailure();                    // a rewrite has failed, or did not start: counts it
   bool CheckBackoff();                   // true: no rewrite now, after failures; begins and ends the wait
-  bool HasGrownEnoughToRewrite() const;  // by auto-aof-rewrite-percentage and -min-size
+  bool HasGrownEnoughToRewrite() const;  // true: a rewrite is due (auto-aof-rewrite-percentage and -min-size)
 
   const Parts parts_;                     // the arguments of the constructor
   LateBound<AofListener> listener_;       // learns of rewrites; not attached: nothing does

@@ -22,7 +22,7 @@ class GlobFilter {  // a glob pattern with a fast path for "*", for KEYS and SCA
   bool Matches(Bytes text) const { return matches_all_ || glob_.Matches(text); }  // whether the pattern matches `text`
 
  private:
-  bool matches_all_;  // the pattern is "*"
+  bool matches_all_;  // true: the pattern is "*", so every text matches
   Glob glob_;
 };
 

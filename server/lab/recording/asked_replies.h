@@ -32,7 +32,7 @@ class AskedReplies {  // the requests of one connection that await a reply
   bool MovesClock() const { return moves_clock_; }             // true: a request may have changed the server's clock
 
  private:
-  enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // CLIENT REPLY
+  enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // modes of CLIENT REPLY; kSkipNext: SKIP
 
   void Receive(std::vector<std::string> words);  // handles one request that the parser has read
   void NoteReplyMode(const std::string& mode);   // handles CLIENT REPLY ON, OFF or SKIP

@@ -29,7 +29,7 @@ namespace respite {
 
 class Replay {  // sends the requests of a recording to another server, and compares the replies
  public:
-  enum class Time : uint8_t { kServersClock, kReal, kNone };  // how time passes
+  enum class Time : uint8_t { kServersClock, kReal, kNone };  // kServersClock: TEST CLOCK; kNone: as fast as possible
   struct Options {                                            // how to replay a recording
     Link::Target target;                                      // address of the server
     Time time = Time::kNone;

@@ -36,7 +36,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
 
   // --- State.
 
-  bool IsOpen() const { return link_ != nullptr && link_->stage() == Link::Stage::kOpen && !has_ended_; }  // connected
+  bool IsOpen() const { return link_ != nullptr && link_->stage() == Link::Stage::kOpen && !has_ended_; }  // true: open
   bool HasEnded() const { return has_ended_; }  // true: either side has closed the connection, or connecting failed
   bool IsRefused() const { return has_ended_ && !was_open_ && !end_reason_.empty(); }  // true: connecting failed
   bool IsOver() const { return expects_end_ && has_ended_; }  // true: this connection and the recorded one have ended
