@@ -43,8 +43,8 @@ struct Command {                          // a command or subcommand: its card (
   std::vector<Command> subcommands = {};  // subcommands that the version has; empty: no container
   // Subcommands that the emulated version lacks, which only the AOF and a primary may use, and those that exist only
   // with a directive.
-  std::vector<Command> hidden_subcommands = {};  // subcommands that COMMAND does not list
-  const Dialect* dialect = nullptr;              // the server version that is emulated
+  std::vector<Command> hidden_subcommands = {};                             // subcommands that COMMAND does not list
+  const Dialect* dialect = nullptr;                                         // the server version that is emulated
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none
 
   const CommandSpec& Spec() const { return *card->spec; }

@@ -140,9 +140,8 @@ void ResetClients(Call& call) {
 }
 
 // The parts of the server's state that TEST RESET resets, in this order. Directives come first, because resetting them
-// may be refused, and nothing else has changed by then. (A replica also refuses to reset `data`, but only after it has
-// reset the parts above it.) Other clients are closed before users and data are reset, so that they do not see these
-// changes.
+// may be refused, and nothing else has changed by then. Other clients are closed before users and data are reset, so
+// that they do not see these changes.
 constexpr std::array kResets = {
     TestAction{"config", [](Call& call) { call.services.lab.snapshots.ResetConfig(); }},
     TestAction{"faults", [](Call& call) { call.services.lab.faults.Clear(); }},
