@@ -4,7 +4,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
-import org.springframework.boot.autoconfigure.data.redis.RedisProperties;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisProperties;
 import org.springframework.context.annotation.Bean;
 
 /**
@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Bean;
 public class FlashSale {
   /** Spring's template uses Lettuce; the locks use Redisson, with separate connections. */
   @Bean(destroyMethod = "shutdown")
-  RedissonClient redisson(RedisProperties redis) {
+  RedissonClient redisson(DataRedisProperties redis) {
     Config config = new Config();
     config.useSingleServer()
         .setAddress("redis://" + redis.getHost() + ":" + redis.getPort())

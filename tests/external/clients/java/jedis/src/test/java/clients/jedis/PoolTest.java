@@ -16,11 +16,11 @@ import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisPool;
 import redis.clients.jedis.JedisPoolConfig;
-import redis.clients.jedis.JedisPooled;
+import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** JedisPool (connections borrowed and tested) and JedisPooled (one object for all threads). */
+/** JedisPool (connections borrowed and tested) and RedisClient (one object for all threads). */
 class PoolTest extends OnSuiteServer {
   private static JedisPoolConfig eightTested() {
     JedisPoolConfig config = new JedisPoolConfig();
@@ -65,7 +65,7 @@ class PoolTest extends OnSuiteServer {
   @Test
   void pooledObjectServesManyThreads() throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(16);
-    try (JedisPooled pooled = new JedisPooled(Servers.HOST, Servers.PORT)) {
+    try (RedisClient pooled = RedisClient.create(Servers.HOST, Servers.PORT)) {
       List<Future<Long>> results = new ArrayList<>();
       for (int i = 0; i < 500; i++) {
         String member = "member" + i;

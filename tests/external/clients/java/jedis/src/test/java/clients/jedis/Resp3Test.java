@@ -18,8 +18,8 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.StreamEntryID;
-import redis.clients.jedis.UnifiedJedis;
 import redis.clients.jedis.csc.Cache;
 import redis.clients.jedis.csc.DefaultCache;
 import redis.clients.jedis.params.XAddParams;
@@ -102,7 +102,8 @@ class Resp3Test extends OnSuiteServer {
         return true;
       }
     };
-    try (UnifiedJedis cached = new UnifiedJedis(ADDRESS, RESP3, cache)) {
+    try (RedisClient cached =
+        RedisClient.builder().hostAndPort(ADDRESS).clientConfig(RESP3).cache(cache).build()) {
       jedis.set("key", "one");
       assertEquals("one", cached.get("key"));
       assertEquals("one", cached.get("key"));

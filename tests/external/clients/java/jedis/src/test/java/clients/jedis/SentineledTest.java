@@ -22,13 +22,13 @@ import redis.clients.jedis.Connection;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
-import redis.clients.jedis.JedisSentineled;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.RedisProtocol;
+import redis.clients.jedis.RedisSentinelClient;
 import redis.clients.jedis.Response;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** JedisSentineled: one object for all commands, which finds the primary by itself. */
+/** RedisSentinelClient: one object for all commands, which finds the primary by itself. */
 @Tag("all")
 class SentineledTest {
   private Set<HostAndPort> sentinels;
@@ -39,21 +39,27 @@ class SentineledTest {
   }
 
   /** Tests a connection before it is used, because a server that becomes a replica closes all connections. */
-  private JedisSentineled connect(String name, RedisProtocol protocol) {
+  private RedisSentinelClient connect(String name, RedisProtocol protocol) {
     JedisClientConfig config = DefaultJedisClientConfig.builder().protocol(protocol).build();
     GenericObjectPoolConfig<Connection> pool = new GenericObjectPoolConfig<>();
     pool.setTestOnBorrow(true);
-    return new JedisSentineled(name, config, pool, sentinels, config);
+    return RedisSentinelClient.builder()
+        .masterName(name)
+        .sentinels(sentinels)
+        .clientConfig(config)
+        .sentinelClientConfig(config)
+        .poolConfig(pool)
+        .build();
   }
 
-  private JedisSentineled connect() {
+  private RedisSentinelClient connect() {
     return connect(NAME, RedisProtocol.RESP3);
   }
 
   @ParameterizedTest
   @EnumSource(RedisProtocol.class)
   void itFindsThePrimary(RedisProtocol protocol) {
-    try (JedisSentineled jedis = connect(NAME, protocol)) {
+    try (RedisSentinelClient jedis = connect(NAME, protocol)) {
       assertEquals(new HostAndPort("127.0.0.1", primary()), jedis.getCurrentMaster());
       assertEquals("OK", jedis.set("key", "value"));
       assertEquals("value", jedis.get("key"));
@@ -70,7 +76,7 @@ class SentineledTest {
 
   @Test
   void pipelinesAndTransactions() {
-    try (JedisSentineled jedis = connect()) {
+    try (RedisSentinelClient jedis = connect()) {
       List<Response<Long>> replies;
       try (Pipeline pipeline = jedis.pipelined()) {
         replies = IntStream.range(0, 100).mapToObj(number -> pipeline.incr("n")).toList();
@@ -87,7 +93,7 @@ class SentineledTest {
 
   @Test
   void aFailoverByHandUnderLoad() {
-    try (JedisSentineled jedis = connect()) {
+    try (RedisSentinelClient jedis = connect()) {
       Failovers.byHandUnderLoad(client(jedis));
       assertEquals(primary(), jedis.getCurrentMaster().getPort());
     }
@@ -95,13 +101,13 @@ class SentineledTest {
 
   @Test
   void aPrimaryDiesUnderLoad() {
-    try (JedisSentineled jedis = connect()) {
+    try (RedisSentinelClient jedis = connect()) {
       Failovers.primaryDiesUnderLoad(client(jedis));
       assertEquals(primary(), jedis.getCurrentMaster().getPort());
     }
   }
 
-  private static Failovers.Client client(JedisSentineled jedis) {
+  private static Failovers.Client client(RedisSentinelClient jedis) {
     return new Failovers.Client() {
       @Override
       public void set(String key, String value) {

@@ -21,6 +21,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.data.redis.cache.RedisCacheConfiguration;
 import org.springframework.data.redis.cache.RedisCacheManager;
+import org.springframework.data.redis.cache.RedisCacheWriter;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.serializer.GenericJackson2JsonRedisSerializer;
 import org.springframework.data.redis.serializer.RedisSerializationContext.SerializationPair;
@@ -40,7 +41,9 @@ abstract class CacheTests extends OnSuiteServer {
           RedisCacheConfiguration.defaultCacheConfig()
               .entryTtl(Duration.ofMinutes(10))
               .serializeValuesWith(SerializationPair.fromSerializer(new GenericJackson2JsonRedisSerializer()));
-      return RedisCacheManager.builder(factory).cacheDefaults(configuration).build();
+      // By default, Lettuce deletes in the background, and the tests would have to wait.
+      RedisCacheWriter writer = RedisCacheWriter.create(factory, options -> options.immediateWrites());
+      return RedisCacheManager.builder(writer).cacheDefaults(configuration).build();
     }
 
     @Bean
