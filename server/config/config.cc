@@ -80,12 +80,13 @@ class Found {
     pairs_.emplace_back(std::string(name), ValueText(directive, settings));
   }
 
-  void AddMatches(Bytes pattern, const Settings& settings) {
+  enum class Hidden : uint8_t { kSkipped, kIncluded };  // what to do with directives that patterns must not match
+  void AddMatches(Bytes pattern, const Settings& settings, Hidden hidden = Hidden::kSkipped) {
     const Glob glob(pattern, CaseMode::kIgnore);
     const Dialect& dialect = DialectOf(settings.emulate);
     for (std::span<const Directive> subject : DirectivesBySubject()) {
       for (const Directive& directive : subject) {
-        if (directive.IsHidden(dialect)) continue;
+        if (hidden == Hidden::kSkipped && directive.IsHidden(dialect)) continue;
         for (const std::string_view name : {directive.name, directive.alias}) {
           if (IsListedAs(name, directive, dialect) && glob.Matches(name)) Add(name, directive, settings);
         }
@@ -287,6 +288,12 @@ Config::NamesAndValues Config::Get(ConfigWords patterns) const {
       found.Add(pattern, *directive, settings_);
     }
   }
+  return found.Take();
+}
+
+Config::NamesAndValues Config::AllPairs() const {
+  Found found;
+  found.AddMatches("*", settings_, Found::Hidden::kIncluded);
   return found.Take();
 }
 

@@ -90,6 +90,7 @@ class Config {  // the values of all directives of a running server, and their c
   // wildcards is returned as the client wrote it.
   NamesAndValues Get(ConfigWords patterns) const;  // CONFIG GET: directives that match a name or pattern
 
+  NamesAndValues AllPairs() const;  // all directives of the emulated version, also those that CONFIG GET * hides
   NamesAndValues ValuesForCrashReport() const;  // directives that Redis shows in crash reports (kDebug), and aliases
 
   // Returns the pairs of `pairs` whose value differs from the current one, with the names as given. Omits directives

@@ -37,9 +37,8 @@ std::string TakeText(Bytes& packed) {
 }
 
 std::string PackedDirectives(const Config& config) {
-  const std::string all[] = {"*"};
   std::string packed;
-  for (const auto& [name, value] : config.Get(all)) {
+  for (const auto& [name, value] : config.AllPairs()) {
     Append(packed, name);
     Append(packed, value);
   }

@@ -82,9 +82,9 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
       testing::UnorderedElementsAre(
           "announce", "cluster-announce-client-ipv4", "cluster-announce-client-ipv6", "extended-redis-compatibility",
           "emulate", "exit-on-idle", "exit-with-parent", "load", "ready-fd", "seed", "port-file", "test-commands",
-          "test-world-idle", "aof-load-failed-commands", "nodes", "replica-ignore-command-errors", "sentinels",
-          "record", "node-threads", "cluster-databases", "cluster-slot-migration-log-max-len",
-          "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes",
+          "test-maint-notifications", "test-world-idle", "aof-load-failed-commands", "nodes",
+          "replica-ignore-command-errors", "sentinels", "record", "node-threads", "cluster-databases",
+          "cluster-slot-migration-log-max-len", "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes",
           // Directives of Redis 7.4 and 8.0, and of Valkey 8.0 and 8.1.
           "active-defrag-cycle-us", "availability-zone", "cluster-blacklist-ttl", "debug-context",
           "enable-debug-assert", "cluster-manual-failover-timeout", "commandlog-large-reply-max-len",

@@ -87,12 +87,14 @@ struct TestPush {
     const Bytes client = call.args.Next();
     const auto id = ParseInteger(client);
     const TextPattern name(client);
+    const bool is_everyone = client == "*";  // also clients without a name, which the pattern does not match
     const bool only_subscribed = call.args.TakeToken("SUBSCRIBED");  // only clients with CLIENT MAINT_NOTIFICATIONS ON
     const std::string message = TakeMessage(call.args);
     call.args.ExpectEnd();
     int64_t reached = 0;
     call.services.clients.registry.ForEach([&](Session& session) {
-      const bool is_meant = id ? session.id == static_cast<uint64_t>(*id) : name.Matches(session.identity.name);
+      const bool is_meant =
+          id ? session.id == static_cast<uint64_t>(*id) : is_everyone || name.Matches(session.identity.name);
       const bool hears = session.resp == RespVersion::kResp3 && !session.closing && session.transport != nullptr;
       if (only_subscribed && !session.maint_notifications) return;
       if (!is_meant || !hears || session.kind == SessionKind::kReplica) return;

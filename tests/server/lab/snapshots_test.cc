@@ -111,12 +111,13 @@ TEST_F(TestSnapshotTest, BringsBackDirectivesThatCanBeSet) {
   TestClient other(server_);
   client_.Run("TEST SNAPSHOT SAVE s");
   for (const char* change : {"stop-writes-on-bgsave-error no", "zset-max-listpack-entries 7", "appendfsync always",
-                             "slave-priority 7", "timeout 0", "busy-reply-threshold 1"}) {
+                             "slave-priority 7", "timeout 0", "busy-reply-threshold 1", "test-world-idle 5m"}) {
     EXPECT_THAT(client_.Run("CONFIG SET " + std::string(change)), Ok()) << change;
   }
   EXPECT_THAT(client_.Run("TEST SNAPSHOT RESTORE s"), Ok());
   EXPECT_EQ(client_.Run("CONFIG GET stop-writes-on-bgsave-error")[1].Text(), "yes");
   EXPECT_EQ(client_.Run("CONFIG GET replica-priority")[1].Text(), "100");
+  EXPECT_EQ(client_.Run("CONFIG GET test-world-idle")[1].Text(), "10m");  // CONFIG GET * hides it
   client_.Run("CONFIG SET stop-writes-on-bgsave-error no");
   client_.Run("CONFIG SET slowlog-max-len 0 commandlog-execution-slower-than 5");
   client_.Run("REPLICAOF 127.0.0.1 1");
