@@ -1,5 +1,6 @@
 """Announcements of maintenance, which TEST PUSH sends and redis-py obeys: longer timeouts, and another host."""
 import asyncio
+import pathlib
 
 import pytest
 import redis
@@ -131,3 +132,27 @@ def test_asyncio_obeys_too(server, start):
             await client.ping()
             assert await client.get("where") == "new"
     asyncio.run(use())
+
+
+def test_smigrated_tells_a_cluster_client_which_slots_have_moved(start_server):  # noqa: F811
+    if not servers.has_test_commands():
+        pytest.skip("this server has no TEST")
+    nodes = start_server("--test", "--nodes", "2x0", "--port", "auto", "--port-file", "ports",
+                         "--test-maint-notifications", "yes")
+    source, target = (int(line) for line in pathlib.Path(nodes.folder, "ports").read_text(encoding="ascii").split())
+    config = notifications.MaintNotificationsConfig(enabled=True)
+    admin = redis.Redis(nodes.host, source, protocol=2)
+    with redis.RedisCluster(nodes.host, source, protocol=3, maint_notifications_config=config) as cluster:
+        key = next(key for key in map(str, range(1000)) if 0 < cluster.keyslot(key) < 8000)  # at the source, not slot 0
+
+        def owner():
+            return cluster.nodes_manager.slots_cache[0][0].port
+        cluster.get(key)
+        assert owner() == source
+        admin.execute_command("TEST", "CLUSTER", "MOVE", 0, "node-2")
+        cluster.get(key)
+        assert owner() == source
+        assert admin.execute_command("TEST", "PUSH", "*", "SUBSCRIBED", "SMIGRATED", 7, f"{nodes.host}:{source}",
+                                     f"{nodes.host}:{target}", "0") > 0
+        cluster.get(key)  # reads the announcement
+        assert owner() == target

@@ -1,6 +1,8 @@
 // Announcements of maintenance, which TEST PUSH sends and node-redis obeys: longer timeouts, and another server.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createClient, createCluster } from 'redis';
 import { OwnServer, eventually, host, serverProgram, test as limited } from '../support.js';
 
@@ -94,15 +96,17 @@ test('MOVING without an endpoint reconnects to the same server', async (t) => {
 });
 
 test('SMIGRATED tells a cluster client which slots have moved', async (t) => {
-  const server = await OwnServer.start(t, '--test', '--nodes', '2x0', '--test-maint-notifications', 'yes');
+  const server = await OwnServer.start(t, '--test', '--nodes', '2x0', '--port', 'auto', '--port-file', 'ports',
+    '--test-maint-notifications', 'yes');
+  const port = Number((await readFile(join(server.folder, 'ports'), 'utf8')).split('\n')[0]);
   const cluster = createCluster({
-    RESP: 3, rootNodes: [{ socket: { host, port: server.port } }],
+    RESP: 3, rootNodes: [{ socket: { host, port } }],
     defaults: { name: 'app', maintNotifications: 'enabled', socket: { host } },
   });
   cluster.on('error', () => {});
   await cluster.connect();
   t.after(() => cluster.destroy());
-  const admin = createClient({ socket: { host, port: server.port } });
+  const admin = createClient({ socket: { host, port } });
   admin.on('error', () => {});
   await admin.connect();
   t.after(() => admin.destroy());
