@@ -32,7 +32,7 @@ Backup::Backup(const Parts& parts)
 
 // --- BACKUP START
 
-Backup::Failed Backup::Start() {
+Backup::FailureReason Backup::Start() {
   if (state_ == State::kFailed) {
     // Repeats a removal that has failed.
     if (auto reason = CleanUp()) return reason;
@@ -51,12 +51,12 @@ bool Backup::MustWait() const {
          !parts_.contents.IsWorthSaving();
 }
 
-Backup::Failed Backup::Begin() {
+Backup::FailureReason Backup::Begin() {
   if (parts_.aof.IsOn() && !is_linking_impossible_) return BeginFromAof();
   return MustWait() ? std::nullopt : BeginByItself();
 }
 
-Backup::Failed Backup::BeginFromAof() {
+Backup::FailureReason Backup::BeginFromAof() {
   if (!parts_.aof.IsRewriting()) {
     if (MustWait()) return std::nullopt;
     const auto start = parts_.aof.Rewrite();
@@ -68,7 +68,7 @@ Backup::Failed Backup::BeginFromAof() {
   return std::nullopt;
 }
 
-Backup::Failed Backup::BeginByItself() {
+Backup::FailureReason Backup::BeginByItself() {
   const std::string& file_name = parts_.env.settings.appendfilename;
   manifest_ = {};
   manifest_.AddBase(file_name, parts_.aof.BaseFormat());
@@ -96,7 +96,7 @@ void Backup::HandleChildEnd(const ChildEnd& end) {
   }
   const IoError error = directory_.Rename(directory_.TemporaryBaseName(), manifest_.base()->name);
   if (error != kNoError) return Fail("Can't rename the base: " + IoErrorText(error));
-  GoOnRecording();
+  HandleBaseComplete();
 }
 
 void Backup::HandleRewriteEnd(bool has_new_base) {
@@ -112,7 +112,7 @@ void Backup::PinBase() {
   manifest_.DropHistory();
   const std::string& base = manifest_.base()->name;
   const IoError error = directory_.Link(aof.PathOf(base), base);
-  if (error == kNoError) return GoOnRecording();
+  if (error == kNoError) return HandleBaseComplete();
   if (!IsLinkingImpossible(error)) return Fail("Can't link the base: " + IoErrorText(error));
   parts_.env.log.Notice("The files of the append-only file can't be linked into the backup directory: " +
                         IoErrorText(error) + ". The backup writes files of its own.");
@@ -120,7 +120,7 @@ void Backup::PinBase() {
   state_ = State::kPending;
 }
 
-void Backup::GoOnRecording() {
+void Backup::HandleBaseComplete() {
   state_ = State::kIncrementing;
   parts_.env.log.Notice("The base of the backup is complete: " + directory_.AbsolutePathOf(manifest_.base()->name));
 }
@@ -186,7 +186,7 @@ void Backup::HandleShutdown() {
 
 // --- The end of a backup
 
-Backup::Failed Backup::Seal() {
+Backup::FailureReason Backup::Seal() {
   if (auto reason = way_ == Way::kFromAof ? SealFromAof() : SealByItself()) return reason;
   const IoError error = directory_.InstallManifest();
   if (error != kNoError) {
@@ -204,7 +204,7 @@ Backup::Failed Backup::Seal() {
 
 // Writes the manifest under another name before the append-only file begins its next incremental, because this is what
 // fails if the disk is full. Until then, a failure changes nothing.
-Backup::Failed Backup::SealFromAof() {
+Backup::FailureReason Backup::SealFromAof() {
   const std::string& name = manifest_.incrementals().back().name;
   IoError error = parts_.aof.FlushAndSync();
   if (error != kNoError) return "Can't sync the append-only file: " + IoErrorText(error);
@@ -219,7 +219,7 @@ Backup::Failed Backup::SealFromAof() {
   return "The append-only file can't begin its next file, see the log";
 }
 
-Backup::Failed Backup::SealByItself() {
+Backup::FailureReason Backup::SealByItself() {
   IoError error = recorder_.SyncNow();
   if (error != kNoError) return "Can't sync the incremental file: " + IoErrorText(error);
   error = directory_.WriteTemporaryManifest(manifest_);
@@ -240,7 +240,7 @@ void Backup::Fail(const std::string& reason) {
   directory_.Close();
 }
 
-Backup::Failed Backup::CleanUp() {
+Backup::FailureReason Backup::CleanUp() {
   auto reason = state_ == State::kSealed ? directory_.RemoveFiles() : directory_.RemoveLeftFiles();
   if (!reason) Forget();
   return reason;

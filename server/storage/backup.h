@@ -59,11 +59,11 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
 
   // The next four functions do what the commands of these names do. They return the reason if they fail. A failed Seal
   // or CleanUp changes nothing, so the client can repeat it.
-  using Failed = std::optional<std::string>;
-  Failed Start();    // BACKUP START. Requires: !IsInProgress(), and the state is not kSealed
-  Failed Seal();     // BACKUP SEAL. Requires: the state is kIncrementing
-  void Abort();      // BACKUP ABORT. Requires: IsInProgress()
-  Failed CleanUp();  // BACKUP CLEANUP: removes the files of a backup. Requires: !IsInProgress()
+  using FailureReason = std::optional<std::string>;
+  FailureReason Start();    // BACKUP START. Requires: !IsInProgress(), and the state is not kSealed
+  FailureReason Seal();     // BACKUP SEAL. Requires: the state is kIncrementing
+  void Abort();             // BACKUP ABORT. Requires: IsInProgress()
+  FailureReason CleanUp();  // BACKUP CLEANUP: removes the files of a backup. Requires: !IsInProgress()
 
   State state() const { return state_; }               // how far the backup is
   const std::string& error() const { return error_; }  // why the last backup has failed; empty: it has not
@@ -90,15 +90,15 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   enum class Way : uint8_t { kFromAof, kByItself };
 
   bool MustWait() const;                     // true: no child can be forked now
-  Failed Begin();                            // starts writing the base, or stays pending; returns why that failed
-  Failed BeginFromAof();                     // rewrites the append-only file, or waits for a rewrite that runs
-  Failed BeginByItself();                    // starts the recorder and the child
+  FailureReason Begin();                     // starts writing the base, or stays pending; returns why that failed
+  FailureReason BeginFromAof();              // rewrites the append-only file, or waits for a rewrite that runs
+  FailureReason BeginByItself();             // starts the recorder and the child
   void HandleChildEnd(const ChildEnd& end);  // called when the child of BeginByItself has ended
   void PinBase();                            // links the base of the append-only file
-  void GoOnRecording();                      // the base is complete
+  void HandleBaseComplete();                 // the base is complete
   IoError TakeOverIncremental();             // the append-only file ends: the recorder continues its last incremental
-  Failed SealFromAof();                      // links the incremental, and lets the append-only file begin another one
-  Failed SealByItself();                     // writes the incremental to the disk
+  FailureReason SealFromAof();               // links the incremental, and lets the append-only file begin another one
+  FailureReason SealByItself();              // writes the incremental to the disk
   void Fail(const std::string& reason);      // gives up the backup, and removes its files
   void Forget();                             // returns to the state kIdle
 

@@ -12,7 +12,7 @@ std::string BackupDirectory::Path() const {
 
 std::string BackupDirectory::PathOf(const std::string& name) const { return Path() + "/" + name; }
 
-std::string BackupDirectory::Failed(const char* what, IoError error) const {
+std::string BackupDirectory::FailureText(const char* what, IoError error) const {
   return std::string("Can't ") + what + " the backup directory " + settings_.backupdirname + ": " + IoErrorText(error);
 }
 
@@ -22,17 +22,17 @@ std::optional<std::string> BackupDirectory::Open() {
     return "The directory " + settings_.backupdirname +
            " belongs to the append-only file: choose another backupdirname";
   }
-  if (files_.KindOf(Path()) == FileSystem::Kind::kFile) return Failed("create", ENOTDIR);
+  if (files_.KindOf(Path()) == FileSystem::Kind::kFile) return FailureText("create", ENOTDIR);
   if (files_.KindOf(Path()) == FileSystem::Kind::kAbsent) {
     IoError error = files_.MakeDirectory(Path());
     if (error == kNoError) error = files_.SyncDirectory(DirectoryOf(Path()));
-    if (error != kNoError) return Failed("create", error);
+    if (error != kNoError) return FailureText("create", error);
   }
   if (auto reason = Lock()) return reason;
   const auto names = files_.List(Path());
   if (names && names.value().empty()) return std::nullopt;
   Close();
-  if (!names) return Failed("read", names.error());
+  if (!names) return FailureText("read", names.error());
   return "The backup directory " + settings_.backupdirname + " is not empty";
 }
 
@@ -41,7 +41,7 @@ std::optional<std::string> BackupDirectory::Lock() {
   if (!lock && lock.error() == EWOULDBLOCK) {
     return "The backup directory " + settings_.backupdirname + " belongs to another server that is running";
   }
-  if (!lock) return Failed("lock", lock.error());
+  if (!lock) return FailureText("lock", lock.error());
   lock_ = std::move(lock.value());
   return std::nullopt;
 }
@@ -57,14 +57,14 @@ std::optional<std::string> BackupDirectory::RemoveFiles() {
   IoError error = removal_.Remove(PathOf(ManifestName()));
   if (error == kNoError) error = files_.SyncDirectory(Path());
   const auto names = files_.List(Path());
-  if (error != kNoError || !names) return Failed("clean up", error != kNoError ? error : names.error());
+  if (error != kNoError || !names) return FailureText("clean up", error != kNoError ? error : names.error());
   for (const std::string& name : names.value()) {
     if (!IsOwnName(name)) continue;
     error = removal_.Remove(PathOf(name));
-    if (error != kNoError) return Failed("clean up", error);
+    if (error != kNoError) return FailureText("clean up", error);
   }
   error = files_.SyncDirectory(Path());
-  return error == kNoError ? std::nullopt : std::optional(Failed("clean up", error));
+  return error == kNoError ? std::nullopt : std::optional(FailureText("clean up", error));
 }
 
 std::optional<std::string> BackupDirectory::RemoveLeftFiles() {

@@ -50,10 +50,10 @@ class BackupDirectory {  // the folder `backupdirname` and its files
   }
 
  private:
-  std::string Path() const;                                   // path of the directory, which may be relative to `dir`
-  bool IsOwnName(const std::string& name) const;              // true: a file of a backup may have this name
-  std::optional<std::string> Lock();                          // locks the directory; returns why that failed
-  std::string Failed(const char* what, IoError error) const;  // "Can't create the backup directory …: error"
+  std::string Path() const;                       // path of the directory, which may be relative to `dir`
+  bool IsOwnName(const std::string& name) const;  // true: a file of a backup may have this name
+  std::optional<std::string> Lock();              // locks the directory; returns why that failed
+  std::string FailureText(const char* what, IoError error) const;  // "Can't create the backup directory …: error"
 
   FileSystem& files_;           // access to the disk
   const Settings& settings_;    // values of the directives

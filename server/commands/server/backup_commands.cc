@@ -48,8 +48,8 @@ std::string_view NameOfBackupState(Backup::State state) {
   return "";
 }
 
-void ReplyUnlessFailed(Call& call, const Backup::Failed& failed) {
-  if (failed) throw Refusal{"ERR " + *failed};
+void ReplyUnlessFailed(Call& call, const Backup::FailureReason& reason) {
+  if (reason) throw Refusal{"ERR " + *reason};
   call.reply.Ok();
 }
 
@@ -59,7 +59,7 @@ struct BackupContainer {
                                        .since = "8.10.0",
                                        .complexity = "Depends on subcommand.",
                                        .group = CommandGroup::kServer,
-                                       .arity = -2};
+                                       .arity = 2};
 };
 
 struct BackupAbort {
