@@ -1,4 +1,4 @@
-// Loads the data at startup: from the file that preload-file names; without this directive, from the append-only file
+// Loads the data at startup: from the file that preload-file names. Without this directive, from the append-only file
 // if appendonly is on, otherwise from the RDB file. With `starts_empty`, the RDB file is not loaded.
 #pragma once
 

@@ -54,6 +54,14 @@ TEST(ConfigRewriteTest, NewNamesBecomeThoseThatAllVersionsKnow) {
             std::string("slowlog-max-len 5\nmasterauth \"x\"\n") + kAlwaysThere + "\n");
 }
 
+TEST(ConfigRewriteTest, APreloadFileOfTheCommandLineStaysThere) {
+  Settings settings;
+  settings.preload_file = "rdb:x";
+  EXPECT_EQ(Rewritten("", settings), std::string(kMarker) + kAlwaysThere);
+  EXPECT_EQ(Rewritten(std::string("preload-file rdb:y\n") + kAlwaysThere, settings),
+            std::string("preload-file \"rdb:x\"\n") + kAlwaysThere + "\n");
+}
+
 TEST(ConfigRewriteTest, UnreadableLinesBecomeComments) {
   EXPECT_EQ(
       Rewritten(std::string("bogus 1\nrequirepass \"x\nlist-max-ziplist-value 3\n") + kAlwaysThere),

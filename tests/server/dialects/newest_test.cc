@@ -52,6 +52,14 @@ TEST(NewestDialects, EvictionOfKeysThatWereNotModified) {
                       "allkeys-lru, allkeys-lfu, allkeys-random, noeviction"));
 }
 
+TEST(NewestDialects, BackupsSince810) {
+  EXPECT_THAT(Emulation("redis:8.8").Run("BACKUP STATUS"), ErrorStartsWith("ERR unknown command 'BACKUP'"));
+  EXPECT_EQ(Emulation("redis:8.8").Run("CONFIG GET *backup*").Size(), 0u);
+  EXPECT_EQ(Emulation("redis:8.10").Run("CONFIG GET *backup*").Size(), 4u);
+  EXPECT_THAT(Emulation("redis:8.8").Run("INFO persistence").Text(), Not(HasSubstr("backup_in_progress")));
+  EXPECT_THAT(Emulation("redis:8.10").Run("INFO persistence").Text(), HasSubstr("backup_in_progress:0"));
+}
+
 TEST(NewestDialects, SlowlogCountsArgumentsSince810) {
   for (const auto& [version, size] : {std::pair("redis:8.8", 6), {"redis:8.10", 7}}) {
     Emulation server({"slowlog-log-slower-than 0", "emulate " + std::string(version)});
