@@ -47,7 +47,7 @@ class AofReader {  // reads records (requests) of an append-only file, as views 
     uint64_t begin = 0;       // offset of the faulty line or argument
     uint64_t at = 0;          // the first byte that is wrong or missing
     uint64_t size = 0;        // the announced size of an argument, for kSize and kMissing
-    uint64_t line_count = 0;  // number of lines of the record before `begin`
+    uint64_t line_count = 0;  // how many lines of the damaged record come before `begin`
   };
   // A function that is called with each annotation, including the line end, before Next returns the record after the
   // annotation. The function may be called more than once for one annotation.

@@ -303,7 +303,8 @@ const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
 
 constexpr char kBadProducers[] = "the idempotent production of a stream is malformed";
 
-// Reads the entries of one producer. Returns null on success, otherwise the reason why they are invalid.
+// Reads one producer of idempotent production (XADD IDMP): its name, and its idempotent IDs with the IDs of the stream
+// entries that they have added. Returns null on success, otherwise the reason why they are invalid.
 const char* ReadProducer(RdbInput& input, StreamProducers& producers) {
   const RdbText name = input.Text();
   if (input.Failed() || name.View().empty()) return kBadProducers;

@@ -162,10 +162,12 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   return Outcome::kDone;
 }
 
-// Returns how commands of this session treat expired keys. The primary, a node that sends slots, and (in import-mode)
-// an import source decide themselves which keys have expired. So their commands see expired keys (kIgnoreDeadlines). On
-// a replica, in import-mode and while commands are paused, the commands of other clients do not see expired keys, and
-// only their writes remove them (kHide).
+// Returns how commands of this session treat expired keys.
+//   kIgnoreDeadlines: expired keys are present. For the primary and a node that sends slots, and on a primary in
+//                     import-mode for an import source: these decide themselves which keys have expired.
+//   kHide:            expired keys are absent, and only writes remove them. For other clients on a replica, in
+//                     import-mode, and while commands are paused.
+//   kPurge:           expired keys are absent, and removed when found. In all other cases.
 inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
   if (SendsPropagatedCommands(session)) return ExpiryRule::kIgnoreDeadlines;
   if (parts_.role.is_replica) return ExpiryRule::kHide;

@@ -1,5 +1,5 @@
-// LoopNetwork: connections to other servers over TCP, with or without TLS, and pipes from child processes, on an event
-// loop.
+// LoopNetwork: connections to and from other servers over TCP, with or without TLS, and pipes from child processes, on
+// an event loop.
 #pragma once
 
 #include <functional>

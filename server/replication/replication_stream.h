@@ -58,7 +58,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
   void AppendRequest(std::initializer_list<Bytes> words) {  // adds a request such as PING
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }
-  // Also adds the part to the backlog, if there is one. The replication offset grows in any case.
+  // The replication offset grows by the size of the part. The part is added to the backlog, if there is one.
   void AppendApplied(const BlobPart& part);  // adds a part of the primary's stream, after it was applied here
 
  private:

@@ -242,9 +242,10 @@ AclVerdict Selector::Check(AclRequest& request) const {
   return {};
 }
 
-// As in Valkey, a request that names databases needs permission for the named databases only. Numbers of databases that
-// do not exist are ignored here; the command refuses them. Other requests need permission for the selected database, if
-// their command reads, writes or has keys.
+// Returns the index of the argument that names a denied database, 0 if the selected database or the use of all is
+// denied, or nullopt. As in Valkey, a request that names databases needs permission for the named databases only.
+// Numbers of databases that do not exist are ignored here; the command refuses them. Other requests need permission for
+// the selected database, if their command reads, writes or has keys.
 std::optional<size_t> Selector::FindDeniedDatabase(const AclRequest& request) const {
   const Command& command = request.command();
   if (command.Spec().uses_all_databases) return 0;

@@ -212,7 +212,7 @@ void ShowObject(Call& call) {
 }
 
 // Implements DEBUG LISTPACK, QUICKLIST and HTSTATS-KEY, which show structures that only Redis has: replies with an
-// error. The three subcommands exist because DEBUG HELP of Redis lists them.
+// error, which is `refusal` if the key exists. The three subcommands exist because DEBUG HELP of Redis lists them.
 void RefuseExisting(Call& call, const char* refusal) {
   if (call.db.LookUpNoTouch(call.args.Next()) == nullptr) throw Refusal{refusals::kNoSuchKey};
   throw Refusal{refusal};

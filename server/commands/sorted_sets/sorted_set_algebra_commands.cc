@@ -52,7 +52,7 @@ class AlgebraSource {
     if (const auto* set = std::get_if<Set>(&members_)) return set->Contains(member) ? std::optional(1.0) : std::nullopt;
     return std::get<SortedSet>(members_).Score(member);
   }
-  // Calls visit(Bytes member, double score) for each member.
+  // Calls visit(Bytes member, double score) for each member of this source. A member of a set has the score 1.
   template <class Visit>
   void ForEach(Visit&& visit) const {
     if (const auto* set = std::get_if<Set>(&members_)) {

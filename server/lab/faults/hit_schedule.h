@@ -10,7 +10,7 @@
 namespace respite {
 
 struct HitSchedule {  // on which matching requests a fault acts, called hits (TIMES, AFTER, PERCENT)
-  static constexpr uint64_t kAlways = UINT64_MAX;  // for `times`: no limit; for `chance`: all matches
+  static constexpr uint64_t kAlways = UINT64_MAX;  // as `times`: no limit of hits; as `chance`: every match is a hit
 
   uint64_t times = kAlways;   // TIMES: maximum number of hits
   uint64_t after = 0;         // AFTER: the first `after` matches are no hits

@@ -3,7 +3,8 @@
 //
 // The check remembers the last reads of each client, and later writes to the same keys by other clients. A read no
 // longer counts after the client has written the key, or has sent many other requests. Writes are detected by keyspace
-// events. So commands that leave the value unchanged (SET NX of an existing key, EXPIRE) do not count.
+// events, except those that change no value, such as `expire` and `persist`. So neither EXPIRE nor SET NX of an
+// existing key counts.
 #pragma once
 
 #include <deque>

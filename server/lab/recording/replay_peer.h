@@ -32,7 +32,7 @@ class ReplayPeer final : public Link::User {  // repeats one connection of a rec
 
   void Ask(Bytes bytes) { asked_.Feed(bytes); }
   void Expect(Bytes bytes);                  // parses bytes that the recorded server has sent, to compare the replies
-  void ExpectEnd() { expects_end_ = true; }  // notes that the recorded connection was closed now
+  void ExpectEnd() { expects_end_ = true; }  // the recorded server closed the connection here: waits for that
 
   // --- State.
 
