@@ -3,6 +3,7 @@
 #include "base/byte_order.h"
 #include "base/digest.h"
 #include "base/number_text.h"
+#include "datatypes/array.h"
 #include "datatypes/hash.h"
 #include "datatypes/list.h"
 #include "datatypes/set.h"
@@ -13,8 +14,8 @@ namespace respite {
 
 namespace {
 
-// Returns the number that Redis uses for a type. Redis' number 5 is for values of modules, which this server does not
-// have.
+// Returns the number that Redis uses for a type. Redis' numbers 5 and 7 are for values that this server does not have,
+// such as those of modules.
 uint32_t TypeNumber(ValueType type) {
   switch (type) {
     case ValueType::kString:
@@ -29,6 +30,8 @@ uint32_t TypeNumber(ValueType type) {
       return 4;
     case ValueType::kStream:
       return 6;
+    case ValueType::kArray:
+      return 8;
   }
   return 0;
 }
@@ -67,6 +70,14 @@ void MixStream(Digest& digest, const StreamLog& log) {
   }
 }
 
+void MixArray(Digest& digest, const ArrayTable& table) {
+  table.VisitRange(0, ArrayTable::kMaxIndex, [&](uint64_t index, const ArrayElement& element) {
+    digest.Mix(IntegerText::FromUnsigned(index));
+    digest.Mix(ArrayText(element).View());
+    return true;
+  });
+}
+
 void MixContent(Digest& digest, const Entry& entry) {
   const EncodingLimits unused;  // nothing is changed, so no limit applies
   const CollectionContext place{ValueSlot(&entry), unused, 0};
@@ -83,6 +94,8 @@ void MixContent(Digest& digest, const Entry& entry) {
       return MixSortedSet(digest, SortedSet(place));
     case ValueType::kStream:
       return MixStream(digest, Stream(place).Log());
+    case ValueType::kArray:
+      return MixArray(digest, Array(place).Table());
   }
 }
 

@@ -49,6 +49,9 @@
 //   19 stream           like 21, without millis(active)
 //   15 stream           like 19, without the part between id(last) and the groups, and without n(ever read)
 //
+//   28 array            n(elements) (0 | 1 n(index of the last insertion)) (n(index) element)*n, by ascending index
+//                       element is 0 text | 1 {8}(integer) | 2 double | 3 text of up to 7 bytes
+//
 //   22 hash (Valkey)    n (text(field) text {8}(deadline in ms; -1: none))*n
 //
 // Unfinished versions of Redis 7.4 wrote 22 and 23 for hashes with field deadlines; 6 and 7 are values of modules.
@@ -122,6 +125,7 @@ enum class Type : uint8_t {
   kTimedHash = 24,
   kTimedHashListpack = 25,
   kStreamListpacks4 = 26,
+  kArray = 28,
 };
 
 // Opcodes: the first byte of an item, or of an attribute of the next key (its deadline, idle time or frequency). Any
@@ -157,13 +161,15 @@ inline constexpr uint16_t kValkeyVersion = 80;
 
 // Versions of the format. Redis 7.0 writes kVersionOf70, and Redis 7.2 writes kVersion. Redis 7.4 writes
 // kVersionOfTimedHashes, which this server writes only if hashes have field deadlines. Redis 8.6 writes
-// kVersionOfProducers, which this server writes only in DUMP payloads of streams with idempotent production. The server
-// reads versions up to kNewestVersion. Files end with a checksum from kFirstWithChecksum on.
+// kVersionOfProducers, which this server writes only in DUMP payloads of streams with idempotent production. Redis 8.8
+// writes kVersionOfArrays, which this server writes only in DUMP payloads of arrays. The server reads versions up to
+// kNewestVersion. Files end with a checksum from kFirstWithChecksum on.
 inline constexpr uint16_t kVersionOf70 = 10;
 inline constexpr uint16_t kVersion = 11;
 inline constexpr uint16_t kVersionOfTimedHashes = 12;
 inline constexpr uint16_t kVersionOfProducers = 13;
-inline constexpr uint16_t kNewestVersion = 13;
+inline constexpr uint16_t kVersionOfArrays = 14;
+inline constexpr uint16_t kNewestVersion = 14;
 inline constexpr uint16_t kFirstWithChecksum = 5;
 
 // First bytes of lengths that take more than one byte.
@@ -180,6 +186,12 @@ inline constexpr uint8_t kCompressed = 0xc3;
 inline constexpr uint8_t kScoreNan = 253;
 inline constexpr uint8_t kScoreInfinity = 254;
 inline constexpr uint8_t kScoreMinusInfinity = 255;
+
+// The kinds of elements of an array (type 28).
+inline constexpr uint64_t kElementText = 0;
+inline constexpr uint64_t kElementInteger = 1;
+inline constexpr uint64_t kElementDouble = 2;
+inline constexpr uint64_t kElementShortText = 3;
 
 // The kinds of list nodes (type 18).
 inline constexpr uint64_t kNodePlain = 1;

@@ -38,8 +38,8 @@ struct RdbValueFault {  // why a value in an RDB cannot be read
 };
 using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
-// ReadRdbList … ReadRdbStream read the bytes after the type byte. If input.Failed() is true afterwards, the result is
-// meaningless, and the caller must ignore it.
+// ReadRdbList … ReadRdbArray read the bytes after the type byte. The caller must check input.Failed(): if it is true,
+// the result is meaningless.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type,  // reads a list, and makes an entry with it
                            const RdbEntryProperties& target);
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type,  // reads a set, and makes an entry with it
@@ -50,13 +50,16 @@ RdbValueResult ReadRdbHash(RdbInput& input, rdb::Type type,  // reads a hash, an
                            const RdbEntryProperties& target);
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type,  // reads a stream, and makes an entry with it
                              const RdbEntryProperties& target);
+RdbValueResult ReadRdbArray(RdbInput& input,  // reads an array, and makes an entry with it
+                            const RdbEntryProperties& target);
 
-// WriteRdbList … WriteRdbStream write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
+// WriteRdbList … WriteRdbArray write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
 void WriteRdbList(RdbOutput& out, const Entry& entry);              // writes the list without its type byte
 void WriteRdbSet(RdbOutput& out, const Entry& entry);               // writes the set without its type byte
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);         // writes the sorted set without its type byte
 void WriteRdbHash(RdbOutput& out, const Entry& entry);              // writes the hash without its type byte
 void WriteRdbStream(RdbOutput& out, const Entry& entry);            // writes the stream without its type byte
+void WriteRdbArray(RdbOutput& out, const Entry& entry);             // writes the array without its type byte
 rdb::Type RdbTypeOfStream(const Entry& entry, RdbDialect dialect);  // the type byte that belongs to WriteRdbStream
 
 inline Failure<RdbValueFault> BadValue(const char* why) {  // makes the error result for a malformed value

@@ -51,6 +51,8 @@ RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbEntryProperties
     case Type::kStreamListpacks3:
     case Type::kStreamListpacks4:
       return ReadRdbStream(input, type, target);
+    case Type::kArray:
+      return ReadRdbArray(input, target);
   }
   return BadValue("unknown type of value");
 }

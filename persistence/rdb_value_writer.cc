@@ -36,6 +36,8 @@ rdb::Type TypeOf(const Entry& entry, RdbDialect dialect) {
       return HashType(entry);
     case ValueType::kStream:
       return RdbTypeOfStream(entry, dialect);
+    case ValueType::kArray:
+      return rdb::Type::kArray;
   }
   return rdb::Type::kString;
 }
@@ -54,6 +56,8 @@ void WriteContent(RdbOutput& out, const Entry& entry) {
       return WriteRdbHash(out, entry);
     case ValueType::kStream:
       return WriteRdbStream(out, entry);
+    case ValueType::kArray:
+      return WriteRdbArray(out, entry);
   }
 }
 
@@ -71,6 +75,7 @@ void WriteRdbKeyAndValue(RdbOutput& out, const Entry& entry) {
 }
 
 uint16_t RdbVersionFor(const Entry& entry) {
+  if (entry.Type() == ValueType::kArray) return rdb::kVersionOfArrays;
   if (TypeOf(entry, RdbDialect::k72) == rdb::Type::kStreamListpacks4) return rdb::kVersionOfProducers;
   return entry.HasFieldDeadlines() ? rdb::kVersionOfTimedHashes : rdb::kVersion;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/number_text.h"
+#include "datatypes/array.h"
 #include "datatypes/hash.h"
 #include "datatypes/list.h"
 #include "datatypes/set.h"
@@ -75,6 +76,23 @@ void WriteSet(RequestOutput& out, const Entry& entry) {
     commands.NextItem();
     out.Word(ElementText(member).View());
   });
+}
+
+// Writes the elements of an array, and the position of its cursor if that is not 0.
+void WriteArray(RequestOutput& out, const Entry& entry) {
+  const ArrayTable& table = Array(ContextOf(entry)).Table();
+  ItemCommands commands(out, "ARMSET", entry.Key(), 2, table.Count());
+  table.VisitRange(0, ArrayTable::kMaxIndex, [&](uint64_t index, const ArrayElement& element) {
+    commands.NextItem();
+    out.Word(IntegerText::FromUnsigned(index));
+    out.Word(ArrayText(element).View());
+    return true;
+  });
+  if (!table.LastInsert()) return;
+  out.Begin(3);
+  out.Word("ARSEEK");
+  out.Word(entry.Key());
+  out.Word(IntegerText::FromUnsigned(*table.LastInsert() + 1));
 }
 
 void WriteSortedSet(RequestOutput& out, const Entry& entry) {
@@ -325,6 +343,8 @@ void WriteValue(RequestOutput& out, const Entry& entry) {
       return WriteHash(out, entry);
     case ValueType::kStream:
       return StreamCommands(out, entry).Write();
+    case ValueType::kArray:
+      return WriteArray(out, entry);
   }
 }
 

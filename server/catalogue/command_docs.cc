@@ -238,9 +238,9 @@ std::vector<std::string_view> CommandFlagNames(const Command& command) {
 }
 
 std::string_view CommandGroupName(CommandGroup group) {
-  constexpr std::array<std::string_view, 17> kNames = {
+  constexpr std::array<std::string_view, 18> kNames = {
       "generic", "string",    "list",        "set",     "sorted-set", "hash", "pubsub", "transactions", "connection",
-      "server",  "scripting", "hyperloglog", "cluster", "sentinel",   "geo",  "stream", "bitmap"};
+      "server",  "scripting", "hyperloglog", "cluster", "sentinel",   "geo",  "stream", "bitmap",       "array"};
   return kNames[static_cast<size_t>(group)];
 }
 

@@ -72,6 +72,7 @@ enum AclCategory : uint32_t {
   kAclConnection = 1u << 18,
   kAclTransaction = 1u << 19,
   kAclScripting = 1u << 20,
+  kAclArray = 1u << 21,
 };
 
 // The group of a command, as COMMAND DOCS reports it.
@@ -93,6 +94,7 @@ enum class CommandGroup : uint8_t {
   kGeo,
   kStream,
   kBitmap,
+  kArray,
 };
 
 enum KeyFlag : uint16_t {

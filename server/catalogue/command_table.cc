@@ -11,10 +11,11 @@
 namespace respite {
 namespace {
 
-constexpr std::array<std::string_view, 21> kAclCategoryNames = {
+constexpr std::array<std::string_view, 22> kAclCategoryNames = {
     "keyspace", "read",   "write",       "set",       "sortedset",  "list",        "hash",
     "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
-    "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting"};
+    "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting",
+    "array"};
 
 // The tokens (fixed words such as EX) of a command's syntax: `shown` if the emulated version has them, otherwise
 // `hidden`. If the version lacks an argument, the tokens nested in the argument are hidden, too.
@@ -79,6 +80,8 @@ uint32_t CategoryOf(CommandGroup group) {
       return kAclStream;
     case CommandGroup::kBitmap:
       return kAclBitmap;
+    case CommandGroup::kArray:
+      return kAclArray;
     case CommandGroup::kPubSub:
     case CommandGroup::kServer:
     case CommandGroup::kCluster:
@@ -116,6 +119,11 @@ std::string_view LastPart(std::string_view full_name) { return full_name.substr(
 uint32_t CategoriesOf(const CommandCard& card) { return CategoriesWith(card, card.spec->flags); }
 
 std::span<const std::string_view> AclCategoryNames() { return kAclCategoryNames; }
+
+std::span<const std::string_view> AclCategoryNamesIn(const Dialect& dialect) {
+  const size_t hidden = dialect.Has("8.8.0") ? 0 : 1;  // the category of arrays is the last one
+  return AclCategoryNames().first(kAclCategoryNames.size() - hidden);
+}
 
 uint32_t AclCategoryByName(Bytes name) {
   for (size_t bit = 0; bit < kAclCategoryNames.size(); ++bit)

@@ -25,6 +25,7 @@ inline constexpr uint32_t kNotifyModule = 1U << 13;       // d
 inline constexpr uint32_t kNotifyNewKey = 1U << 14;       // n, not part of A
 inline constexpr uint32_t kNotifyOverwritten = 1U << 15;  // o, not part of A
 inline constexpr uint32_t kNotifyTypeChanged = 1U << 16;  // c, not part of A
+inline constexpr uint32_t kNotifyArray = 1U << 21;        // a
 // These select the channels of subkey events, which name the fields of a hash that a command has changed.
 inline constexpr uint32_t kNotifySubkeyspace = 1U << 17;       // S
 inline constexpr uint32_t kNotifySubkeyevent = 1U << 18;       // T
@@ -33,8 +34,8 @@ inline constexpr uint32_t kNotifySubkeyspaceevent = 1U << 20;  // V
 inline constexpr uint32_t kNotifySubkeys =
     kNotifySubkeyspace | kNotifySubkeyevent | kNotifySubkeyspaceitem | kNotifySubkeyspaceevent;
 inline constexpr uint32_t kNotifyAll = kNotifyGeneric | kNotifyString | kNotifyList | kNotifySet | kNotifyHash |
-                                       kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream |
-                                       kNotifyModule;  // A
+                                       kNotifyZset | kNotifyExpired | kNotifyEvicted | kNotifyStream | kNotifyModule |
+                                       kNotifyArray;  // A
 
 // The name of a keyspace event. A string literal converts to a KeyEvent, as in `ReportChange("lpush")`. This compiles
 // only if Redis has an event of this name. The operator ?: needs the type: `left ? KeyEvent("lpush") :
@@ -78,6 +79,7 @@ consteval uint32_t KeyEvent::KindOf(Bytes name) {  // the kNotify… bit of an e
               "xgroup-setid")) {
     return kNotifyStream;
   }
+  if (IsOneOf(name, "arset armset ardel ardelrange arinsert arring arseek")) return kNotifyArray;
   if (IsOneOf(name, "expired")) return kNotifyExpired;
   if (IsOneOf(name, "evicted")) return kNotifyEvicted;
   if (IsOneOf(name, "keymiss")) return kNotifyKeyMiss;

@@ -40,6 +40,10 @@
   FAMILY(StreamGroupCommands) \
   FAMILY(StreamClaimCommands) \
   FAMILY(StreamInfoCommands) \
+  FAMILY(ArrayCommands) \
+  FAMILY(ArrayRingCommands) \
+  FAMILY(ArraySearchCommands) \
+  FAMILY(ArrayGrepCommands) \
   FAMILY(WaitCommands) \
   FAMILY(PubSubCommands) \
   FAMILY(TransactionCommands) \

@@ -7,6 +7,7 @@ namespace respite {
 namespace {
 
 constexpr std::string_view kInRedis = "Redis 8.6";
+constexpr std::string_view kInRedis88 = "Redis 8.8";
 constexpr std::string_view kInValkey = "Valkey 9.1";
 constexpr std::string_view kInBothLater = "Redis 8.6 and Valkey 9.1";
 constexpr std::nullopt_t kAnyValue = std::nullopt;
@@ -21,6 +22,10 @@ constexpr std::array kNewerDirectives = {
     // removes only an incomplete last record or transaction (aof-load-truncated). If more is damaged, this server
     // reports an error and does not start.
     NewerDirective{"aof-load-corrupt-tail-max-size", kInRedis, kAnyValue},
+    // The directives array-… tune how Redis stores arrays, which this server stores differently.
+    NewerDirective{"array-slice-size", kInRedis88, kAnyValue},
+    NewerDirective{"array-sparse-kmax", kInRedis88, kAnyValue},
+    NewerDirective{"array-sparse-kmin", kInRedis88, kAnyValue},
     NewerDirective{"cluster-compatibility-sample-ratio", kInRedis, kAnyValue},
     NewerDirective{"cluster-message-gossip-perc", kInValkey, kAnyValue},
     // The next two directives tune the command CLUSTER MIGRATION. This server does not have the command, so every value

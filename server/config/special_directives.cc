@@ -239,7 +239,7 @@ FileLines OomScoreAdjValuesFileLines(std::string_view name, const Settings& sett
 
 namespace {
 
-constexpr std::array<std::pair<char, uint32_t>, 13> kClassLetters = {{{'g', kNotifyGeneric},
+constexpr std::array<std::pair<char, uint32_t>, 14> kClassLetters = {{{'g', kNotifyGeneric},
                                                                       {'$', kNotifyString},
                                                                       {'l', kNotifyList},
                                                                       {'s', kNotifySet},
@@ -249,6 +249,7 @@ constexpr std::array<std::pair<char, uint32_t>, 13> kClassLetters = {{{'g', kNot
                                                                       {'e', kNotifyEvicted},
                                                                       {'t', kNotifyStream},
                                                                       {'d', kNotifyModule},
+                                                                      {'a', kNotifyArray},
                                                                       {'n', kNotifyNewKey},
                                                                       {'o', kNotifyOverwritten},
                                                                       {'c', kNotifyTypeChanged}}};
@@ -273,7 +274,7 @@ std::optional<uint32_t> NotifyFlag(char letter) {
 
 VersionMark SinceOfNotifyFlag(uint32_t flag) {
   if ((flag & (kNotifyOverwritten | kNotifyTypeChanged)) != 0) return "8.2.0";
-  return (flag & kNotifySubkeys) != 0 && flag != kNotifyAll ? VersionMark("8.8.0") : VersionMark();
+  return (flag & (kNotifySubkeys | kNotifyArray)) != 0 && flag != kNotifyAll ? VersionMark("8.8.0") : VersionMark();
 }
 
 }  // namespace
@@ -291,12 +292,16 @@ Objection AssignNotifyKeyspaceEvents(Settings& settings, ConfigWords words, Conf
   return {};
 }
 
-// As in Redis, if all classes of events that the letter 'A' stands for are on, 'A' replaces their letters. The letters
-// 'n', 'o' and 'c' are then also left out, although 'A' does not include their classes.
+// As in Redis, if all classes of events are on, the letter 'A' replaces their letters. The letters 'n', 'o' and 'c' are
+// then also left out, although 'A' does not include their classes. The class of arrays counts only in an emulated
+// version that has them, because clients of other versions name all classes without it.
 std::string NotifyKeyspaceEventsText(const Settings& settings) {
   const uint32_t flags = settings.notify_keyspace_events;
+  const Dialect& dialect = DialectOf(settings.emulate);
+  const bool needs_arrays = dialect.EmulatesVersion() && dialect.Has(SinceOfNotifyFlag(kNotifyArray));
+  const uint32_t all = needs_arrays ? kNotifyAll : kNotifyAll & ~kNotifyArray;
   std::string text;
-  if ((flags & kNotifyAll) == kNotifyAll) {
+  if ((flags & all) == all) {
     text = "A";
   } else {
     for (auto [letter, flag] : kClassLetters) {

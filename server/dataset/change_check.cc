@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "base/str_cat.h"
+#include "datatypes/array.h"
 #include "datatypes/digest.h"
 #include "datatypes/hash.h"
 #include "datatypes/list.h"
@@ -38,6 +39,8 @@ size_t SizeOf(const Entry& entry) {
       return Hash::WithExpiredFields(entry).Size();
     case ValueType::kStream:
       return Stream(place).Log().Length();
+    case ValueType::kArray:
+      return Array(place).Table().Count();
   }
   return 0;
 }
@@ -72,6 +75,11 @@ std::string GroupsText(const StreamGroup& group) {
   return text;
 }
 
+// Returns the insert cursor of an array as text.
+std::string CursorText(const ArrayTable& table) {
+  return table.LastInsert() ? std::to_string(*table.LastInsert()) : std::string();
+}
+
 std::string GroupsText(const StreamLog& log) {
   std::string text = StreamIdText(log.LastId()).Text();
   text += " deleted " + StreamIdText(log.MaxDeletedId()).Text();
@@ -90,6 +98,7 @@ ValuePrint::ValuePrint(const Entry& entry)
     const EncodingLimits unused;
     groups = GroupsText(Stream({ValueSlot(&entry), unused, 0}).Log());
   }
+  if (type == ValueType::kArray) groups = CursorText(static_cast<const ArrayTable&>(*entry.ObjectValue()));
 }
 
 bool ValuePrint::HasValueOf(const ValuePrint& other) const {

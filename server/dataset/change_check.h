@@ -4,7 +4,8 @@
 //
 //   the value or deadline changed    the edit must have called ReportChange, and Unit::ChangeCount must have grown
 //   only the consumer groups or the  Unit::ChangeCount must have grown; ReportChange is not needed, because WATCH
-//   stored IDs of a stream changed   ignores such changes
+//   stored IDs of a stream changed,  ignores such changes of streams
+//   or the cursor of an array
 //   the command was refused          nothing may have changed
 //
 // For large values only the size is compared. KeyEdit tells the check when it replaces a value, so replacements are
@@ -47,7 +48,8 @@ struct ValuePrint {        // a fingerprint of a key's value and deadline
   int64_t deadline_ms = kNoDeadline;   // Unix time
   size_t size = 0;                     // elements, or bytes of a string
   std::optional<std::string> content;  // a digest; nullopt if too large
-  std::optional<std::string> groups;   // consumer groups and stored IDs of a stream; nullopt if too large
+  std::optional<std::string>
+      groups;  // consumer groups and stored IDs of a stream, cursor of an array; nullopt if too large
 };
 
 class ChangeCheck {

@@ -8,12 +8,11 @@ namespace respite {
 namespace {
 
 // The names that TYPE shows, in the order of ValueType.
-constexpr std::array<std::string_view, 6> kTypeNames = {"string", "list", "set", "zset", "hash", "stream"};
+constexpr std::array<std::string_view, 7> kTypeNames = {"string", "list", "set", "zset", "hash", "stream", "array"};
 
-// The names that OBJECT ENCODING shows for large values, in the order of ValueType. As far as clients know, the data
-// structures are those of Redis.
-constexpr std::array<std::string_view, 6> kObjectNames = {"raw",      "quicklist", "hashtable",
-                                                          "skiplist", "hashtable", "stream"};
+// OBJECT ENCODING's name for the large form of each type, regardless of the actual structure.
+constexpr std::array<std::string_view, 7> kObjectNames = {"raw",       "quicklist", "hashtable",   "skiplist",
+                                                          "hashtable", "stream",    "sliced-array"};
 
 bool KeepsAccessData(EvictionPolicy policy) {
   return policy == EvictionPolicy::kAllKeysLru || policy == EvictionPolicy::kVolatileLru ||

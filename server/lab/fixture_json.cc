@@ -49,7 +49,7 @@ class Reader {
     Bytes name;
     Adder add;
   };
-  static const std::array<Kind, 7> kKinds;
+  static const std::array<Kind, 8> kKinds;
 
   [[noreturn]] void Refuse(const std::string& reason) const { throw Problem{place_ + ": " + reason}; }
   // Returns `value` if it has this type and is not empty. Throws a Problem with the text `shape` for another type, and
@@ -76,6 +76,7 @@ class Reader {
   void AddSortedSet(const Json& value);
   void AddStream(const Json& value);
   void AddEntry(const std::string& id, const Json& fields);
+  void AddArray(const Json& value);
 
   Fixture fixture_;
   int64_t selected_db_ = 0;
@@ -89,13 +90,14 @@ class Reader {
   std::optional<int64_t> ttl_ms_;
 };
 
-const std::array<Reader::Kind, 7> Reader::kKinds = {{{"string", &Reader::AddString},
+const std::array<Reader::Kind, 8> Reader::kKinds = {{{"string", &Reader::AddString},
                                                      {"json", &Reader::AddJson},
                                                      {"list", &Reader::AddList},
                                                      {"set", &Reader::AddSet},
                                                      {"zset", &Reader::AddSortedSet},
                                                      {"hash", &Reader::AddHash},
-                                                     {"stream", &Reader::AddStream}}};
+                                                     {"stream", &Reader::AddStream},
+                                                     {"array", &Reader::AddArray}}};
 
 const Reader::Kind* Reader::KindOf(Bytes name) {
   const auto* found = std::ranges::find_if(kKinds, [&](const Kind& kind) { return kind.name == name; });
@@ -213,6 +215,27 @@ void Reader::AddEntry(const std::string& id, const Json& fields) {
            .items()) {
     words.push_back(field);
     words.push_back(Text(text));
+  }
+  AddRequest(std::move(words));
+}
+
+void Reader::AddArray(const Json& value) {
+  constexpr const char* kShape =
+      R"("array" must be an array, such as ["first", null, "third"], or an object of elements by index, such as {"7": "x"})";
+  Words words = {"ARMSET", key_};
+  const auto add = [&](const std::string& index, const Json& text) {
+    words.push_back(index);
+    words.push_back(Text(text));
+  };
+  if (value.is_array()) {
+    size_t index = 0;
+    for (const Json& text : Elements(value, Json::value_t::array, kShape)) {
+      if (!text.is_null()) add(std::to_string(index), text);
+      ++index;
+    }
+    if (words.size() == 2) Refuse("an array without elements does not exist. Leave the key out");
+  } else {
+    for (const auto& [index, text] : Elements(value, Json::value_t::object, kShape).items()) add(index, text);
   }
   AddRequest(std::move(words));
 }

@@ -1,6 +1,7 @@
 // Checks the invariants of a value.
 #pragma once
 
+#include "datatypes/array.h"
 #include "datatypes/chunked_list.h"
 #include "datatypes/hash.h"
 #include "datatypes/set.h"
@@ -33,6 +34,8 @@ inline bool IsSound(const Entry& entry, const EncodingLimits& limits) {
       return entry.Form() != ValueForm::kObject || static_cast<const ChunkedList*>(entry.ObjectValue())->IsConsistent();
     case ValueType::kStream:
       return Stream(place).Log().IsConsistent();
+    case ValueType::kArray:
+      return Array(place).Table().IsConsistent();
     default:
       return true;
   }

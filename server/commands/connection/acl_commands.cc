@@ -66,10 +66,11 @@ struct AclCat {
                                        .group = CommandGroup::kServer,
                                        .flags = kAsksOnly};
   static void Run(Call& call) {
-    if (call.args.AtEnd()) return call.reply.BulkArray(AclCategoryNames());
+    const std::span<const std::string_view> categories = AclCategoryNamesIn(call.services.env.dialect);
+    if (call.args.AtEnd()) return call.reply.BulkArray(categories);
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "ACL", call.args.Words()[1]);
     const Bytes name = call.args.Next();
-    const uint32_t category = AclCategoryByName(name);
+    const uint32_t category = AclCategoryByName(name) & ((1u << categories.size()) - 1);
     if (category == 0) throw refusals::UnknownCategory(name);
     std::vector<Bytes> names;
     call.services.env.commands.ForEach([&](const Command& command) {

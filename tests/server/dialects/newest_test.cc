@@ -37,6 +37,27 @@ TEST(NewestDialects, EventsOfHashFields) {
   EXPECT_THAT(Emulation("redis:8.0").Run("CONFIG SET notify-keyspace-events A"), Ok());
 }
 
+TEST(NewestDialects, ArraysSince88) {
+  EXPECT_THAT(Emulation("redis:8.8").Run("ARSET a 0 x"), Int(1));
+  EXPECT_THAT(Emulation("redis:8.6").Run("ARSET a 0 x"), ErrorStartsWith("ERR unknown command 'ARSET'"));
+  EXPECT_THAT(Emulation("valkey:9.2").Run("ARSET a 0 x"), ErrorStartsWith("ERR unknown command"));
+  EXPECT_THAT(Emulation("redis:8.8").Run("CONFIG SET notify-keyspace-events Ea"), Ok());
+  EXPECT_THAT(Emulation("redis:8.6").Run("CONFIG SET notify-keyspace-events Ea"),
+              ErrorStartsWith("ERR CONFIG SET failed"));
+  EXPECT_EQ(Emulation("redis:8.8").Run("ACL CAT").Size(), 22u);
+  EXPECT_EQ(Emulation("redis:8.6").Run("ACL CAT").Size(), 21u);
+  EXPECT_THAT(Emulation("redis:8.6").Run("ACL CAT array"), ErrorStartsWith("ERR Unknown category"));
+}
+
+// The letter A stands for all classes of events that the version has.
+TEST(NewestDialects, AllClassesOfEvents) {
+  for (const auto& [version, shown] : {std::pair("redis:8.6", "AE"), {"redis:8.8", "g$lshzxetdE"}}) {
+    Emulation server(version);
+    EXPECT_THAT(server.Run("CONFIG SET notify-keyspace-events g$lshzxetdE"), Ok());
+    EXPECT_EQ(server.Run("CONFIG GET notify-keyspace-events")[1].Text(), shown);
+  }
+}
+
 TEST(NewestDialects, ConditionsOfHSetExOnTheKey) {
   EXPECT_THAT(Emulation("valkey:9.1").Run("HSETEX h NX FIELDS 1 a 1"), Int(1));
   EXPECT_THAT(Emulation("valkey:9.0").Run("HSETEX h NX FIELDS 1 a 1"), ErrorStartsWith("ERR"));

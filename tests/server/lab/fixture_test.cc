@@ -97,6 +97,10 @@ TEST(JsonFixtureTest, EachTypeOfValue) {
               ElementsAre("key \"k\": DEL k", "key \"k\": XADD k 1-1 a 1 b 2", "key \"k\": XADD k 2-* c 3"));
   EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"stream": [{"a": 1}, {"a": 2}]}})")),
               ElementsAre("key \"k\": DEL k", "key \"k\": XADD k * a 1", "key \"k\": XADD k * a 2"));
+  EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"array": ["a", null, 2]}})")),
+              ElementsAre("key \"k\": DEL k", "key \"k\": ARMSET k 0 a 2 2"));
+  EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"array": {"70": "x", "8": "y"}}})")),
+              ElementsAre("key \"k\": DEL k", "key \"k\": ARMSET k 70 x 8 y"));
 }
 
 TEST(JsonFixtureTest, DatabasesAndDeadlines) {
@@ -113,7 +117,7 @@ TEST(JsonFixtureTest, NamesAreAnyText) {
 }
 
 TEST(JsonFixtureTest, RefusalsSayWhatWouldBeRight) {
-  constexpr const char* kValueKinds = "A value is one of string, json, list, set, zset, hash, stream";
+  constexpr const char* kValueKinds = "A value is one of string, json, list, set, zset, hash, stream, array";
   EXPECT_EQ(FixtureRefusal(R"({"a": {"ttl": "1h"}})"), std::string("key \"a\": it has no value. ") + kValueKinds);
   EXPECT_EQ(FixtureRefusal(R"({"a": {"hsah": {}}})"), std::string("key \"a\": there is no member \"hsah\". ") +
                                                           kValueKinds + "; besides, there may be ttl and db");

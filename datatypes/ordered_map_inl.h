@@ -1,10 +1,10 @@
-// The implementation of StreamIdMap (stream_id_map.h).
+// The implementation of OrderedMap (ordered_map.h).
 #pragma once
 
 namespace respite {
 
-template <class Value>
-typename StreamIdMap<Value>::Path StreamIdMap<Value>::PathTo(const StreamId& id) const {  // to the leaf of `id`
+template <class Key, class Value>
+typename OrderedMap<Key, Value>::Path OrderedMap<Key, Value>::PathTo(const Key& id) const {  // to the leaf of `id`
   Path path;
   void* node = root_;
   for (int level = 0; level < height_; ++level) {
@@ -17,8 +17,9 @@ typename StreamIdMap<Value>::Path StreamIdMap<Value>::PathTo(const StreamId& id)
   return path;
 }
 
-template <class Value>
-typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrAfter(const StreamId& id) const {  // the first ID >= `id`
+template <class Key, class Value>
+typename OrderedMap<Key, Value>::Cursor OrderedMap<Key, Value>::AtOrAfter(
+    const Key& id) const {  // the first ID >= `id`
   if (IsEmpty() || last_->items()[last_->count - 1].id < id) return {};
   void* node = root_;
   for (int level = 0; level < height_; ++level) {
@@ -30,16 +31,17 @@ typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrAfter(const StreamId
   return index < leaf->count ? Cursor(leaf, index) : Cursor(leaf->next, 0);
 }
 
-template <class Value>
-typename StreamIdMap<Value>::Cursor StreamIdMap<Value>::AtOrBefore(const StreamId& id) const {  // the last ID <= `id`
+template <class Key, class Value>
+typename OrderedMap<Key, Value>::Cursor OrderedMap<Key, Value>::AtOrBefore(
+    const Key& id) const {  // the last ID <= `id`
   Cursor at = AtOrAfter(id);
   if (at.AtEnd()) return Last();
   if (at.Id() != id) at.Previous();
   return at;
 }
 
-template <class Value>
-bool StreamIdMap<Value>::Insert(const StreamId& id, const Value& value) {  // adds an item; false: the ID exists already
+template <class Key, class Value>
+bool OrderedMap<Key, Value>::Insert(const Key& id, const Value& value) {  // adds an item; false: the ID exists already
   if (root_ == nullptr) root_ = first_ = last_ = NewLeaf(kFirstLeafCapacity);
   Leaf* leaf = last_;
   uint32_t index = leaf->count;
@@ -59,8 +61,8 @@ bool StreamIdMap<Value>::Insert(const StreamId& id, const Value& value) {  // ad
   return true;
 }
 
-template <class Value>
-bool StreamIdMap<Value>::Erase(const StreamId& id) {  // removes an item; false: there is no such ID
+template <class Key, class Value>
+bool OrderedMap<Key, Value>::Erase(const Key& id) {  // removes an item; false: there is no such ID
   if (IsEmpty()) return false;
   Path path = PathTo(id);
   Leaf* leaf = path.leaf;
@@ -79,9 +81,9 @@ bool StreamIdMap<Value>::Erase(const StreamId& id) {  // removes an item; false:
   return true;
 }
 
-// ReplaceLeaf puts `leaf` in the place of path.leaf. The old leaf must be freed already.
-template <class Value>
-void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of path.leaf
+// Puts `leaf` in the place of the leaf at the end of the path. That old leaf is freed already.
+template <class Key, class Value>
+void OrderedMap<Key, Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` where a leaf was that is freed
   path.leaf = leaf;
   if (height_ == 0) {
     root_ = leaf;
@@ -91,24 +93,24 @@ void StreamIdMap<Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` i
   LinkNeighboursTo(leaf);
 }
 
-// LinkNeighboursTo makes the neighbours of a leaf point to this leaf. At either end of the map, sets first_ or last_
-// instead.
-template <class Value>
-void StreamIdMap<Value>::LinkNeighboursTo(Leaf* leaf) {  // makes the neighbours of `leaf` point to it
+// Makes the neighbours of a leaf point to this leaf. At either end of the map, sets first_ or last_ instead.
+template <class Key, class Value>
+void OrderedMap<Key, Value>::LinkNeighboursTo(Leaf* leaf) {  // makes the neighbours of `leaf` point to it
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf;
   (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf;
 }
 
-template <class Value>
-void StreamIdMap<Value>::GrowLeaf(Path& path) {  // doubles the capacity of path.leaf, up to kLeafMax items
+template <class Key, class Value>
+void OrderedMap<Key, Value>::GrowLeaf(Path& path) {  // doubles the capacity of the path's leaf
   const uint32_t room = std::min(path.leaf->room * 2, kLeafMax);
   Leaf* grown = static_cast<Leaf*>(ReallocateOrEnd(static_cast<void*>(path.leaf), sizeof(Leaf) + room * sizeof(Item)));
   grown->room = room;
   ReplaceLeaf(path, grown);
 }
 
-template <class Value>
-void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // splits path.leaf, so that `id` fits
+// Splits a full leaf to make room for `id`, and sets path.leaf to the leaf that will contain `id`.
+template <class Key, class Value>
+void OrderedMap<Key, Value>::SplitLeaf(Path& path, const Key& id) {  // makes room for `id`, as the path's leaf is full
   Leaf* left = path.leaf;
   const bool at_right_edge = left->next == nullptr && left->items()[left->count - 1].id < id;
   const uint32_t keep = at_right_edge ? left->count : left->count / 2;
@@ -120,20 +122,20 @@ void StreamIdMap<Value>::SplitLeaf(Path& path, const StreamId& id) {  // splits 
   right->next = left->next;
   left->next = right;
   LinkNeighboursTo(right);
-  const StreamId bound = at_right_edge ? id : right->items()[0].id;
+  const Key bound = at_right_edge ? id : right->items()[0].id;
   PutChild(path, height_ - 1, bound, right);
   if (!(id < bound)) path.leaf = right;
 }
 
-// PutChild inserts a new child to the right of the child that the path took at this level; splits a full node in two.
-// Afterwards only path.leaf is valid, not the inner nodes of the path.
-template <class Value>
-void StreamIdMap<Value>::PutChild(Path& path, int level,  // inserts a child to the right of the child on the path
-                                  const StreamId& bound, void* child) {
+// Inserts a new child after the one that the path took at this level; splits a full node in two. Afterwards the path is
+// invalid for inner nodes.
+template <class Key, class Value>
+void OrderedMap<Key, Value>::PutChild(Path& path, int level,  // inserts a child after the one that the path took
+                                      const Key& bound, void* child) {
   if (level < 0) {
     Inner* root = static_cast<Inner*>(AllocateOrEnd(sizeof(Inner)));
     root->count = 0;
-    root->Put(0, StreamId::Min(), root_);
+    root->Put(0, Key{}, root_);
     root->Put(1, bound, child);
     root_ = root;
     ++height_;
@@ -152,10 +154,9 @@ void StreamIdMap<Value>::PutChild(Path& path, int level,  // inserts a child to 
   PutChild(path, level - 1, right->bounds[0], right);
 }
 
-// UnlinkChild removes the child that the path took at this level from its node; also removes the node if it has no
-// children left.
-template <class Value>
-void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes the path's child of nodes[level]
+// Removes the child that the path took at this level; also removes the node if it has no children left.
+template <class Key, class Value>
+void OrderedMap<Key, Value>::UnlinkChild(Path& path, int level) {  // removes a node; frees empty parents
   Inner* node = path.nodes[level];
   node->Drop(path.taken[level]);
   if (node->count == 0) {  // never the root, which has at least two children
@@ -171,8 +172,8 @@ void StreamIdMap<Value>::UnlinkChild(Path& path, int level) {  // removes the pa
   }
 }
 
-template <class Value>
-void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes and frees path.leaf
+template <class Key, class Value>
+void OrderedMap<Key, Value>::DropLeaf(Path& path) {  // removes and frees the path's leaf
   Leaf* leaf = path.leaf;
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf->next;
   (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf->previous;
@@ -180,8 +181,8 @@ void StreamIdMap<Value>::DropLeaf(Path& path) {  // removes and frees path.leaf
   UnlinkChild(path, height_ - 1);
 }
 
-template <class Value>
-void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges path.leaf with its right sibling
+template <class Key, class Value>
+void OrderedMap<Key, Value>::MergeWithNextLeaf(Path& path) {  // merges two leaves if both fit in one
   Inner* parent = path.nodes[height_ - 1];
   const uint32_t at = path.taken[height_ - 1];
   if (at + 1 == parent->count) return;
@@ -195,8 +196,8 @@ void StreamIdMap<Value>::MergeWithNextLeaf(Path& path) {  // merges path.leaf wi
   DropLeaf(path);
 }
 
-template <class Value>
-void StreamIdMap<Value>::FreeNode(void* node, int height) {  // frees a node and its subtree; height 0: a leaf
+template <class Key, class Value>
+void OrderedMap<Key, Value>::FreeNode(void* node, int height) {  // frees a node and all nodes below it
   if (height > 0) {
     Inner* inner = static_cast<Inner*>(node);
     for (uint32_t i = 0; i < inner->count; ++i) FreeNode(inner->children[i], height - 1);
@@ -204,8 +205,8 @@ void StreamIdMap<Value>::FreeNode(void* node, int height) {  // frees a node and
   std::free(node);
 }
 
-template <class Value>
-void StreamIdMap<Value>::Clear() {  // removes all items
+template <class Key, class Value>
+void OrderedMap<Key, Value>::Clear() {  // removes all items
   if (root_ != nullptr) FreeNode(root_, height_);
   root_ = nullptr;
   first_ = last_ = nullptr;
@@ -213,8 +214,8 @@ void StreamIdMap<Value>::Clear() {  // removes all items
   height_ = 0;
 }
 
-template <class Value>
-size_t StreamIdMap<Value>::UsedBytes() const {  // memory of the map in bytes
+template <class Key, class Value>
+size_t OrderedMap<Key, Value>::UsedBytes() const {  // memory of the map in bytes
   size_t used = 0;
   size_t leaves = 0;
   for (Leaf* leaf = first_; leaf != nullptr; leaf = leaf->next, ++leaves) used += malloc_usable_size(leaf);
@@ -225,8 +226,9 @@ size_t StreamIdMap<Value>::UsedBytes() const {  // memory of the map in bytes
   return used;
 }
 
-template <class Value>
-bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {  // checks a subtree; false: damaged
+template <class Key, class Value>
+bool OrderedMap<Key, Value>::IsNodeConsistent(const void* node,
+                                              int height) {  // checks from `node` down; false: damaged
   if (height == 0) return static_cast<const Leaf*>(node)->count > 0;
   const Inner* inner = static_cast<const Inner*>(node);
   for (uint32_t i = 0; i < inner->count; ++i) {
@@ -236,8 +238,8 @@ bool StreamIdMap<Value>::IsNodeConsistent(const void* node, int height) {  // ch
   return inner->count > 0;
 }
 
-template <class Value>
-bool StreamIdMap<Value>::IsConsistent() const {  // for tests; false: the structure violates one of its rules
+template <class Key, class Value>
+bool OrderedMap<Key, Value>::IsConsistent() const {  // for tests; false: the structure violates one of its rules
   if (height_ > 0 && (!IsNodeConsistent(root_, height_) || static_cast<Inner*>(root_)->count < 2)) return false;
   size_t seen = 0;
   const Leaf* before = nullptr;
@@ -246,7 +248,7 @@ bool StreamIdMap<Value>::IsConsistent() const {  // for tests; false: the struct
     seen += leaf->count;
   }
   if (before != last_ || seen != size_) return false;
-  StreamId last;
+  Key last;
   size_t found = 0;
   for (Cursor at = First(); !at.AtEnd(); at.Next(), ++found) {
     if (found > 0 && !(last < at.Id())) return false;

@@ -1,0 +1,98 @@
+// RegularExpression: extended regular expressions of POSIX on bytes, as ARGREP uses them.
+//
+//   .           any byte                        x*  x+  x?              repetitions
+//   [a-z]       one of these, or a class        x{2}  x{2,}  x{2,5}     the same with bounds, at most 255
+//   [^a]        none of these                   x|y                     one of both
+//   (x)         a group                         ^  $                    the beginning and the end of the text
+//
+// In brackets: ranges, and the classes [:alpha:], [:digit:] and so on. Further escapes, as in the library that Redis
+// uses:
+//
+//   \d \w \s    digits, letters with digits and _, white space; \D \W \S: all other bytes
+//   \b \B       at the edge of a word, not there; \< \>: at its beginning, at its end
+//   \n \t \r \f \a \e \x41 \x{41}               one byte
+//   \Q…\E       the text between has no special meaning
+//   (?i)  (?i:x)  (?:x)                         ignore case from here on, or in x; a group without effect
+//
+// An expression matches if any part of the text matches. There are no references to groups, so a match never needs more
+// steps than the size of the compiled expression for each byte.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/glob.h"
+#include "base/result.h"
+
+namespace respite {
+
+class RegularExpression {  // a compiled extended regular expression
+ public:
+  static constexpr const char* kHasBackReference = "Back references are not supported";
+
+  // Compiles an expression. Returns the reason if it is malformed, which is a text of the library that Redis uses, or
+  // kHasBackReference (this pointer). An expression that needs more than kMaxInstructions is refused as "Out of
+  // memory". Cost: O(size of the compiled expression).
+  static Result<RegularExpression, const char*> Compile(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
+
+  // Returns true if a part of the text matches. Cost: at worst O(|text| * size of the compiled expression); about 10 ns
+  // per byte for a typical expression.
+  bool Matches(Bytes text);  // true: a part of the text matches
+
+  static constexpr size_t kMaxInstructions = 8192;  // maximum size of a compiled expression
+
+ private:
+  friend class RegularExpressionParser;
+  friend class RegularExpressionCompiler;
+  using Set = std::bitset<256>;
+  enum class Operation : uint8_t {
+    kByte,        // consumes the byte `operand`
+    kSet,         // consumes a byte of sets_[operand]
+    kSplit,       // continues at `next` and at `other`
+    kMatch,       // the text matches
+    kTextBegin,   // the operations from here on continue at `next` if the place is as their name says
+    kTextEnd,     //
+    kWordBegin,   //
+    kWordEnd,     //
+    kWordEdge,    //
+    kNoWordEdge,  //
+  };
+  struct Instruction {
+    Operation operation;
+    uint16_t operand;  // for kByte and kSet
+    uint32_t next;     // index of the instruction that follows
+    uint32_t other;    // for kSplit: index of the other instruction
+  };
+  // A set of instructions, which can be cleared in O(1). It lists those that consume a byte.
+  struct Threads {
+    std::vector<uint32_t> marks;      // marks[i] == round: instruction i is in the set
+    std::vector<uint32_t> consumers;  // the instructions of the set that consume a byte
+    uint32_t round = 0;
+
+    void Clear();
+    bool Add(uint32_t instruction);  // false: it was in the set already
+  };
+
+  RegularExpression() = default;
+
+  void Prepare();  // fills first_bytes_ and can_be_empty_, and allocates memory for matching
+  bool HoldsAt(Operation assertion, Bytes text, size_t at) const;  // true: the assertion holds before text[at]
+  // Adds an instruction, and all that follow without consuming a byte. Returns true if the text matches.
+  bool Follow(Threads& threads, uint32_t instruction, Bytes text, size_t at);
+  bool Consumes(const Instruction& instruction, char c) const;  // true: the instruction consumes this byte
+
+  std::vector<Instruction> program_;
+  std::vector<Set> sets_;
+  uint32_t start_ = 0;         // index of the first instruction
+  Set first_bytes_;            // the bytes with which a match can begin
+  bool can_be_empty_ = false;  // true: a match need not consume a byte
+
+  // The state of a match. It is stored here so that a match allocates nothing.
+  Threads current_;
+  Threads following_;
+  std::vector<uint32_t> unfinished_;  // instructions that Follow has yet to add
+};
+
+}  // namespace respite
