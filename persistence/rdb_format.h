@@ -46,6 +46,7 @@
 //                       consumer is text(name) millis(seen) millis(active) n ID*n
 //   26 stream           like 21, then n(seconds) n(maximum) n (text(producer) n (text id)*n)*n n(added) n(duplicates)
 //                       for XADD … IDMP: how long and how many idempotent IDs are remembered, and which entry each has
+//   27 stream           like 26; each group ends with n ID*n: the entries that XNACK has released
 //   19 stream           like 21, without millis(active)
 //   15 stream           like 19, without the part between id(last) and the groups, and without n(ever read)
 //
@@ -125,6 +126,7 @@ enum class Type : uint8_t {
   kTimedHash = 24,
   kTimedHashListpack = 25,
   kStreamListpacks4 = 26,
+  kStreamListpacks5 = 27,
   kArray = 28,
 };
 

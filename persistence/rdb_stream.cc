@@ -254,13 +254,18 @@ struct Delivery {
 };
 using Deliveries = StreamIdMap<Delivery>;
 
-// Reads one consumer with its pending entries. Returns null on success, otherwise the reason why the data are invalid.
+// Returns true if streams of this type contain the state of idempotent production.
+bool HasProducers(rdb::Type type) {
+  return type == rdb::Type::kStreamListpacks4 || type == rdb::Type::kStreamListpacks5;
+}
+
+// Reads one consumer with its pending entries. Returns null on success, otherwise the reason why it is invalid.
 const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, Deliveries& deliveries) {
   const RdbText name = input.Text();
   if (input.Failed()) return kBadGroup;
   if (group.FindConsumer(name.View()) != nullptr) return kRepeatedConsumer;
   StreamConsumer& consumer = group.CreateConsumer(name.View(), input.Millis());
-  const bool has_active_time = type == rdb::Type::kStreamListpacks3 || type == rdb::Type::kStreamListpacks4;
+  const bool has_active_time = type == rdb::Type::kStreamListpacks3 || HasProducers(type);
   consumer.active_ms = has_active_time ? input.Millis() : consumer.seen_ms;
   if (consumer.seen_ms < 0 || consumer.active_ms < StreamConsumer::kNeverActive) return kBadGroup;
   for (uint64_t left = input.Count(kIdBytes); left > 0 && !input.Failed(); --left) {
@@ -278,6 +283,17 @@ const char* ReadConsumer(RdbInput& input, rdb::Type type, StreamGroup& group, De
   const bool is_stand_in = name.View().empty() && consumer.seen_ms == kSeenNever && consumer.pending.IsEmpty();
   if (is_stand_in && group.ReleasedCount() > 0) group.DeleteConsumer(consumer);
   return input.Failed() ? kBadGroup : nullptr;
+}
+
+// Reads the entries that XNACK has released. An entry that is not among the deliveries makes the input fail.
+void ReadReleased(RdbInput& input, StreamGroup& group, Deliveries& deliveries) {
+  for (uint64_t left = input.Count(kIdBytes); left > 0 && !input.Failed(); --left) {
+    const StreamId id = ReadIdBytes(input);
+    const Delivery* delivery = deliveries.Find(id);
+    if (delivery == nullptr) return input.Fail();
+    group.Release(id, delivery->deliveries);
+    deliveries.Erase(id);
+  }
 }
 
 const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
@@ -298,6 +314,7 @@ const char* ReadGroup(RdbInput& input, rdb::Type type, StreamLog& log) {
   for (uint64_t left = input.Count(1 + 8 + 1); left > 0 && !input.Failed(); --left) {
     if (const char* why = ReadConsumer(input, type, *group, deliveries)) return why;
   }
+  if (type == rdb::Type::kStreamListpacks5) ReadReleased(input, *group, deliveries);
   return !input.Failed() && deliveries.IsEmpty() ? nullptr : kBadGroup;
 }
 
@@ -372,7 +389,7 @@ RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProp
   for (uint64_t left = input.Count(1 + 2 + 1 + 1); left > 0 && !input.Failed(); --left) {
     if (const char* why = ReadGroup(input, type, *log)) return BadValue(why);
   }
-  if (type == rdb::Type::kStreamListpacks4) {
+  if (HasProducers(type)) {
     if (const char* why = ReadProducers(input, *log)) return BadValue(why);
   }
   return MakeObjectEntry(target, ValueType::kStream, std::move(log));

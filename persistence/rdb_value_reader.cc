@@ -50,6 +50,7 @@ RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbEntryProperties
     case Type::kStreamListpacks2:
     case Type::kStreamListpacks3:
     case Type::kStreamListpacks4:
+    case Type::kStreamListpacks5:
       return ReadRdbStream(input, type, target);
     case Type::kArray:
       return ReadRdbArray(input, target);

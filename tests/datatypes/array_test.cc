@@ -125,7 +125,7 @@ TEST(ArrayTest, RandomOperationsAgreeWithAMap) {
 
 TEST(ArrayTest, VisitsRangesInBothDirections) {
   ArrayTable table;
-  for (const uint64_t index : {0, 1, 63, 64, 130, 5000}) table.Set(index, std::to_string(index));
+  for (const uint64_t index : {0u, 1u, 63u, 64u, 130u, 5000u}) table.Set(index, std::to_string(index));
   const auto visited = [&](uint64_t from, uint64_t to, size_t limit = 99) {
     std::vector<uint64_t> indexes;
     table.VisitRange(from, to, [&](uint64_t index, const ArrayElement& element) {

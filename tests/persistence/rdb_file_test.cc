@@ -194,9 +194,9 @@ TEST(RdbFile, TheHeadIsWrittenBeforeTheFirstKey) {
 TEST(RdbFile, TheHeadIsJudgedByItself) {
   constexpr auto kKnown = RdbReadOptions::Versions::kKnown;
   EXPECT_EQ(ParseRdbHeader("REDIS0001", kKnown).fault, std::nullopt);
-  EXPECT_EQ(ParseRdbHeader("REDIS0013", kKnown).fault, std::nullopt);
-  EXPECT_EQ(ParseRdbHeader("REDIS0013", kKnown).version, 13);
-  for (const char* head : {"REDIS0014", "REDIS0000", "REDIS00x1", "REDIS9999", "REDIS-001"}) {
+  EXPECT_EQ(ParseRdbHeader("REDIS0014", kKnown).fault, std::nullopt);
+  EXPECT_EQ(ParseRdbHeader("REDIS0014", kKnown).version, 14);
+  for (const char* head : {"REDIS0015", "REDIS0000", "REDIS00x1", "REDIS9999", "REDIS-001"}) {
     EXPECT_EQ(ParseRdbHeader(head, kKnown).fault, RdbFailure::Kind::kVersion) << head;
   }
   EXPECT_EQ(ParseRdbHeader("VALKEY080", kKnown).fault, std::nullopt);
@@ -207,7 +207,7 @@ TEST(RdbFile, TheHeadIsJudgedByItself) {
   for (const char* head : {"valkey080", "redis0011", "REDI S011"}) {
     EXPECT_EQ(ParseRdbHeader(head, kKnown).fault, RdbFailure::Kind::kSignature) << head;
   }
-  EXPECT_EQ(ParseRdbHeader("REDIS0014", RdbReadOptions::Versions::kAll).fault, std::nullopt);
+  EXPECT_EQ(ParseRdbHeader("REDIS0015", RdbReadOptions::Versions::kAll).fault, std::nullopt);
 }
 
 TEST(RdbFile, ReportsProgressInTheMiddleOfAValue) {
@@ -342,7 +342,7 @@ TEST(RdbFile, ReadsNewerVersionsIfItMay) {
 
 TEST(RdbFile, SaysWhatIsWrong) {
   const auto nothing = [](RdbOutput&) {};
-  EXPECT_EQ(OutcomeOf(14, nothing), "Can't handle RDB format version 14 at 9");
+  EXPECT_EQ(OutcomeOf(15, nothing), "Can't handle RDB format version 15 at 9");
   EXPECT_EQ(OutcomeOf(0, nothing), "Can't handle RDB format version 0 at 9");
   KeyspaceSink sink;
   EXPECT_EQ(Outcome(ReadRdb("RODIS0011\xff", sink)), "Wrong signature trying to load DB from file at 9");

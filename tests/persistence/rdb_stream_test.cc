@@ -144,6 +144,31 @@ TEST(RdbStream, KeepsCountsBeyondTheGreatestNumberAtIt) {
   EXPECT_EQ(log.FindGroup("g")->FindPending({5, 0})->deliveries, uint64_t{INT64_MAX});
 }
 
+TEST(RdbStream, ReadsEntriesThatRedis88HasReleased) {
+  const std::string id = "\0\0\0\0\0\0\0\5\0\0\0\0\0\0\0\0"s;
+  const auto value = [&](const std::string& released) {
+    RdbOutput out(RdbCompression::kOff);
+    out.Type(rdb::Type::kStreamListpacks5);
+    for (const uint64_t number : {0u, 0u, 5u, 0u, 0u, 0u, 0u, 0u, 5u}) out.Length(number);
+    out.Length(1);  // groups
+    out.Text("g");
+    for (const uint64_t number : {5u, 0u, 1u, 1u}) out.Length(number);
+    out.RawBytes(id + "\0\0\0\0\0\0\0\0"s);
+    out.Length(3);  // deliveries
+    out.Length(0);  // consumers
+    out.Length(1);
+    out.RawBytes(released);
+    for (const uint64_t number : {100u, 100u, 0u, 0u, 0u}) out.Length(number);
+    return out.TakeBuffer();
+  };
+  const auto entry = ReadStream(value(id));
+  ASSERT_TRUE(entry) << entry.error().why;
+  const StreamGroup& group = *LogOf(*entry.value()).FindGroup("g");
+  EXPECT_EQ(group.ReleasedCount(), 1u);
+  EXPECT_EQ(group.FindPending({5, 0})->deliveries, 3u);
+  EXPECT_FALSE(ReadStream(value("\0\0\0\0\0\0\0\6\0\0\0\0\0\0\0\0"s)));
+}
+
 // XSETID of Redis 7.0 produces this.
 TEST(RdbStream, LowersAGreatestDeletedIdAboveTheLastId) {
   RdbOutput out(RdbCompression::kOff);

@@ -511,11 +511,11 @@ TEST(DumpPayload, EndsInVersionAndChecksum) {
 TEST(DumpPayload, OfANewerVersionIsRefusedWhateverItsChecksum) {
   EXPECT_TRUE(
       VerifyPayload("\0\x01"
-                    "a\x0d\0........"s,
+                    "a\x0e\0........"s,
                     PayloadCheck::kSkipChecksum));
   EXPECT_FALSE(
       VerifyPayload("\0\x01"
-                    "a\x0e\0........"s,
+                    "a\x0f\0........"s,
                     PayloadCheck::kSkipChecksum));
 }
 

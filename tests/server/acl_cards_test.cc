@@ -130,7 +130,7 @@ TEST_F(AclCards, CategoriesAllowAndTakeAwayWhatAclCatLists) {
   const std::set<std::string> all = AllowedBy(SelectorOf({"+@all"}));
   std::set<std::string> with_category;
   const TestReply categories = client_.Run("ACL CAT");
-  ASSERT_EQ(categories.Size(), 21u);
+  ASSERT_EQ(categories.Size(), 22u);
   for (size_t i = 0; i < categories.Size(); ++i) {
     const std::string category = categories[i].Text();
     SCOPED_TRACE(category);

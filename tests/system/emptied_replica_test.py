@@ -108,7 +108,7 @@ class LaterPrimary(WithProcesses):
                 self.assertEqual(replica.ask("GET", "key"), b"value")
                 continue
             self.assertRegex(info(replica, "master_sync_last_error"), r"^(Can't handle RDB format version [0-9]+: this server reads "
-                             r"versions 1 to 13|The snapshot of the master begins with)")
+                             r"versions 1 to 14|The snapshot of the master begins with)")
             self.assertEqual(replica.ask("DBSIZE"), KEYS)
             self.assertEqual(info(replica, "replica_data"), "other")
             self.assertEqual(info(replica, "slave_priority"), "0")

@@ -25,12 +25,14 @@ LEFT_OUT = ("shutdown", "debug", "cluster", "failover", "replicaof", "slaveof", 
 # Their replies contain times, random values or the state of the process: only the kind of reply is compared.
 VAGUE = ("acl|genpass", "acl|log", "slowlog|get", "memory|usage", "client|list", "client|kill", "hello", "scan", "sscan", "hscan", "zscan",
          "srandmember", "hrandfield", "zrandmember", "spop", "xinfo|stream", "xpending", "xadd", "latency", "georadius", "client|tracking")
-GROUP_KEYS = {"list": "list", "hash": "hash", "set": "set", "sorted-set": "zset", "stream": "stream", "geo": "geo", "hyperloglog": "hll"}
+GROUP_KEYS = {"list": "list", "hash": "hash", "set": "set", "sorted-set": "zset", "stream": "stream", "geo": "geo", "hyperloglog": "hll",
+              "array": "array"}
 DATA = [["SET", "str", "some text"], ["SET", "str2", "more text"], ["SET", "int", "100"], ["RPUSH", "list", "3", "1", "2", "1"],
         ["HSET", "hash", "n", "5", "f", "v", "g", "w"], ["SADD", "set", "a", "b", "c"], ["ZADD", "zset", "1", "a", "2", "b", "3", "c"],
         ["GEOADD", "geo", "13.361389", "38.115556", "a", "15.087269", "37.502669", "b"], ["PFADD", "hll", "a", "b"],
         ["XADD", "stream", "5-1", "f", "v"], ["XADD", "stream", "6-1", "f", "w"], ["XGROUP", "CREATE", "stream", "g", "0"],
-        ["XREADGROUP", "GROUP", "g", "c", "COUNT", "1", "STREAMS", "stream", ">"], ["SET", "timed", "v", "PXAT", "33177117420000"]]
+        ["XREADGROUP", "GROUP", "g", "c", "COUNT", "1", "STREAMS", "stream", ">"], ["SET", "timed", "v", "PXAT", "33177117420000"],
+        ["ARSET", "array", "0", "5", "6"]]
 DEFAULTS = {"numkeys": "1", "count": "2", "offset": "1", "start": "0", "stop": "-1", "end": "-1", "index": "0", "db": "0", "destination-db": "0",
             "index1": "0", "index2": "1", "timeout": "0.01", "cursor": "0", "bit": "1", "radius": "100", "longitude": "13.5", "latitude": "38.5",
             "width": "100", "height": "100", "min": "0", "max": "10", "score": "1", "weight": "1", "field": "n", "member": "a", "group": "g",

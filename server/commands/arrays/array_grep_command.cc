@@ -179,14 +179,15 @@ struct ArGrep {
     const Array array = call.db.Read<Array>(key);
     if (array.IsEmpty()) return call.reply.Array(0);
     const ArrayTable& table = array.Table();
-    FoundElements found;
+    std::vector<std::pair<uint64_t, const ArrayElement*>> found;
     table.VisitRange(start.In(table), end.In(table), [&](uint64_t index, const ArrayElement& element) {
       if (search.Matches(ArrayText(element).View())) found.emplace_back(index, &element);
       return found.size() < search.limit();
     });
-    if (search.with_values()) return ReplyPairs(call.reply, found);
     call.reply.Array(found.size());
-    for (const auto& [index, element] : found) ReplyUnsigned(call.reply, index);
+    for (const auto& [index, element] : found) {
+      search.with_values() ? ReplyPair(call.reply, index, *element) : ReplyUnsigned(call.reply, index);
+    }
   }
 };
 

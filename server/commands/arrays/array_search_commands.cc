@@ -1,4 +1,5 @@
 // The commands that go through the elements of an array.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -42,14 +43,14 @@ struct ArScan {
     }
     if (!call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
     const Array array = call.db.Read<Array>(key);
-    FoundElements found;
-    if (array.Exists()) {
-      array.Table().VisitRange(start, end, [&](uint64_t index, const ArrayElement& element) {
-        found.emplace_back(index, &element);
-        return found.size() < limit;
-      });
-    }
-    ReplyPairs(call.reply, found);
+    if (!array.Exists()) return call.reply.Array(0);
+    uint64_t left = std::min(limit, array.Table().CountRange(start, end));
+    call.reply.Array(left);
+    if (left == 0) return;
+    array.Table().VisitRange(start, end, [&](uint64_t index, const ArrayElement& element) {
+      ReplyPair(call.reply, index, element);
+      return --left > 0;
+    });
   }
 };
 

@@ -3,8 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <utility>
-#include <vector>
 
 #include "datatypes/array.h"
 #include "server/execution/call.h"
@@ -38,15 +36,10 @@ inline void ReplyElement(Reply& reply, const ArrayElement* element) {  // replie
   element == nullptr ? reply.Null() : reply.Bulk(ArrayText(*element).View());
 }
 
-using FoundElements = std::vector<std::pair<uint64_t, const ArrayElement*>>;  // elements with their indexes
-
-inline void ReplyPairs(Reply& reply, const FoundElements& found) {  // replies with pairs of an index and an element
-  reply.Array(found.size());
-  for (const auto& [index, element] : found) {
-    reply.Array(2);
-    ReplyUnsigned(reply, index);
-    ReplyElement(reply, element);
-  }
+inline void ReplyPair(Reply& reply, uint64_t index, const ArrayElement& element) {  // replies with index and element
+  reply.Array(2);
+  ReplyUnsigned(reply, index);
+  ReplyElement(reply, &element);
 }
 
 inline uint64_t TakeArrayLimit(Args& args) {  // takes the value of LIMIT, or throws

@@ -23,7 +23,7 @@ using DataStateTest = PlayedPrimaryTest;
 TEST_F(DataStateTest, AHeadThatCannotBeReadChangesNothingInAnyMode) {
   const std::string rest(3000, 'x');
   const std::vector<std::pair<std::string, std::string>> heads = {
-      {"REDIS0014", "Can't handle RDB format version 14: this server reads versions 1 to 13"},
+      {"REDIS0015", "Can't handle RDB format version 15: this server reads versions 1 to 14"},
       {"VALKEY099", "Can't handle RDB format version 99"},
       {"REDIS00x1", "Can't handle RDB format version 0"},
       {"nonsense!", "The snapshot of the master begins with \"nonsense!\""},
@@ -383,7 +383,7 @@ TEST_F(DataStateTest, ThePauseAfterSnapshotsOfNoUseGrowsAndAnOperatorEndsIt) {
   while (attempts.size() < 8) {
     pair.Greet();
     attempts.push_back((pair.world.network().NowMs() - began_ms + 500) / 1000);
-    pair.SendSnapshot("REDIS0014 and so on");
+    pair.SendSnapshot("REDIS0015 and so on");
   }
   const std::vector<int64_t> pauses = {2, 4, 8, 16, 32, 60, 60};
   for (size_t i = 0; i < pauses.size(); ++i) {
@@ -395,7 +395,7 @@ TEST_F(DataStateTest, ThePauseAfterSnapshotsOfNoUseGrowsAndAnOperatorEndsIt) {
   const int64_t asked_ms = pair.world.network().NowMs();
   pair.Greet();
   EXPECT_LE(pair.world.network().NowMs() - asked_ms, 1000);
-  pair.SendSnapshot("REDIS0014 and so on");
+  pair.SendSnapshot("REDIS0015 and so on");
   EXPECT_EQ(pair.replica.Info("master_sync_retry_in_seconds"), "2");
   // A link that only breaks is restored each second.
   pair.Greet();

@@ -143,7 +143,7 @@ TEST_P(DumpCommands, RestoreRefusesBadPayloads) {
   const char wrong[] = "ERR DUMP payload version or checksum are wrong";
   EXPECT_THAT(Run({"RESTORE", "n", "0", ""}), Error(wrong));
   EXPECT_THAT(Run({"RESTORE", "n", "0", "x" + payload}), Error(wrong));
-  EXPECT_THAT(Run({"RESTORE", "n", "0", Payload("\0\x01v"s, 14)}), Error(wrong));
+  EXPECT_THAT(Run({"RESTORE", "n", "0", Payload("\0\x01v"s, 15)}), Error(wrong));
   payload.back() = static_cast<char>(payload.back() ^ 1);
   EXPECT_THAT(Run({"RESTORE", "n", "0", payload}), Error(wrong));
   Run("DEBUG SET-SKIP-CHECKSUM-VALIDATION 1");
