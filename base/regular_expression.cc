@@ -45,7 +45,7 @@ bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 bool IsLetter(char c) { return IsLower(c) || IsUpper(c); }
 bool IsLetterOrDigit(char c) { return IsLetter(c) || IsDigit(c); }
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-bool IsControl(char c) { return (c >= 0 && c < ' ') || c == 127; }
+bool IsControlByte(char c) { return (c >= 0 && c < ' ') || c == 127; }
 bool IsGraph(char c) { return c > ' ' && c <= '~'; }
 bool IsPunctuation(char c) { return IsGraph(c) && !IsLetterOrDigit(c); }
 bool IsHexDigit(char c) { return IsDigit(c) || (LowerChar(c) >= 'a' && LowerChar(c) <= 'f'); }
@@ -57,7 +57,7 @@ struct CharacterClass {
 constexpr std::array<CharacterClass, 12> kClasses = {{{"alnum", IsLetterOrDigit},
                                                       {"alpha", IsLetter},
                                                       {"blank", IsBlank},
-                                                      {"cntrl", IsControl},
+                                                      {"cntrl", IsControlByte},
                                                       {"digit", IsDigit},
                                                       {"graph", IsGraph},
                                                       {"lower", IsLower},
