@@ -59,9 +59,8 @@ class Member {  // a handle of 8 bytes for a set member: a short text, or a poin
   }
   // A reader of the text accesses this memory, which is outside the handle.
   const void* Memory() const { return IsShort() ? nullptr : Block(); }  // the memory of a long text; null: a short one
-  // Returns the number of bytes that the allocator uses outside the handle.
-  size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }  // memory outside the handle
-  uint64_t Identity() const { return word_; }  // equal for the same member, or for equal short texts
+  size_t UsedBytes() const { return IsShort() ? 0 : malloc_usable_size(Block()); }  // bytes outside the handle
+  uint64_t Identity() const { return word_; }      // equal for handles of one long text, or for equal short texts
   static Member FromIdentity(uint64_t identity) {  // the member that has this Identity()
     Member member;
     member.word_ = identity;

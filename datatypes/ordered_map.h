@@ -1,11 +1,11 @@
-// OrderedMap: an ordered map from numbers or IDs to small values, as a B+-tree. A stream uses it for its blocks by
-// their first ID and for the pending entries of groups and consumers, an array for its blocks of elements.
+// OrderedMap: an ordered map from numbers or IDs to small values, as a B+-tree. A stream uses such maps for the blocks
+// by their first ID, and for the pending entries of groups and consumers; an array for its blocks of elements.
 //
 //   Leaf    up to 62 items (id, value) in a row, linked to both neighbours; the first leaf begins with room for 4
 //   Inner   up to 63 children, with a lower bound for the IDs below each
 //
-// IDs are mostly added and removed in order. So a full leaf at the right edge is not split but stays full, and an empty
-// leaf is removed. A sparse leaf merges with the next leaf of the same parent node.
+// IDs are mostly added and removed in order. So a full leaf at the right edge stays full when a higher ID is added, and
+// an empty leaf is removed. A sparse leaf merges with the next leaf of the same parent node if both have few items.
 //
 // Invariants
 //   1. Every leaf is at the same depth; leaves are linked in order; a leaf is empty only if it is the only one.
@@ -29,7 +29,7 @@
 
 namespace respite {
 
-struct NoValue {};  // the value type of an OrderedMap that is only a set of IDs
+struct NoValue {};  // the value type of a OrderedMap that is only a set of IDs
 
 template <class Key, class Value>
 class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest key
@@ -46,7 +46,7 @@ class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest ke
     [[no_unique_address]] Value value;  // what the map stores for this ID
   };
 
-  // Points to an item, or past either end (AtEnd). Any change of the map invalidates the cursor.
+  // Any change of the map invalidates the cursor.
   class Cursor {  // iterates over the items; past either end, AtEnd() is true
    public:
     Cursor() = default;
@@ -81,35 +81,31 @@ class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest ke
 
   size_t Size() const { return size_; }
   bool IsEmpty() const { return size_ == 0; }  // true: there are no items
-  // Returns the memory of the map in bytes. Cost: O(leaves).
-  size_t UsedBytes() const;  // memory of the map in bytes
+  size_t UsedBytes() const;                    // memory of the map in bytes; cost: O(number of leaves)
 
   // Cost of Find, Insert, Erase, AtOrAfter and AtOrBefore: O(log n). Insert takes O(1) amortised for an ID above all
   // others.
-  Value* Find(const Key& id) {
+  Value* Find(const Key& id) {  // the value stored for this ID; null: none
     const Cursor at = AtOrAfter(id);
     return !at.AtEnd() && at.Id() == id ? &At(at) : nullptr;
   }
-  const Value* Find(const Key& id) const {
+  const Value* Find(const Key& id) const {  // the value stored for this ID; null: none
     const Cursor at = AtOrAfter(id);
     return !at.AtEnd() && at.Id() == id ? &at.Get() : nullptr;
   }
-  // Inserts an item. Returns false and changes nothing if the ID exists already.
-  bool Insert(const Key& id, const Value& value);  // adds an item; false: the ID exists already
-  // Removes the item with this ID. Returns false if there is no such ID.
+  bool Insert(const Key& id,  // adds an item; false: the ID exists already, and nothing changes
+              const Value& value);
   bool Erase(const Key& id);  // removes an item; false: there is no such ID
   void Clear();               // removes all items
 
-  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // the item with the lowest ID
+  Cursor First() const { return IsEmpty() ? Cursor() : Cursor(first_, 0); }  // at the lowest ID; AtEnd(): empty map
   Cursor Last() const { return IsEmpty() ? Cursor() : Cursor(last_, last_->count - 1); }
-  // AtOrAfter returns the first item not below `id`. AtOrBefore returns the last item not above `id`.
-  Cursor AtOrAfter(const Key& id) const;   // the first item with an ID not below `id`
-  Cursor AtOrBefore(const Key& id) const;  // the last item with an ID not above `id`
+  Cursor AtOrAfter(const Key& id) const;   // the first item with an ID not below `id`; AtEnd(): none
+  Cursor AtOrBefore(const Key& id) const;  // the last item with an ID not above `id`; AtEnd(): none
   // Returns the value at a cursor of this map, for changes.
   Value& At(const Cursor& cursor) { return cursor.leaf_->items()[cursor.index_].value; }
 
-  // For tests. Returns true if all rules of the structure hold. Cost: O(n log n).
-  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
+  bool IsConsistent() const;  // for tests, O(n log n); false: the structure violates one of its rules
 
  private:
   static constexpr uint32_t kFirstLeafCapacity = 4;  // items for which the first leaf has room
@@ -134,10 +130,10 @@ class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest ke
   };
   struct Inner {                // an inner node of the tree
     uint32_t count;             // number of children
-    Key bounds[kInnerMax];      // bounds[i]: no ID below children[i] is less
+    Key bounds[kInnerMax];      // bounds[i]: not above any ID in the subtree children[i]; bounds[0] is not used
     void* children[kInnerMax];  // child nodes, each a Leaf or an Inner
 
-    uint32_t ChildIndexFor(const Key& id) const {  // index of the child below which `id` belongs
+    uint32_t ChildIndexFor(const Key& id) const {  // index of the child whose subtree may contain `id`
       return static_cast<uint32_t>(std::upper_bound(bounds + 1, bounds + count, id) - bounds) - 1;
     }
     void Put(uint32_t at, const Key& bound, void* child) {
@@ -153,30 +149,30 @@ class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest ke
       --count;
     }
   };
-  // The path from the root to a leaf: the inner nodes, and the child taken at each of them.
-  struct Path {
-    Inner* nodes[kMaxHeight];    // the inner nodes on the path, from the root down
+  struct Path {                // the path from the root to a leaf: the inner nodes, and the child taken at each of them
+    Inner* nodes[kMaxHeight];  // the inner nodes on the path, from the root down
     uint32_t taken[kMaxHeight];  // taken[i]: index of the child of nodes[i] on the path
     Leaf* leaf;
   };
 
-  static Leaf* NewLeaf(uint32_t capacity) {  // allocates an empty leaf
+  static Leaf* NewLeaf(uint32_t capacity) {  // allocates an empty leaf with room for this many items
     Leaf* leaf = static_cast<Leaf*>(AllocateOrEnd(sizeof(Leaf) + capacity * sizeof(Item)));
     *leaf = Leaf{nullptr, nullptr, 0, capacity};
     return leaf;
   }
-  static void FreeNode(void* node, int height);                // frees a node and all nodes below it
-  static bool IsNodeConsistent(const void* node, int height);  // checks the nodes from `node` down; false: damaged
+  static void FreeNode(void* node, int height);                // frees a node and its subtree; height 0: a leaf
+  static bool IsNodeConsistent(const void* node, int height);  // checks a node and its subtree; false: damaged
   Path PathTo(const Key& id) const;                            // the path from the root to the leaf where `id` belongs
   void LinkNeighboursTo(Leaf* leaf);                           // makes the neighbours of `leaf` point to it
-  void ReplaceLeaf(Path& path, Leaf* leaf);                    // puts `leaf` where a leaf was that is freed
-  void GrowLeaf(Path& path);                  // doubles the capacity of the leaf at the end of the path
-  void SplitLeaf(Path& path, const Key& id);  // makes room for `id`, as the path's leaf is full
-  void PutChild(Path& path, int level,        // inserts a child after the one that the path took
+  void ReplaceLeaf(Path& path, Leaf* leaf);  // puts `leaf` in the place of path.leaf, which is freed already
+  void GrowLeaf(Path& path);                 // doubles the capacity of path.leaf, up to kLeafMax items
+  void SplitLeaf(Path& path,                 // splits path.leaf, which is full; sets path.leaf to the leaf for `id`
+                 const Key& id);
+  void PutChild(Path& path, int level,  // inserts a child to the right of the child on the path
                 const Key& bound, void* child);
-  void UnlinkChild(Path& path, int level);  // removes the path's node at this level; frees empty parents
-  void DropLeaf(Path& path);                // removes and frees the leaf at the end of the path
-  void MergeWithNextLeaf(Path& path);       // merges the path's leaf with the next, if both fit into one
+  void UnlinkChild(Path& path, int level);  // removes the path's child of nodes[level]; frees nodes that become empty
+  void DropLeaf(Path& path);                // removes and frees path.leaf
+  void MergeWithNextLeaf(Path& path);       // merges path.leaf with its right sibling, if both are small
   void Swap(OrderedMap& other) {
     std::swap(root_, other.root_);
     std::swap(first_, other.first_);
@@ -185,7 +181,7 @@ class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest ke
     std::swap(height_, other.height_);
   }
 
-  void* root_ = nullptr;   // a Leaf when height_ is 0
+  void* root_ = nullptr;   // a Leaf if height_ is 0; null: no item was added since Clear
   Leaf* first_ = nullptr;  // the leaf with the lowest IDs
   Leaf* last_ = nullptr;
   size_t size_ = 0;

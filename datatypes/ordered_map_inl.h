@@ -1,4 +1,4 @@
-// The implementation of OrderedMap (ordered_map.h).
+// The implementation of OrderedMap (stream_id_map.h).
 #pragma once
 
 namespace respite {
@@ -81,9 +81,9 @@ bool OrderedMap<Key, Value>::Erase(const Key& id) {  // removes an item; false: 
   return true;
 }
 
-// Puts `leaf` in the place of the leaf at the end of the path. That old leaf is freed already.
+// ReplaceLeaf puts `leaf` in the place of path.leaf. The old leaf must be freed already.
 template <class Key, class Value>
-void OrderedMap<Key, Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` where a leaf was that is freed
+void OrderedMap<Key, Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of path.leaf
   path.leaf = leaf;
   if (height_ == 0) {
     root_ = leaf;
@@ -93,7 +93,8 @@ void OrderedMap<Key, Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `lea
   LinkNeighboursTo(leaf);
 }
 
-// Makes the neighbours of a leaf point to this leaf. At either end of the map, sets first_ or last_ instead.
+// LinkNeighboursTo makes the neighbours of a leaf point to this leaf. At either end of the map, sets first_ or last_
+// instead.
 template <class Key, class Value>
 void OrderedMap<Key, Value>::LinkNeighboursTo(Leaf* leaf) {  // makes the neighbours of `leaf` point to it
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf;
@@ -101,16 +102,15 @@ void OrderedMap<Key, Value>::LinkNeighboursTo(Leaf* leaf) {  // makes the neighb
 }
 
 template <class Key, class Value>
-void OrderedMap<Key, Value>::GrowLeaf(Path& path) {  // doubles the capacity of the path's leaf
+void OrderedMap<Key, Value>::GrowLeaf(Path& path) {  // doubles the capacity of path.leaf, up to kLeafMax items
   const uint32_t room = std::min(path.leaf->room * 2, kLeafMax);
   Leaf* grown = static_cast<Leaf*>(ReallocateOrEnd(static_cast<void*>(path.leaf), sizeof(Leaf) + room * sizeof(Item)));
   grown->room = room;
   ReplaceLeaf(path, grown);
 }
 
-// Splits a full leaf to make room for `id`, and sets path.leaf to the leaf that will contain `id`.
 template <class Key, class Value>
-void OrderedMap<Key, Value>::SplitLeaf(Path& path, const Key& id) {  // makes room for `id`, as the path's leaf is full
+void OrderedMap<Key, Value>::SplitLeaf(Path& path, const Key& id) {  // splits path.leaf, so that `id` fits
   Leaf* left = path.leaf;
   const bool at_right_edge = left->next == nullptr && left->items()[left->count - 1].id < id;
   const uint32_t keep = at_right_edge ? left->count : left->count / 2;
@@ -127,10 +127,10 @@ void OrderedMap<Key, Value>::SplitLeaf(Path& path, const Key& id) {  // makes ro
   if (!(id < bound)) path.leaf = right;
 }
 
-// Inserts a new child after the one that the path took at this level; splits a full node in two. Afterwards the path is
-// invalid for inner nodes.
+// PutChild inserts a new child to the right of the child that the path took at this level; splits a full node in two.
+// Afterwards only path.leaf is valid, not the inner nodes of the path.
 template <class Key, class Value>
-void OrderedMap<Key, Value>::PutChild(Path& path, int level,  // inserts a child after the one that the path took
+void OrderedMap<Key, Value>::PutChild(Path& path, int level,  // inserts a child to the right of the child on the path
                                       const Key& bound, void* child) {
   if (level < 0) {
     Inner* root = static_cast<Inner*>(AllocateOrEnd(sizeof(Inner)));
@@ -154,9 +154,10 @@ void OrderedMap<Key, Value>::PutChild(Path& path, int level,  // inserts a child
   PutChild(path, level - 1, right->bounds[0], right);
 }
 
-// Removes the child that the path took at this level; also removes the node if it has no children left.
+// UnlinkChild removes the child that the path took at this level from its node; also removes the node if it has no
+// children left.
 template <class Key, class Value>
-void OrderedMap<Key, Value>::UnlinkChild(Path& path, int level) {  // removes a node; frees empty parents
+void OrderedMap<Key, Value>::UnlinkChild(Path& path, int level) {  // removes the path's child of nodes[level]
   Inner* node = path.nodes[level];
   node->Drop(path.taken[level]);
   if (node->count == 0) {  // never the root, which has at least two children
@@ -173,7 +174,7 @@ void OrderedMap<Key, Value>::UnlinkChild(Path& path, int level) {  // removes a 
 }
 
 template <class Key, class Value>
-void OrderedMap<Key, Value>::DropLeaf(Path& path) {  // removes and frees the path's leaf
+void OrderedMap<Key, Value>::DropLeaf(Path& path) {  // removes and frees path.leaf
   Leaf* leaf = path.leaf;
   (leaf->previous == nullptr ? first_ : leaf->previous->next) = leaf->next;
   (leaf->next == nullptr ? last_ : leaf->next->previous) = leaf->previous;
@@ -182,7 +183,7 @@ void OrderedMap<Key, Value>::DropLeaf(Path& path) {  // removes and frees the pa
 }
 
 template <class Key, class Value>
-void OrderedMap<Key, Value>::MergeWithNextLeaf(Path& path) {  // merges two leaves if both fit in one
+void OrderedMap<Key, Value>::MergeWithNextLeaf(Path& path) {  // merges path.leaf with its right sibling
   Inner* parent = path.nodes[height_ - 1];
   const uint32_t at = path.taken[height_ - 1];
   if (at + 1 == parent->count) return;
@@ -197,7 +198,7 @@ void OrderedMap<Key, Value>::MergeWithNextLeaf(Path& path) {  // merges two leav
 }
 
 template <class Key, class Value>
-void OrderedMap<Key, Value>::FreeNode(void* node, int height) {  // frees a node and all nodes below it
+void OrderedMap<Key, Value>::FreeNode(void* node, int height) {  // frees a node and its subtree; height 0: a leaf
   if (height > 0) {
     Inner* inner = static_cast<Inner*>(node);
     for (uint32_t i = 0; i < inner->count; ++i) FreeNode(inner->children[i], height - 1);
@@ -227,8 +228,7 @@ size_t OrderedMap<Key, Value>::UsedBytes() const {  // memory of the map in byte
 }
 
 template <class Key, class Value>
-bool OrderedMap<Key, Value>::IsNodeConsistent(const void* node,
-                                              int height) {  // checks from `node` down; false: damaged
+bool OrderedMap<Key, Value>::IsNodeConsistent(const void* node, int height) {  // checks a subtree; false: damaged
   if (height == 0) return static_cast<const Leaf*>(node)->count > 0;
   const Inner* inner = static_cast<const Inner*>(node);
   for (uint32_t i = 0; i < inner->count; ++i) {

@@ -79,7 +79,7 @@ RdbValueResult ReadRdbArray(RdbInput& input, const RdbEntryProperties& target) {
     const uint64_t index = input.Length();
     if (index > ArrayTable::kMaxIndex || index < table->Length()) return BadValue(kBadArray);
     if (!ReadElement(input, index, *table)) return BadValue(kBadArray);
-    input.Forget();
+    input.FreeTexts();
   }
   return MakeObjectEntry(target, ValueType::kArray, std::move(table));
 }

@@ -38,8 +38,8 @@ struct RdbValueFault {  // why a value in an RDB cannot be read
 };
 using RdbValueResult = Result<EntryPtr, RdbValueFault>;
 
-// ReadRdbList … ReadRdbArray read the bytes after the type byte. The caller must check input.Failed(): if it is true,
-// the result is meaningless.
+// ReadRdbList … ReadRdbArray read the bytes after the type byte. If input.Failed() is true afterwards, the result is
+// meaningless, and the caller must ignore it.
 RdbValueResult ReadRdbList(RdbInput& input, rdb::Type type,  // reads a list, and makes an entry with it
                            const RdbEntryProperties& target);
 RdbValueResult ReadRdbSet(RdbInput& input, rdb::Type type,  // reads a set, and makes an entry with it

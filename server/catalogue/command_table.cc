@@ -12,10 +12,9 @@ namespace respite {
 namespace {
 
 constexpr std::array<std::string_view, 22> kAclCategoryNames = {
-    "keyspace", "read",   "write",       "set",       "sortedset",  "list",        "hash",
-    "string",   "bitmap", "hyperloglog", "geo",       "stream",     "pubsub",      "admin",
-    "fast",     "slow",   "blocking",    "dangerous", "connection", "transaction", "scripting",
-    "array"};
+    "keyspace", "read",        "write",      "set",         "sortedset", "list",  "hash", "string",
+    "bitmap",   "hyperloglog", "geo",        "stream",      "pubsub",    "admin", "fast", "slow",
+    "blocking", "dangerous",   "connection", "transaction", "scripting", "array"};
 
 // The tokens (fixed words such as EX) of a command's syntax: `shown` if the emulated version has them, otherwise
 // `hidden`. If the version lacks an argument, the tokens nested in the argument are hidden, too.

@@ -10,7 +10,8 @@ namespace {
 // The names that TYPE shows, in the order of ValueType.
 constexpr std::array<std::string_view, 7> kTypeNames = {"string", "list", "set", "zset", "hash", "stream", "array"};
 
-// OBJECT ENCODING's name for the large form of each type, regardless of the actual structure.
+// The names that OBJECT ENCODING shows for large values, in the order of ValueType. As far as clients know, the data
+// structures are those of Redis.
 constexpr std::array<std::string_view, 7> kObjectNames = {"raw",       "quicklist", "hashtable",   "skiplist",
                                                           "hashtable", "stream",    "sliced-array"};
 

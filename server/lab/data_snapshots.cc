@@ -33,8 +33,8 @@ std::string ValueDigest(const Entry& entry) {
 
 bool AreEqual(const Entry& one, const Entry& other) {
   if (one.Type() != other.Type() || one.Deadline() != other.Deadline()) return false;
-  // Compares digests if they cover the whole values, and DUMP payloads otherwise. A digest does not cover the consumer
-  // groups of a stream, the cursor of an array or the deadlines of fields.
+  // Compares digests if the digests cover the whole values, and DUMP payloads otherwise. A digest does not cover the
+  // consumer groups of a stream, the cursor of an array or the deadlines of fields.
   const bool has_digest = one.Type() != ValueType::kStream && one.Type() != ValueType::kArray &&
                           !one.HasFieldDeadlines() && !other.HasFieldDeadlines();
   if (has_digest) return ValueDigest(one) == ValueDigest(other);

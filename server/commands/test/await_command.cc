@@ -190,7 +190,7 @@ AwaitGoal TakeKey(Call& call) {
     return make("to be absent", [](const std::string& type) { return type.empty(); });
   }
   if (!EqualsIgnoreCase(state, "type")) RefuseArgument(state, "state of a key", "EXISTS, ABSENT or TYPE");
-  const std::string wanted(ValueOf(call.args, "TYPE"));
+  const std::string wanted(TakeValueOf(call.args, "TYPE"));
   constexpr std::array<Bytes, 7> kTypes = {"string", "list", "set", "zset", "hash", "stream", "array"};
   if (std::ranges::find(kTypes, Bytes(wanted)) == kTypes.end()) {
     RefuseArgument(wanted, "type", "string, list, set, zset, hash, stream or array");
