@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Announcements of maintenance, which TEST PUSH sends: longer timeouts, and another server. */
 @EnabledIfEnvironmentVariable(named = Servers.TEST_SERVER, matches = ".+")
 class MaintenanceTest {
-  private static final Duration SHORT = Duration.ofMillis(300);
+  private static final Duration SHORT = Duration.ofMillis(300); // shorter than the delay of GET slow
   private static final String SLOW_MS = "900"; // how long the server delays GET slow
 
   private final RedisClient plain = RedisClient.create();
@@ -91,13 +91,13 @@ class MaintenanceTest {
     assertEquals(List.of(1L), test(admin, all));
   }
 
-  private StatefulRedisConnection<String, String> connect() {
+  private StatefulRedisConnection<String, String> connect(Duration timeout) {
     client.setOptions(ClientOptions.builder()
         .protocolVersion(ProtocolVersion.RESP3)
         .maintNotificationsConfig(MaintNotificationsConfig.enabled(EndpointType.INTERNAL_IP))
         .timeoutOptions(TimeoutOptions.builder()
             .timeoutCommands()
-            .fixedTimeout(SHORT)
+            .fixedTimeout(timeout)
             .relaxedTimeoutsDuringMaintenance(Duration.ofSeconds(2))
             .build())
         .build());
@@ -108,7 +108,7 @@ class MaintenanceTest {
   @ParameterizedTest
   @CsvSource({"MIGRATING 1 10 [1], MIGRATED 2 [1]", "FAILING_OVER 3 10 [1], FAILED_OVER 4 [1]"})
   void timeoutsAreLongerDuringMaintenance(String begin, String end) throws Exception {
-    RedisAsyncCommands<String, String> redis = connect().async(); // the synchronous methods keep their timeout
+    RedisAsyncCommands<String, String> redis = connect(SHORT).async(); // the synchronous methods keep their timeout
     assertTrue(isTooLate(redis.get("slow")));
     await("the server answers again", () -> !isTooLate(redis.ping()));
     push(begin);
@@ -133,7 +133,7 @@ class MaintenanceTest {
     try (OwnServer other = startServer()) {
       admin.set("where", "old");
       admin(other).set("where", "new");
-      RedisCommands<String, String> redis = connect().sync();
+      RedisCommands<String, String> redis = connect(Duration.ofSeconds(20)).sync();
       assertEquals("old", redis.get("where"));
       push("MOVING 1 15 " + other.host() + ":" + other.port());
       await("the other server", () -> "new".equals(redis.get("where")));
