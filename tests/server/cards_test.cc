@@ -84,7 +84,8 @@ TEST_F(Cards, TooFewOrTooManyWordsAreRefusedByName) {
     if (ArityWords(*command) > names) {
       EXPECT_THAT(client_.Run(WordsOf(*command, ArityWords(*command) - 1)), Error(refusal));
     }
-    if (command->arity > 0) {
+    // A container with more words, as BACKUP has it, has the words of a subcommand.
+    if (command->arity > 0 && !command->IsContainer()) {
       EXPECT_THAT(client_.Run(WordsOf(*command, ArityWords(*command) + 1)), Error(refusal));
     }
   }

@@ -85,6 +85,8 @@ TEST(ConfigTableTest, NothingElseIsKnownButTheDocumentedAdditions) {
           "test-maint-notifications", "test-world-idle", "aof-load-failed-commands", "nodes",
           "replica-ignore-command-errors", "sentinels", "record", "node-threads", "cluster-databases",
           "cluster-slot-migration-log-max-len", "cluster-slot-stats-enabled", "slot-migration-max-failover-repl-bytes",
+          // Of Redis 8.10.
+          "backup-sealed-ttl", "backupdirname", "preload-file",
           // Directives of Redis 7.4 and 8.0, and of Valkey 8.0 and 8.1.
           "active-defrag-cycle-us", "availability-zone", "cluster-blacklist-ttl", "debug-context",
           "enable-debug-assert", "cluster-manual-failover-timeout", "commandlog-large-reply-max-len",
