@@ -458,7 +458,7 @@ TEST(RdbValue, RefusesUnknownItemsWithAReason) {
   EXPECT_THAT(Read("\x07\x01"s).error().why, HasSubstr("module"));
   EXPECT_THAT(Read("\x16\x01"s).error().why, HasSubstr("unreleased"));
   EXPECT_THAT(Read("\x17\x01"s).error().why, HasSubstr("unreleased"));
-  EXPECT_THAT(Read("\x1b\x01"s).error().why, HasSubstr("unknown"));
+  EXPECT_THAT(Read("\x1d\x01"s).error().why, HasSubstr("unknown"));
   EXPECT_FALSE(Read("\x08\x01"s));
   EXPECT_FALSE(Read("\xff\x01"s));
 }
