@@ -17,6 +17,7 @@
 #include "base/bytes.h"
 #include "base/descriptor.h"
 #include "base/number_text.h"
+#include "base/str_cat.h"
 
 namespace respite {
 
@@ -285,6 +286,11 @@ void Logger::EnableSyslog(std::string ident, int facility) {
 
 void Logger::Log(LogLevel level, std::string_view text) {
   if (!IsLevelEnabled(level)) return;
+  // The text may contain an error of a script or of another server, which can be very long.
+  constexpr size_t kMaxTextBytes = 16 * 1024;
+  if (text.size() > kMaxTextBytes) {
+    return Log(level, StrCat(text.substr(0, kMaxTextBytes - 100), "... (", text.size(), " bytes)"));
+  }
   const std::string visible = Visible(text);
   const bool is_quoted = format_ == LogFormat::kLogfmt;  // Line escapes a text in JSON itself
   const std::string plain = format_ == LogFormat::kJson ? std::string(text) : visible;

@@ -68,6 +68,12 @@ void ReadArgument(lua_State* lua, Bytes name, Registration& registration) {
     registration.name = TextArgument(
         lua, -1, "function_name argument given to " + PrefixTableName(lua, "register_function must be a string"));
   } else if (EqualsIgnoreCase(name, "description")) {
+    // The copy of the description does not count for the memory limit of scripts.
+    constexpr size_t kMaxDescriptionBytes = 64 * 1024;
+    if (lua_type(lua, -1) == LUA_TSTRING && lua_rawlen(lua, -1) > kMaxDescriptionBytes) {
+      RaiseError(lua, "description argument given to " +
+                          PrefixTableName(lua, "register_function must not be longer than 65536 bytes"));
+    }
     registration.description = TextArgument(
         lua, -1, "description argument given to " + PrefixTableName(lua, "register_function must be a string"));
   } else if (EqualsIgnoreCase(name, "callback")) {

@@ -82,8 +82,8 @@ ScriptEngine& FunctionLibraries::engine() {
 }
 
 int64_t FunctionLibraries::TimeoutMs(Origin origin) const {
-  if (origin == Origin::kAccepted) return 10 * kLoadTimeoutMs;
-  return kLoadTimeoutMs - (shared_limit_began_ms_ ? total_load_time_ms_ - *shared_limit_began_ms_ : 0);
+  const int64_t limit_ms = origin == Origin::kAccepted ? 10 * kLoadTimeoutMs : kLoadTimeoutMs;
+  return limit_ms - (shared_limit_began_ms_ ? total_load_time_ms_ - *shared_limit_began_ms_ : 0);
 }
 
 class FunctionLibraries::TimedLoad {

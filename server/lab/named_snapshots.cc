@@ -167,7 +167,7 @@ void NamedSnapshots::RestoreScripts(const Texts& bodies) {
 void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
   if (codes == Functions()) return;
   const auto restored =
-      parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, FunctionLibraries::TimeLimit::kNone,
+      parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, FunctionLibraries::TimeLimit::kTogether,
                                FunctionLibraries::Origin::kAccepted);
   if (!restored) throw Refusal{"ERR " + restored.error()};
   unit.CountChanges(1);
@@ -183,8 +183,10 @@ void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
 std::optional<std::string> NamedSnapshots::CopyTo(Bytes name, Dataset& data, FunctionLibraries& functions) const {
   const Snapshot& snapshot = At(name);
   data_.CopyTo(*snapshot.data, data);
-  const auto restored = functions.Restore(snapshot.setup.programs.functions, FunctionLibraries::RestorePolicy::kFlush,
-                                          FunctionLibraries::TimeLimit::kNone, FunctionLibraries::Origin::kAccepted);
+  const auto restored =
+      functions.Restore(snapshot.setup.programs.functions, FunctionLibraries::RestorePolicy::kFlush,
+                        FunctionLibraries::TimeLimit::kTogether,  // as another version, they may not end
+                        FunctionLibraries::Origin::kAccepted);
   return restored ? std::nullopt : std::optional("its functions cannot be loaded: " + restored.error());
 }
 

@@ -133,6 +133,14 @@ TEST_F(LogTest, WritesEachTextOnOneLine) {
   EXPECT_THAT(Drained(), EndsWith("\"message\":\"a\\n\\u001b \\u009b \xc2\xa0 \\\"\"}\n"));
 }
 
+TEST_F(LogTest, CutsLongTexts) {
+  Logger log(clock_, pipe_[1]);
+  log.Notice(std::string(100'000, 'x'));
+  const std::string line = Drained();
+  EXPECT_LT(line.size(), 17'000u);
+  EXPECT_THAT(line, EndsWith("x... (100000 bytes)\n"));
+}
+
 TEST_F(LogTest, PadsTheTime) {
   clock_.SetWallMs(1'767'513'845'006);  // 2026-01-04T08:04:05.006Z
   Logger log(clock_, pipe_[1]);

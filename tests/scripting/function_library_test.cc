@@ -322,6 +322,26 @@ TEST_F(FunctionLibraryTest, LibrariesOfASharedLimitHaveOneLimitTogether) {
   EXPECT_EQ(Try(Registers("f")), "tried");
 }
 
+TEST_F(FunctionLibraryTest, ASharedLimitIsAlsoForLibrariesThatAnotherServerHasAccepted) {
+  host_.step_ms = 1;
+  const FunctionLibraries::SharedLimit shared(libraries_);
+  for (int i = 0; i < 5; ++i) {
+    const auto loaded = libraries_.Load(Code("a", "while true do end"), FunctionLibraries::OnExisting::kRefuse,
+                                        FunctionLibraries::Origin::kAccepted);
+    EXPECT_FALSE(loaded);
+  }
+  EXPECT_LT(host_.now_ms, 20 * FunctionLibraries::kLoadTimeoutMs);
+}
+
+// The copy of a description does not count for the memory limit of scripts.
+TEST_F(FunctionLibraryTest, DescriptionsHaveALimit) {
+  const std::string register_with = "redis.register_function{function_name='f', callback=redis.log, description=";
+  EXPECT_THAT(
+      Load(Code("a", register_with + "string.rep('x', 65537)}")),
+      testing::HasSubstr("description argument given to redis.register_function must not be longer than 65536"));
+  EXPECT_EQ(Load(Code("a", register_with + "string.rep('x', 65536)}")), "a");
+}
+
 // A long comment, which only the compiler reads: compiling can take forever without running any code.
 TEST_F(FunctionLibraryTest, TheLimitIsForTheCompilerToo) {
   host_.step_ms = 1000;
