@@ -62,7 +62,9 @@ bool KeyNotifications::WantsSubkeys() const {
 void KeyNotifications::OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) {
   const uint32_t wanted = settings_.notify_keyspace_events;
   std::string list;
-  const auto append = [&list](Bytes text) { list.append(Bytes(IntegerText(text.size()))).append(1, ':').append(text); };
+  const auto append = [&list](Bytes text) {
+    list.append(Bytes(IntegerText(static_cast<int64_t>(text.size())))).append(1, ':').append(text);
+  };
   fields.ForEach([&](Bytes field) {
     if (!list.empty()) list.append(1, ',');
     append(field);

@@ -24,9 +24,7 @@ bool IsLinkingImpossible(IoError error) {
 }  // namespace
 
 Backup::Backup(const Parts& parts)
-    : parts_(parts),
-      directory_(parts.files, parts.env.settings, parts.env.log),
-      recorder_(parts.env, parts.files, parts.journals) {
+    : parts_(parts), directory_(parts.files, parts.env.settings), recorder_(parts.env, parts.files, parts.journals) {
   parts_.aof.AttachListener(*this);
 }
 

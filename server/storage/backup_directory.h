@@ -18,9 +18,8 @@ namespace respite {
 
 class BackupDirectory {  // the folder `backupdirname` and its files
  public:
-  // `files`, `settings` and `log` must outlive this object.
-  BackupDirectory(FileSystem& files, const Settings& settings, Logger& log)
-      : files_(files), settings_(settings), log_(log), removal_(files) {}
+  // `files` and `settings` must outlive this object.
+  BackupDirectory(FileSystem& files, const Settings& settings) : files_(files), settings_(settings), removal_(files) {}
 
   // Creates the directory unless it exists, and locks it. Returns why it cannot be used: it is not empty, for example.
   std::optional<std::string> Open();  // creates and locks the empty directory; returns why that failed
@@ -57,7 +56,6 @@ class BackupDirectory {  // the folder `backupdirname` and its files
 
   FileSystem& files_;           // access to the disk
   const Settings& settings_;    // values of the directives
-  Logger& log_;                 // gets warnings
   std::string folder_;          // absolute path of the folder with the directory; empty: not opened yet
   std::unique_ptr<File> lock_;  // the lock on the directory; null: not locked
   BackgroundRemoval removal_;   // removes files without blocking the server
