@@ -95,7 +95,7 @@ class Unknown(LaunchTest):
 
     def test_those_that_may_be_ignored_are_and_the_log_says_so(self):
         page = pathlib.Path(__file__).resolve().parents[2].joinpath("docs/differences.md").read_text(encoding="utf-8")
-        any_value, defaults = page.split("**Directives of Redis 8.6 and Valkey 9.1")[1].split("These are ignored with their defaults")
+        any_value, defaults = page.split("**Directives of Redis 8.6 and 8.8 and Valkey 9.1")[1].split("These are ignored with their defaults")
         lines = [f"{name} 7" for name in re.findall(r"`([a-z-]+)`", any_value)] + re.findall(r"`([a-z-]+ [^`]+)`", defaults)
         self.assertGreater(len(lines), 15)
         server = self.start(self.write("newer.conf", "port auto\n" + "\n".join(lines) + "\n"))

@@ -213,7 +213,9 @@ TEST_F(HostilePrimaryTest, TheDatabaseOfTheSnapshotMayNotExist) {
   }
   Greet();
   Say(StrCat("+FULLRESYNC ", kId, " 100\r\n$", rdb.size(), "\r\n", rdb, EncodeRequest({"SET", "a", "1"})));
-  EXPECT_TRUE(replica_.IsLinked());
+  EXPECT_FALSE(replica_.IsLinked());
+  EXPECT_EQ(replica_.Info("master_failed_command"), "select");
+  EXPECT_THAT(replica_.Run("EXISTS a"), Int(0)) << "no other database was chosen";
   EXPECT_THAT(replica_.Run("PING"), Simple("PONG"));
 }
 

@@ -371,7 +371,8 @@ TEST_P(HashExpiryCommands, SetEx) {
     EXPECT_THAT(Run("EXISTS none"), Int(0));
     EXPECT_THAT(NewlyJournaled(),
                 ElementsAre("0: HSETEX h PXAT " + Ms(now_ms() - kStartMs + 10'000) + " FIELDS 2 a 1 b 2",
-                            "0: HSETEX h KEEPTTL FIELDS 1 a 4", "0: HSET h b 6", "0: HDEL h a"));
+                            "0: HSETEX h KEEPTTL FIELDS 1 a 4", "0: HSETEX h KEEPTTL FIELDS 1 a 4", "0: HSET other a 1",
+                            "0: DEL other", "0: HSET h b 6", "0: HDEL h a"));
   });
 }
 
