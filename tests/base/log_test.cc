@@ -263,7 +263,7 @@ TEST_F(LogTest, NeverWaitsForAnUnreadPipe) {
 
 TEST_F(LogTest, StartsANewLineBehindOneThatWasCut) {
   Logger log(clock_, pipe_[1]);
-  log.Notice(std::string(1'000'000, 'x'));
+  log.LogRaw(LogLevel::kNotice, std::string(1'000'000, 'x'));
   EXPECT_EQ(log.DroppedLines(), 1U);
   EXPECT_THAT(Drained(), EndsWith("x"));
   log.Notice("next");

@@ -335,11 +335,14 @@ TEST_F(FunctionLibraryTest, ASharedLimitIsAlsoForLibrariesThatAnotherServerHasAc
 
 // The copy of a description does not count for the memory limit of scripts.
 TEST_F(FunctionLibraryTest, DescriptionsHaveALimit) {
-  const std::string register_with = "redis.register_function{function_name='f', callback=redis.log, description=";
+  const auto code = [](size_t bytes) {
+    return Code("a", "redis.register_function{function_name='f', callback=redis.log, description='" +
+                         std::string(bytes, 'x') + "'}");
+  };
   EXPECT_THAT(
-      Load(Code("a", register_with + "string.rep('x', 65537)}")),
+      Load(code(65537)),
       testing::HasSubstr("description argument given to redis.register_function must not be longer than 65536"));
-  EXPECT_EQ(Load(Code("a", register_with + "string.rep('x', 65536)}")), "a");
+  EXPECT_EQ(Load(code(65536)), "a");
 }
 
 // A long comment, which only the compiler reads: compiling can take forever without running any code.
