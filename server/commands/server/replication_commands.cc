@@ -243,7 +243,8 @@ struct Psync {
     }
     request.from = call.args.NextInteger();
     const bool is_failover = call.args.TakeToken("FAILOVER");
-    if (is_failover && call.session.kind != SessionKind::kPrimary) call.services.replication.TakeOver(request.id, request.from);
+    if (is_failover && call.session.kind != SessionKind::kPrimary)
+      call.services.replication.TakeOver(request.id, request.from);
     call.services.replication.Sync(call.session, request);
   }
 };
