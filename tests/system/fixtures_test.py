@@ -183,7 +183,7 @@ class PageTest(FixturesTest):
     def test_lines_of_the_shell(self):
         pages = [page(f"{name}.md") for name in ("test_server", "test_server_tasks", "testing/clusters", "testing/versions")]
         lines = re.findall(r"^    (respite-server .*)$", "\n".join(pages), re.M)
-        self.assertEqual(12, len(lines))
+        self.assertEqual(13, len(lines))
         for line in lines:
             with self.subTest(line):
                 elsewhere = line.replace("7000", "auto").replace("0.0.0.0", "127.0.0.1") + ("" if "--test " in line + " " else " --port auto --bind 127.0.0.1")
