@@ -129,10 +129,9 @@ TEST_F(AclCards, ANameTakesAwayTheCommandWithItsSubcommandsAndNothingElse) {
 TEST_F(AclCards, CategoriesAllowAndTakeAwayWhatAclCatLists) {
   const std::set<std::string> all = AllowedBy(SelectorOf({"+@all"}));
   std::set<std::string> with_category;
-  const TestReply categories = client_.Run("ACL CAT");
-  ASSERT_EQ(categories.Size(), 22u);
-  for (size_t i = 0; i < categories.Size(); ++i) {
-    const std::string category = categories[i].Text();
+  EXPECT_EQ(client_.Run("ACL CAT").Size(), 21u) << "those of Redis 7.2";
+  for (const std::string_view name_of_category : AclCategoryNames()) {
+    const std::string category(name_of_category);
     SCOPED_TRACE(category);
     std::set<std::string> members;
     for (const std::string& name : client_.Run("ACL CAT " + category).Texts()) members.insert(name);
