@@ -184,30 +184,31 @@ struct HotKeysHelp {
                                        .group = CommandGroup::kServer,
                                        .flags = kLoading | kStale};
   static void Run(Call& call) {
-    WriteHelp(call,
-              {"START <METRICS count [CPU] [NET]> [COUNT k] [DURATION duration] [SAMPLE ratio] [SLOTS count slot...]",
-               "    Starts hotkeys tracking with specified metrics.",
-               "    * METRICS count [CPU] [NET]",
-               "        Specify count of metrics and choose amongst:",
-               "        - CPU: Track hotkeys by CPU time percentage",
-               "        - NET: Track hotkeys by network bytes percentage",
-               "    * COUNT k",
-               "        Specifies the value of K for the top-K hotkeys tracking. Default: 10",
-               "    * DURATION duration",
-               "        Specifies tracking duration in seconds. 0 means tracking will continue until manually stopped. "
-               "Default: 0",
-               "    * SAMPLE ratio",
-               "        Keys are tracked with probability 1/ratio. Default: 1 (tracks every key)",
-               "    * SLOTS count slot...",
-               "        Specify which slots to track keys from. Only available in cluster mode. Default: empty (track "
-               "all slots)",
-               "STOP",
-               "    Stop hotkeys tracking. Results are still available via GET",
-               "GET",
-               "    Get results from hotkeys tracking.",
-               "RESET",
-               "    Reset memory used for hotkeys tracking. Tracking must have been stopped.",
-               "    Results will no longer be available after this command."});
+    WriteHelp(
+        call,
+        {"START <METRICS count [CPU] [NET]> [COUNT k] [DURATION duration] [SAMPLE ratio] [SLOTS count slot...]",
+         "    Starts hotkeys tracking with specified metrics.",
+         "    * METRICS count [CPU] [NET]",
+         "        Specify count of metrics and choose amongst:",
+         "        - CPU: Track hotkeys by CPU time percentage",
+         "        - NET: Track hotkeys by network bytes percentage",
+         "    * COUNT k",
+         "        Specifies the value of K for the top-K hotkeys tracking. Default: 10",
+         "    * DURATION duration",
+         ("        Specifies tracking duration in seconds. 0 means tracking will continue until manually stopped. "
+          "Default: 0"),
+         "    * SAMPLE ratio",
+         "        Keys are tracked with probability 1/ratio. Default: 1 (tracks every key)",
+         "    * SLOTS count slot...",
+         ("        Specify which slots to track keys from. Only available in cluster mode. Default: empty (track "
+          "all slots)"),
+         "STOP",
+         "    Stop hotkeys tracking. Results are still available via GET",
+         "GET",
+         "    Get results from hotkeys tracking.",
+         "RESET",
+         "    Reset memory used for hotkeys tracking. Tracking must have been stopped.",
+         "    Results will no longer be available after this command."});
   }
 };
 
@@ -228,9 +229,8 @@ struct HotKeysReset {
 
 struct HotKeysStart {
   static constexpr CommandSpec spec = {
-      .syntax =
-          "HOTKEYS|START METRICS metrics{count:integer [CPU] [NET]} [COUNT k:integer] "
-          "[DURATION seconds:integer] [SAMPLE ratio:integer] [SLOTS slots{count:integer slot:integer...}]",
+      .syntax = ("HOTKEYS|START METRICS metrics{count:integer [CPU] [NET]} [COUNT k:integer] "
+                 "[DURATION seconds:integer] [SAMPLE ratio:integer] [SLOTS slots{count:integer slot:integer...}]"),
       .summary = "Begins a session that finds the keys with the most time or traffic.",
       .since = "8.6.0",
       .complexity = "O(1)",
