@@ -124,7 +124,9 @@ TEST_P(ReplyLimitTest, OfOneIsNotThatOfOthers) {
 
 // The values are shared, so the test needs little memory.
 TEST_P(ReplyLimitTest, OfACommandInAScriptIsTheMemoryOfTheScript) {
-  other_.Run({"SET", "long", std::string(10'000'000, 'x')});
+  std::string text;
+  text.resize(10'000'000, 'x');
+  other_.Run({"SET", "long", text});
   const std::string call = "local t = {} for i = 1, 1000 do t[i] = 'long' end return redis.pcall('MGET', unpack(t))";
   EXPECT_THAT(other_.Run({"EVAL", call, "0"}), Error("ERR The reply of the command is too long for a script"));
   EXPECT_LE(meter_.max_script_bytes, ScriptEngine::kMemoryLimit);
