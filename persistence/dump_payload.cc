@@ -11,6 +11,10 @@ namespace {
 constexpr size_t kVersionSize = 2;
 constexpr size_t kChecksumSize = 8;
 
+uint16_t VersionOf(Bytes payload) {
+  return RdbInput(payload.substr(payload.size() - kVersionSize - kChecksumSize)).Little16();
+}
+
 }  // namespace
 
 std::string DumpPayload(const Entry& entry, RdbCompression compression) {
@@ -38,8 +42,28 @@ std::optional<Bytes> VerifyPayload(Bytes payload, PayloadCheck check) {
 }
 
 rdb::Dialect DialectOfPayload(Bytes payload) {
-  RdbInput footer(payload.substr(payload.size() - kVersionSize - kChecksumSize));
-  return footer.Little16() == rdb::kValkeyVersion ? rdb::Dialect::kValkey : rdb::Dialect::kRedis;
+  return VersionOf(payload) == rdb::kValkeyVersion ? rdb::Dialect::kValkey : rdb::Dialect::kRedis;
+}
+
+std::string PayloadWithVersion(Bytes payload, uint16_t version) {
+  RdbOutput out(RdbCompression::kOff);
+  out.RawBytes(payload.substr(0, payload.size() - kVersionSize - kChecksumSize));
+  return PayloadWithFooter(std::move(out), version);
+}
+
+std::optional<std::string> OldestPayload(Bytes payload, const Entry& entry, RdbCompression compression) {
+  constexpr auto kNewestTypeOf70 = static_cast<uint8_t>(rdb::Type::kStreamListpacks2);
+  const uint16_t version = VersionOf(payload);
+  if (version <= rdb::kVersionOf70) return std::nullopt;
+  if (static_cast<uint8_t>(payload[0]) <= kNewestTypeOf70) return PayloadWithVersion(payload, rdb::kVersionOf70);
+  if (const uint16_t needed = RdbVersionFor(entry); needed > rdb::kVersion) {
+    if (version == needed) return std::nullopt;
+    return DumpPayload(entry, compression);
+  }
+  RdbOutput out(compression);
+  out.SetDialect(RdbDialect::k70);
+  WriteRdbValue(out, entry);
+  return PayloadWithFooter(std::move(out), rdb::kVersionOf70);
 }
 
 }  // namespace respite

@@ -24,6 +24,14 @@ enum class PayloadCheck : uint8_t { kSkipChecksum, kChecksum };
 std::optional<Bytes> VerifyPayload(Bytes payload,  // the payload without version and CRC-64; nullopt: invalid
                                    PayloadCheck check);
 
+// Returns the payload with another version, and a checksum for it. Requires: VerifyPayload has accepted the payload.
+std::string PayloadWithVersion(Bytes payload, uint16_t version);  // the same payload, but with this RDB version
+// Returns a payload for this value that the oldest possible version of Redis reads, from 7.0 on. Returns nullopt if
+// `payload`, from which the value was read, is already such a payload. Requires: VerifyPayload has accepted the
+// payload. Cost: O(size of the value).
+std::optional<std::string> OldestPayload(Bytes payload, const Entry& entry,  // a payload for older versions of Redis
+                                         RdbCompression compression);
+
 // Requires: VerifyPayload has accepted the payload.
 rdb::Dialect DialectOfPayload(Bytes payload);  // whether Redis (kRedis) or Valkey 9 (kValkey) wrote the payload
 

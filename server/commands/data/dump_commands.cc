@@ -138,7 +138,7 @@ void RestoreExpired(Call& call, KeyEdit& replaced) {
                       replaced.Key());
 }
 
-// Propagates the RESTORE with the same options, but with an absolute deadline.
+// Propagates the RESTORE with the same options, but with an absolute deadline, and perhaps with another payload.
 void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, const RestoreOptions& options) {
   std::vector<std::string> words = {"RESTORE", std::string(key), std::to_string(deadline_ms), std::string(payload)};
   if (options.replaces) words.emplace_back("REPLACE");
@@ -155,6 +155,9 @@ void RunRestore(Call& call) {
   const int64_t ttl_ms = Args::Integer(ttl_word);
   if (ttl_ms < 0) throw Refusal{refusals::kRestoreTtl};
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
+  // An older replica refuses a payload of a later version.
+  std::optional<std::string> older;
+  if (call.effect.IsRecording()) older = OldestPayload(payload, *entry, CompressionOf(call.services.env.settings));
 
   const int64_t deadline_ms = RestoredDeadline(ttl_ms, options.deadline, call.now_ms);
   KeyEdit edit = call.db.OpenEvenIfExpired(key);  // Redis: an expired key is replaced like any other
@@ -173,7 +176,9 @@ void RunRestore(Call& call) {
   const bool says_all = options.replaces || !replaced;
   options.replaces = options.replaces || replaced;
   const bool moves = options.deadline == Deadline::kRelative && deadline_ms != kNoDeadline;
-  if (moves || !says_all) RecordRestore(call, key, deadline_ms == kNoDeadline ? 0 : deadline_ms, payload, options);
+  if (moves || !says_all || older) {
+    RecordRestore(call, key, deadline_ms == kNoDeadline ? 0 : deadline_ms, older ? Bytes(*older) : payload, options);
+  }
   call.reply.Ok();
 }
 

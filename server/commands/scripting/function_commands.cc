@@ -336,6 +336,18 @@ struct FunctionRestore {
     if (!restored) throw Refusal{"ERR " + restored.error()};
     call.unit.CountChanges(1);
     call.reply.Ok();
+    Record(call, payload);
+  }
+
+ private:
+  // Propagates the payload with the version of Redis 7.0, because an older replica refuses a later version. The
+  // contents are the same in all versions.
+  static void Record(Call& call, Bytes payload) {
+    if (!call.effect.IsRecording()) return;
+    const std::span<const Bytes> request = call.args.Words();
+    std::vector<std::string> words(request.begin(), request.end());
+    words[2] = PayloadWithVersion(payload, rdb::kVersionOf70);
+    call.effect.Replace(words);
   }
 };
 

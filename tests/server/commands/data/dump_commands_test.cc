@@ -3,6 +3,7 @@
 
 #include "base/crc64.h"
 #include "base/str_cat.h"
+#include "persistence/dump_payload.h"
 #include "tests/support/command_test.h"
 
 namespace respite {
@@ -89,11 +90,11 @@ TEST_P(DumpCommands, RestoreSetsADeadline) {
   EXPECT_THAT(Run("PEXPIRETIME absolute"), Int(kStartMs + 7000));
   EXPECT_THAT(Run({"RESTORE", "none", "0", payload, "ABSTTL"}), Ok());
   EXPECT_THAT(Run("TTL none"), Int(-1));
-  EXPECT_EQ(Journaled()[1], StrCat("0: RESTORE relative ", kStartMs + 5000, " ", payload, " ABSTTL"));
-  EXPECT_EQ(Journaled()[2], StrCat("0: RESTORE absolute ", kStartMs + 7000, " ", payload, " ABSTTL"));
+  const std::string older = PayloadWithVersion(payload, rdb::kVersionOf70);
+  EXPECT_EQ(Journaled()[1], StrCat("0: RESTORE relative ", kStartMs + 5000, " ", older, " ABSTTL"));
+  EXPECT_EQ(Journaled()[2], StrCat("0: RESTORE absolute ", kStartMs + 7000, " ", older, " ABSTTL"));
   Run({"RESTORE", "none", "9000", payload, "REPLACE", "IDLETIME", "7"});
-  EXPECT_EQ(Journaled().back(),
-            StrCat("0: RESTORE none ", kStartMs + 9000, " ", payload, " REPLACE IDLETIME 7 ABSTTL"));
+  EXPECT_EQ(Journaled().back(), StrCat("0: RESTORE none ", kStartMs + 9000, " ", older, " REPLACE IDLETIME 7 ABSTTL"));
 }
 
 TEST_P(DumpCommands, RestoreOfAnExpiredValueStoresNothing) {

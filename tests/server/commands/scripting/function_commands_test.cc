@@ -2,6 +2,7 @@
 // what code may do while it is loaded.
 #include "base/crc64.h"
 #include "base/str_cat.h"
+#include "persistence/dump_payload.h"
 #include "persistence/function_payload.h"
 #include "tests/support/command_test.h"
 
@@ -238,7 +239,7 @@ TEST_P(FunctionCommands, RestoreReadsDumps) {
   EXPECT_THAT(Restore(dump, "FLUSH"), Ok());
   EXPECT_EQ(Dump(), dump);
   EXPECT_THAT(Run("FCALL g 0"), Int(2));
-  EXPECT_THAT(Journaled().back(), "0: FUNCTION RESTORE " + dump + " FLUSH");
+  EXPECT_THAT(Journaled().back(), "0: FUNCTION RESTORE " + PayloadWithVersion(dump, rdb::kVersionOf70) + " FLUSH");
 }
 
 TEST_P(FunctionCommands, RestoreRefusesCollisions) {
