@@ -189,9 +189,9 @@ bool StreamLog::MayDropWholeBlock(const StreamTrim& trim, const StreamBlock& blo
   return length_ - block.LiveCount() >= trim.max_length;
 }
 
-uint64_t StreamLog::Trim(const StreamTrim& trim) {
+uint64_t StreamLog::Trim(const StreamTrim& trim, const EntryVisitor& before_removal) {
   if (trim.strategy == StreamTrim::Strategy::kNone) return 0;
-  if (trim.references != GroupReferences::kKeep) return TrimWithReferences(trim);
+  if (trim.references != GroupReferences::kKeep) return TrimWithReferences(trim, before_removal);
   const bool by_length = trim.strategy == StreamTrim::Strategy::kMaxLength;
   uint64_t removed = 0;
   while (!blocks_.IsEmpty() && !(by_length && length_ <= trim.max_length)) {
@@ -212,12 +212,14 @@ uint64_t StreamLog::Trim(const StreamTrim& trim) {
   return removed;
 }
 
-uint64_t StreamLog::TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block) {
+uint64_t StreamLog::TrimInsideBlock(const StreamTrim& trim, const StreamId& block_id, StreamBlock& block,
+                                    const EntryVisitor& before_removal) {
   uint64_t removed = 0;
   for (StreamBlock::Cursor at(block, block_id); at.IsValid(); at.Next()) {
     if (KeepsFrom(trim, at.Get().id)) break;
     if (at.Get().state == StreamBlock::EntryState::kDeleted) continue;
     if (trim.references == GroupReferences::kMustBeReleased && IsReferenced(at.Get().id)) continue;
+    if (before_removal) before_removal(at.Get().id);
     if (trim.references == GroupReferences::kDelete) DropReferences(at.Get().id);
     block.MarkDeleted(at.Get());
     --length_;
@@ -226,13 +228,13 @@ uint64_t StreamLog::TrimInsideBlock(const StreamTrim& trim, const StreamId& bloc
   return removed;
 }
 
-uint64_t StreamLog::TrimWithReferences(const StreamTrim& trim) {
+uint64_t StreamLog::TrimWithReferences(const StreamTrim& trim, const EntryVisitor& before_removal) {
   uint64_t removed = 0;
   for (auto at = blocks_.First(); !at.AtEnd() && !KeepsFrom(trim, at.Id());) {
     const StreamId id = at.Id();
     StreamBlock* block = at.Get();
     if (trim.limit != 0 && removed + block->LiveCount() > trim.limit) break;
-    removed += TrimInsideBlock(trim, id, *block);
+    removed += TrimInsideBlock(trim, id, *block, before_removal);
     if (block->LiveCount() > 0) {
       at.Next();
       continue;

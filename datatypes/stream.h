@@ -150,10 +150,13 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   // Cost: O(number of blocks + entries of two blocks).
   uint64_t CountRange(const StreamId& from,  // number of live entries from `from` to `to`, at most `max_count`
                       const StreamId& to, uint64_t max_count) const;
-  // Removes the oldest entries as `trim` says, and returns their number. Cost: O(removed + entries of one block). With
+  // Removes the oldest entries as `trim` says, and returns their number. With references other than kKeep, calls
+  // before_removal(id) before it removes an entry or its references. Cost: O(removed + entries of one block). With
   // references other than kKeep, entries that stay because of a group add to the cost, and each costs O(groups * log
   // n).
-  uint64_t Trim(const StreamTrim& trim);
+  using EntryVisitor = std::function<void(const StreamId& id)>;
+  uint64_t Trim(const StreamTrim& trim,  // removes the oldest entries; returns their number
+                const EntryVisitor& before_removal = {});
 
   void SetLastId(const StreamId& id) { last_id_ = id; }  // for XSETID and loading: sets the last ID
   // Also lowers the counts of groups that have read more, because Redis refuses a file with such a group. Cost:
@@ -230,10 +233,11 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
     return trim.strategy == StreamTrim::Strategy::kMaxLength ? length_ <= trim.max_length : id >= trim.min_id;
   }
   uint64_t TrimInsideBlock(const StreamTrim& trim,  // deletes what `trim` removes from one block; returns how many
-                           const StreamId& block_id, StreamBlock& block);
-  uint64_t TrimWithReferences(const StreamTrim& trim);  // does Trim for references other than kKeep
-  void UpdateFirstId();                                 // finds the first live entry again, and sets first_id_
-  void UpdateLastLiveId();                              // finds the last live entry again, and sets last_live_id_
+                           const StreamId& block_id, StreamBlock& block, const EntryVisitor& before_removal = {});
+  uint64_t TrimWithReferences(const StreamTrim& trim,  // does Trim for references other than kKeep
+                              const EntryVisitor& before_removal);
+  void UpdateFirstId();     // finds the first live entry again, and sets first_id_
+  void UpdateLastLiveId();  // finds the last live entry again, and sets last_live_id_
   // Returns false if there are no live entries. Also returns false if all deleted IDs are below the first live entry,
   // unless `counting` is kValkey81.
   bool HasTombstonesFrom(const StreamId& id,  // true: MaxDeletedId() is `id` or greater

@@ -16,9 +16,12 @@ namespace respite {
 
 struct JournalEntry {                                                               // one propagated command
   enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
+  // A further bit of `targets`: replicas get the command after the others of its group and outside their MULTI. This is
+  // for a command that an older replica may not know, because Redis refuses the whole transaction with such a command.
+  static constexpr uint8_t kAlone = 4;
 
   int db;
-  uint8_t targets;  // bits of Target: who gets the command
+  uint8_t targets;  // bits of Target: who gets the command; also kAlone, if it applies
   Bytes request;    // the command as a RESP array
 };
 
@@ -126,6 +129,15 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
     if (is_recording_) AppendRequest(Begin(), words);
   }
+  // Propagates one more command, besides those of Replace. Replicas get it after the other commands of the Unit and
+  // outside their MULTI, so a replica that does not know the command still executes the others. When the command runs
+  // there, later commands of the Unit may already have changed or deleted the key. Requires: not called before.
+  template <class... Words>
+  void AddAlone(const Words&... words) {  // propagates one more command, which old replicas may not know
+    if (!is_recording_) return;
+    alone_index_ = Count();
+    Replace(words...);
+  }
   // Suppresses the propagation of the running command. Only commands that the other overloads of Replace add, before or
   // after this call, are propagated. For EXEC and scripts, whose inner commands are propagated separately.
   void Replace() { is_replaced_ = true; }             // keeps the command itself from being propagated
@@ -134,6 +146,7 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   // Count returns the number of commands that Replace has added. operator[] returns one of these commands as a RESP
   // request (protocol/request_text.h).
   size_t Count() const { return text_.empty() ? 0 : later_begins_.size() + 1; }  // how many commands Replace has added
+  bool IsAlone(size_t index) const { return index == alone_index_; }  // true: AddAlone has added this command
   Bytes operator[](size_t index) const {
     const size_t begin = index == 0 ? 0 : later_begins_[index - 1];
     const size_t end = index < later_begins_.size() ? later_begins_[index] : text_.size();
@@ -153,31 +166,47 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   bool is_replaced_ = false;          // the command itself is not propagated
   std::string text_;                  // the texts of all commands
   std::vector<size_t> later_begins_;  // positions in text_ where the second and later commands begin
+  size_t alone_index_ = SIZE_MAX;     // index of the command that AddAlone has added; SIZE_MAX: none
 };
 
+// Passes one command to `take`, after a SELECT if its database is not the selected one.
+template <class Take>
+void PutAfterSelect(const JournalEntry& entry, int& selected_db, Take& take) {  // for WrapInSelectAndMulti
+  if (entry.db != selected_db) {
+    selected_db = entry.db;
+    std::string select;
+    RequestWriter(select, 2).Word("SELECT").Integer(entry.db);
+    take.Select(std::move(select));
+  }
+  take.Piece(entry.request);
+}
+
 // Frames the propagated commands of one Unit for an append-only file or a replication stream: adds SELECT where the
-// database changes, and MULTI and EXEC around several commands. As in Redis 7, SELECT comes inside MULTI.
+// database changes, and MULTI and EXEC around several commands. As in Redis 7, SELECT comes inside MULTI. For replicas,
+// the commands with the bit kAlone follow after EXEC.
 //
 // Calls `take.Piece(Bytes)` with MULTI, with each command for `target`, and with EXEC. Calls `take.Select(std::string)`
 // with each SELECT. `selected_db` is the database that the last SELECT selected (-1: none), and is updated.
 template <class Take>
 void WrapInSelectAndMulti(const PropagatedGroup& group, JournalEntry::Target target,  // passes RESP pieces to `take`
                           int& selected_db, Take&& take) {
-  size_t wanted = 0;
-  for (size_t i = 0; i < group.Count(); ++i) wanted += (group[i].targets & target) != 0 ? 1 : 0;
-  if (wanted > 1) take.Piece("*1\r\n$5\r\nMULTI\r\n");
+  const uint8_t alone_bit = target == JournalEntry::kReplicas ? JournalEntry::kAlone : 0;
+  const auto is_alone = [&](size_t i) { return (group[i].targets & alone_bit) != 0; };
+  size_t together = 0;
+  size_t all = 0;
   for (size_t i = 0; i < group.Count(); ++i) {
-    const JournalEntry entry = group[i];
-    if ((entry.targets & target) == 0) continue;
-    if (entry.db != selected_db) {
-      selected_db = entry.db;
-      std::string select;
-      RequestWriter(select, 2).Word("SELECT").Integer(entry.db);
-      take.Select(std::move(select));
-    }
-    take.Piece(entry.request);
+    if ((group[i].targets & target) == 0) continue;
+    ++all;
+    together += is_alone(i) ? 0 : 1;
   }
-  if (wanted > 1) take.Piece("*1\r\n$4\r\nEXEC\r\n");
+  if (together > 1) take.Piece("*1\r\n$5\r\nMULTI\r\n");
+  for (size_t i = 0; i < group.Count(); ++i) {
+    if ((group[i].targets & target) != 0 && !is_alone(i)) PutAfterSelect(group[i], selected_db, take);
+  }
+  if (together > 1) take.Piece("*1\r\n$4\r\nEXEC\r\n");
+  for (size_t i = 0; all > together && i < group.Count(); ++i) {
+    if ((group[i].targets & target) != 0 && is_alone(i)) PutAfterSelect(group[i], selected_db, take);
+  }
 }
 
 }  // namespace respite

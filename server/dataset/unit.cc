@@ -79,7 +79,10 @@ void Unit::ReportAllFieldsExpired(int db, Entry* entry) {
 void Unit::Record(int db, const Propagation& effect, std::span<const Bytes> arguments) {
   if (!IsRecording() || targets_ == JournalEntry::kNobody) return;
   if (!effect.IsReplaced()) return data_.propagated_commands.Add(db, arguments, targets_);
-  for (size_t i = 0; i < effect.Count(); ++i) data_.propagated_commands.AddRequest(db, effect[i], targets_);
+  for (size_t i = 0; i < effect.Count(); ++i) {
+    const uint8_t alone = effect.IsAlone(i) ? JournalEntry::kAlone : 0;
+    data_.propagated_commands.AddRequest(db, effect[i], static_cast<uint8_t>(targets_ | alone));
+  }
 }
 
 void Unit::PurgeLast() {

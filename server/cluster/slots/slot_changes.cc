@@ -67,7 +67,10 @@ void SlotChanges::Append(const PropagatedGroup& group) {
   for (size_t i = 0; i < group.Count(); ++i) {
     const JournalEntry entry = group[i];
     const std::span<const Bytes> words = splitter_.ArgumentsOf(entry.request);
-    if (ExamineRequest(words)) group_changes_.Add(entry.db, words);
+    if (ExamineRequest(words)) {
+      const auto alone = static_cast<uint8_t>(entry.targets & JournalEntry::kAlone);
+      group_changes_.Add(entry.db, words, JournalEntry::kEverybody | alone);
+    }
   }
   if (group_changes_.Count() != 0) {
     WrapInSelectAndMulti(PropagatedGroup(group_changes_, 0), JournalEntry::kReplicas, selected_db_, Output{text_});

@@ -5,6 +5,7 @@
 
 #include "datatypes/stream.h"
 #include "server/commands/families.h"
+#include "server/commands/streams/stream_removals.h"
 #include "server/commands/streams/stream_words.h"
 #include "server/execution/call.h"
 
@@ -114,31 +115,37 @@ class TrimOptions {
 };
 
 // The arguments of MAXLEN or MINID with which a trim is propagated. The replica then trims exactly, with the same
-// result as here. With ACKED or DELREF, the trim MINID ~ is propagated as MAXLEN, because such a trim also removes
-// single entries within blocks. So the first ID in the blocks does not tell which entries are left. The replica removes
-// its oldest removable entries until its stream has the length of the stream here.
+// result as here.
 struct TrimWords {
-  // Requires: the trim has a strategy (MAXLEN or MINID).
+  // Requires: the trim has a strategy (MAXLEN or MINID), and keeps references. RemovalRecorder propagates other trims.
   TrimWords(const StreamTrim& trim, const StreamLog& log) {
     const bool exact = trim.precision == Precision::kExact;
-    const bool removes_entries = trim.references != GroupReferences::kKeep;  // not only whole blocks
-    const bool by_length = trim.strategy == Strategy::kMaxLength || (removes_entries && !exact);
+    const bool by_length = trim.strategy == Strategy::kMaxLength;
     strategy = by_length ? "MAXLEN" : "MINID";
     threshold = by_length ? IntegerText::FromUnsigned(exact ? trim.max_length : log.Length()).Text()
                           : StreamIdText(exact ? trim.min_id : log.FirstStoredId()).Text();
-    if (trim.references == GroupReferences::kDelete) references = "DELREF";
-    if (trim.references == GroupReferences::kMustBeReleased) references = "ACKED";
   }
 
-  void AppendTo(std::vector<Bytes>& effect) const {
-    effect.insert(effect.end(), {strategy, "=", threshold});
-    if (!references.empty()) effect.push_back(references);
-  }
+  void AppendTo(std::vector<Bytes>& effect) const { effect.insert(effect.end(), {strategy, "=", threshold}); }
 
   Bytes strategy;
   std::string threshold;
-  Bytes references;  // DELREF or ACKED; empty: KEEPREF, the default
 };
+
+// Trims, and notes in `recorder` what a trim with DELREF or ACKED removes. Returns the number of removed entries.
+uint64_t TrimAndNote(StreamLog& log, const StreamTrim& trim, RemovalRecorder& recorder) {
+  if (trim.references == GroupReferences::kKeep) return log.Trim(trim);
+  if (trim.references == GroupReferences::kMustBeReleased) {
+    return log.Trim(trim, [&](const StreamId& id) { recorder.Delete(id); });
+  }
+  StreamId last;
+  const uint64_t removed = log.Trim(trim, [&](const StreamId& id) {
+    recorder.DropReferences(log, id);
+    last = id;
+  });
+  if (removed > 0) recorder.Delete(last);  // all entries up to this one were removed
+  return removed;
+}
 
 struct XTrim {
   static constexpr CommandSpec spec = {
@@ -161,11 +168,13 @@ struct XTrim {
     }
     const StreamTrim trim = options.Finish(TrimOptions::Need::kRequired, call);
     Edit<Stream> stream = call.db.Open<Stream>(key);
-    const uint64_t removed = stream ? stream->Log().Trim(trim) : 0;
+    RemovalRecorder recorder(call, key);
+    const uint64_t removed = stream ? TrimAndNote(stream->Log(), trim, recorder) : 0;
     call.reply.Integer(static_cast<int64_t>(removed));
     if (removed == 0) return;
     stream.ReportChange("xtrim", removed);
     if (!call.effect.IsRecording()) return;
+    if (trim.references != GroupReferences::kKeep) return recorder.RecordTrim(stream->Log());
     std::vector<Bytes> effect = {"XTRIM", key};
     const TrimWords words(trim, stream->Log());
     words.AppendTo(effect);
@@ -182,7 +191,6 @@ struct IdempotencyWords {
   Bytes id;        // empty: IDMPAUTO
   bool IsGiven() const { return !producer.empty(); }
   bool TryTake(Args& args);                              // takes one of the options if it is the next argument
-  void AppendTo(std::vector<Bytes>& effect) const;       // appends the option as it was given
   std::string IdOf(std::span<const Bytes> words) const;  // the idempotent ID of an entry with these fields and values
 };
 
@@ -196,15 +204,6 @@ bool IdempotencyWords::TryTake(Args& args) {
   id = args.Next();
   if (id.empty()) throw Refusal{refusals::kStreamIdempotentIdEmpty};
   return true;
-}
-
-void IdempotencyWords::AppendTo(std::vector<Bytes>& effect) const {
-  if (!IsGiven()) return;
-  if (id.empty()) {
-    effect.insert(effect.end(), {"IDMPAUTO", producer});
-  } else {
-    effect.insert(effect.end(), {"IDMP", producer, id});
-  }
 }
 
 std::string IdempotencyWords::IdOf(std::span<const Bytes> words) const {
@@ -261,16 +260,15 @@ StreamId IdToAdd(const XAddOptions& options, const StreamLog& log, int64_t now_m
 }
 
 // Propagates an XADD with the ID of the new entry, as Redis does. If the XADD trims, the propagated command trims
-// exactly, with the same result as here.
+// exactly, with the same result as here. Options of later versions are propagated by other commands.
 void RecordAdd(Call& call, Bytes key, const XAddOptions& options, const StreamLog& log, const StreamId& id,
                std::span<const Bytes> words) {
-  constexpr size_t kMaxBefore = 10;
+  constexpr size_t kMaxBefore = 6;
   std::vector<Bytes> effect;
   effect.reserve(kMaxBefore + words.size());
   effect.insert(effect.end(), {"XADD", key});
-  options.idempotency.AppendTo(effect);
   std::optional<TrimWords> trimmed;
-  if (options.trim.strategy != Strategy::kNone) {
+  if (options.trim.strategy != Strategy::kNone && options.trim.references == GroupReferences::kKeep) {
     trimmed.emplace(options.trim, log);
     trimmed->AppendTo(effect);
   }
@@ -311,12 +309,15 @@ struct XAdd {
     Add(call, key, options, stream);
     StreamLog& log = stream->Log();
     log.EnsureProducers().Add(options.idempotency.producer, id, log.LastId(), call.now_ms);
+    // Replicas before Redis 8.6 have no idempotent IDs, but must get the entry.
+    call.effect.AddAlone("XIDMPRECORD", key, options.idempotency.producer, id, StreamIdText(log.LastId()).View());
   }
 
  private:
   // If the producer has added an entry with this idempotent ID before, replies with the ID of that entry. Returns false
-  // if the XADD is no duplicate. As in Redis, a duplicate is propagated as it is. So a replayed XADD with the ID `*` is
-  // a duplicate, even if this server has forgotten the entry (then the reply is null).
+  // if the XADD is no duplicate. A duplicate is not propagated, because a replica of Redis that has forgotten the entry
+  // would add another one. Redis propagates it with the ID `*`. So a replayed XADD with the ID `*` is a duplicate, even
+  // if this server has forgotten the entry (then the reply is null).
   static bool ReplyToDuplicate(Call& call, const XAddOptions& options, Edit<Stream>& stream, Bytes id) {
     StreamProducers& producers = stream->Log().EnsureProducers();
     const bool is_recorded_duplicate = call.unit.IsReplaying() && !options.id;
@@ -325,6 +326,7 @@ struct XAdd {
     if (is_recorded_new || (known == nullptr && !is_recorded_duplicate)) return false;
     producers.CountDuplicate();
     stream.CountChanges(1);
+    call.effect.Replace();
     known == nullptr ? call.reply.Null() : call.reply.Bulk(StreamIdText(*known));
     return true;
   }
@@ -339,8 +341,10 @@ struct XAdd {
     log.Add(id, words, stream->Limits());
     call.reply.Bulk(StreamIdText(id));
     stream.ReportChange("xadd");
-    if (log.Trim(options.trim) > 0) stream.ReportChangeUncounted("xtrim");
+    RemovalRecorder recorder(call, key);
+    if (TrimAndNote(log, options.trim, recorder) > 0) stream.ReportChangeUncounted("xtrim");
     if (call.effect.IsRecording()) RecordAdd(call, key, options, log, id, words);
+    recorder.RecordTrim(log);
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "datatypes/stream.h"
 #include "server/commands/families.h"
+#include "server/commands/streams/stream_removals.h"
 #include "server/commands/streams/stream_words.h"
 #include "server/execution/call.h"
 
@@ -68,6 +69,7 @@ struct XDelEx {
     Edit<Stream> stream = call.db.Open<Stream>(key);
     if (!stream) return WriteAllAbsent(call.reply, options.ids.size());
     std::vector<Deletion> deletions;
+    RemovalRecorder recorder(call, key);
     uint64_t deleted = 0;
     bool dropped_references = false;
     for (const StreamId& id : ParseStreamIds(options.ids)) {
@@ -75,8 +77,12 @@ struct XDelEx {
         deletions.push_back(Deletion::kReferenced);
         continue;
       }
-      if (options.references == GroupReferences::kDelete) dropped_references |= stream->Log().DropReferences(id);
+      if (options.references == GroupReferences::kDelete) {
+        recorder.DropReferences(stream->Log(), id);
+        dropped_references |= stream->Log().DropReferences(id);
+      }
       const bool existed = stream->Log().Delete(id);
+      if (existed) recorder.Delete(id);
       deleted += existed ? 1 : 0;
       deletions.push_back(existed ? Deletion::kDeleted : Deletion::kAbsent);
     }
@@ -85,6 +91,7 @@ struct XDelEx {
     } else if (dropped_references) {
       stream.CountChanges(1);  // Redis does not propagate this, so its replicas keep the references
     }
+    recorder.RecordDeletion();
     WriteDeletions(call.reply, deletions);
   }
 };
@@ -106,6 +113,7 @@ struct XAckDel {
     StreamGroup* group = stream ? stream->Log().FindGroup(name) : nullptr;
     if (group == nullptr) return WriteAllAbsent(call.reply, options.ids.size());
     std::vector<Deletion> deletions;
+    RemovalRecorder recorder(call, key);
     uint64_t acknowledged = 0;
     bool deleted = false;
     for (const StreamId& id : ParseStreamIds(options.ids)) {
@@ -114,15 +122,22 @@ struct XAckDel {
         continue;
       }
       ++acknowledged;
+      recorder.Acknowledge(name, id);
       if (options.references == GroupReferences::kMustBeReleased && stream->Log().IsReferenced(id)) {
         deletions.push_back(Deletion::kReferenced);
         continue;
       }
-      if (options.references == GroupReferences::kDelete) stream->Log().DropReferences(id);
-      deleted |= stream->Log().Delete(id);
+      if (options.references == GroupReferences::kDelete) {
+        recorder.DropReferences(stream->Log(), id);
+        stream->Log().DropReferences(id);
+      }
+      const bool existed = stream->Log().Delete(id);
+      if (existed) recorder.Delete(id);
+      deleted |= existed;
       deletions.push_back(Deletion::kDeleted);
     }
     deleted ? stream.ReportChange("xdel", acknowledged) : stream.CountChanges(acknowledged);
+    recorder.RecordDeletion();
     WriteDeletions(call.reply, deletions);
   }
 };

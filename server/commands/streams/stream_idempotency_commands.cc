@@ -95,6 +95,7 @@ struct XIdmpRecord {
     const StreamId entry = TakeStreamId(entry_word);
     if (producer.empty()) throw Refusal{refusals::kStreamRecordProducerEmpty};
     if (id.empty()) throw Refusal{refusals::kStreamRecordIdEmpty};
+    if (call.unit.IsReplaying()) return Replay(call, key, producer, id, entry);
     Edit<Stream> stream = call.db.Open<Stream>(key);
     if (!stream) throw Refusal{refusals::kNoSuchKey};
     if (!stream->Log().Contains(entry)) throw Refusal{refusals::kStreamRecordWithoutEntry};
@@ -104,6 +105,19 @@ struct XIdmpRecord {
     call.reply.Ok();
     if (known != nullptr) return;
     producers.Add(producer, id, entry, call.now_ms);
+    stream.CountChanges(1);
+  }
+
+ private:
+  // A replayed XIDMPRECORD follows the Unit that has added the entry. That Unit may have deleted the entry or the key
+  // afterwards. The producer's earlier entry with this ID may have expired for the primary, but not yet here.
+  static void Replay(Call& call, Bytes key, Bytes producer, Bytes id, const StreamId& entry) {
+    call.reply.Ok();
+    const Entry* const value = call.db.Find(key);
+    if (value == nullptr || value->Type() != ValueType::kStream) return;
+    Edit<Stream> stream = call.db.Open<Stream>(key);
+    if (!stream->Log().Contains(entry)) return;
+    stream->Log().EnsureProducers().Add(producer, id, entry, call.now_ms);
     stream.CountChanges(1);
   }
 };

@@ -28,11 +28,9 @@ INSTANTIATE_TEST_SUITE_P(Resp, StreamIdempotencyCommands, BothVersions(), Versio
 
 constexpr char kNeedsAutoId[] = "ERR syntax error, IDMP/IDMPAUTO can be used only with auto-generated IDs";
 constexpr char kInvalidEntryId[] = "ERR Invalid stream ID specified as stream command argument";
-// A replay by a client has the ID of the entry, which only a replica or a file may give.
-constexpr char kOnlyReplicas[] = "clients must not give an ID together with IDMP";
+constexpr char kOnlyReplicas[] = "for a client, an idempotent ID does not replace one that has not expired";
 
 TEST_P(StreamIdempotencyCommands, XAddRepliesWithTheFirstEntry) {
-  SkipClientReplay(kOnlyReplicas);
   const std::string first = Run("XADD s IDMP p1 i1 * a b").Text();
   EXPECT_THAT(Run("XADD s IDMP p1 i1 * a c"), Bulk(first));
   EXPECT_THAT(Run("XADD s IDMP p1 i1 NOMKSTREAM MAXLEN 0 * a c"), Bulk(first));
@@ -86,7 +84,6 @@ TEST_P(StreamIdempotencyCommands, IdsExpireAndAreEvicted) {
 }
 
 TEST_P(StreamIdempotencyCommands, XCfgSetForgetsWhenSomethingChanges) {
-  SkipClientReplay(kOnlyReplicas);
   EXPECT_THAT(Run("XCFGSET no FOO"), Error("ERR no such key"));
   Run("SET text x");
   EXPECT_THAT(Run("XCFGSET text FOO"), Error(kWrongType));
@@ -129,6 +126,25 @@ TEST_P(StreamIdempotencyCommands, XIdmpRecordNeedsTheEntry) {
   EXPECT_EQ(Info(), "100 100 1 1 1 0");
 }
 
+// A replica gets XIDMPRECORD after the transaction that has added the entry, and later than the primary forgets IDs.
+TEST_P(StreamIdempotencyCommands, AReplayedRecordIsNeverRefused) {
+  SkipClientReplay(kOnlyReplicas);
+  TestClient primary(server(), GetParam());
+  Run("XADD s 1700000000000-1 a b");
+  Run("XADD s 1700000000000-2 a b");
+  Run("SET text x");
+  primary.session().authenticated = true;
+  primary.session().kind = SessionKind::kPrimary;
+  for (const char* line : {"XIDMPRECORD no p i 1-1", "XIDMPRECORD text p i 1-1", "XIDMPRECORD s p i 1-1",
+                           "XIDMPRECORD s p i 1700000000000-1", "XIDMPRECORD s p i 1700000000000-2"}) {
+    primary.Run(line);
+  }
+  EXPECT_EQ(server()->services().env.stats.unexpected_errors, 0u);
+  EXPECT_EQ(Info(), "100 100 1 1 2 0");
+  EXPECT_THAT(Run("EXISTS no"), Int(0));
+  EXPECT_THAT(Run("XADD s IDMP p i * a b"), Bulk("1700000000000-2"));
+}
+
 TEST_P(StreamIdempotencyCommands, DirectivesApplyToNewStreams) {
   Run("XADD old 1-1 a b");
   EXPECT_THAT(Run("CONFIG SET stream-idmp-maxsize 10001"), ErrorStartsWith("ERR CONFIG SET failed"));
@@ -145,14 +161,13 @@ TEST_P(StreamIdempotencyCommands, DirectivesApplyToNewStreams) {
 }
 
 TEST_P(StreamIdempotencyCommands, AreJournaledAndRestored) {
-  SkipClientReplay(kOnlyReplicas);
   const std::string first = Run("XADD s IDMP p i MAXLEN ~ 5 * a b").Text();
   Run("XADD s IDMP p i * a b");
   const std::string second = Run("XADD s IDMPAUTO p * a b").Text();
   Run("XCFGSET s IDMP-MAXSIZE 100");  // changes nothing
-  EXPECT_EQ(Journaled(),
-            (std::vector<std::string>{"0: XADD s IDMP p i MAXLEN = 1 " + first + " a b", "0: XADD s IDMP p i * a b",
-                                      "0: XADD s IDMPAUTO p " + second + " a b"}));
+  EXPECT_THAT(Journaled(),
+              testing::ElementsAre("0: XADD s MAXLEN = 1 " + first + " a b", "0: XIDMPRECORD s p i " + first,
+                                   "0: XADD s " + second + " a b", testing::StartsWith("0: XIDMPRECORD s p ")));
   const std::string dump = Run("DUMP s").Text();
   EXPECT_THAT(Run({"RESTORE", "restored", "0", dump}), Ok());
   EXPECT_EQ(Info("restored"), "100 100 1 2 2 1");

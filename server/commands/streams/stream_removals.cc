@@ -1,0 +1,60 @@
+#include "server/commands/streams/stream_removals.h"
+
+#include <algorithm>
+
+namespace respite {
+
+void RemovalRecorder::Acknowledge(Bytes group, const StreamId& id) {
+  if (call_.effect.IsRecording()) acknowledged_[std::string(group)].push_back(id);
+}
+
+void RemovalRecorder::DropReferences(const StreamLog& log, const StreamId& id) {
+  if (!call_.effect.IsRecording()) return;
+  for (const auto& [name, group] : log.groups()) {
+    if (group.FindPending(id) != nullptr) Acknowledge(name, id);
+  }
+}
+
+void RemovalRecorder::Delete(const StreamId& id) {
+  if (call_.effect.IsRecording()) deleted_.push_back(id);
+}
+
+void RemovalRecorder::RecordDeletion() {
+  RecordAcknowledged();
+  RecordIds({"XDEL", key_}, deleted_);
+}
+
+void RemovalRecorder::RecordTrim(const StreamLog& log) {
+  if (!call_.effect.IsRecording() || deleted_.empty()) return;
+  RecordAcknowledged();
+  // Entries that a group keeps may precede removed ones.
+  const bool is_empty = log.Length() == 0;
+  const auto kept = is_empty ? deleted_.end() : std::ranges::lower_bound(deleted_, log.FirstId());
+  if (is_empty) {
+    call_.effect.Replace("XTRIM", key_, "MAXLEN", "=", 0);
+  } else if (kept != deleted_.begin()) {
+    call_.effect.Replace("XTRIM", key_, "MINID", "=", StreamIdText(log.FirstId()).View());
+  }
+  if (kept == deleted_.end()) return;
+  RecordIds({"XDEL", key_}, {kept, deleted_.end()});
+  // XDEL also raises the greatest deleted ID, but a trim does not. No command can set this ID to 0-0 again.
+  const StreamId& max_deleted = log.MaxDeletedId();
+  if (max_deleted.IsZero() || max_deleted > deleted_.back()) return;
+  call_.effect.Replace("XSETID", key_, StreamIdText(log.LastId()).View(), "ENTRIESADDED",
+                       static_cast<int64_t>(log.EntriesAdded()), "MAXDELETEDID", StreamIdText(max_deleted).View());
+}
+
+void RemovalRecorder::RecordAcknowledged() {
+  for (const auto& [group, ids] : acknowledged_) RecordIds({"XACK", key_, group}, ids);
+}
+
+void RemovalRecorder::RecordIds(std::vector<Bytes> begin, std::span<const StreamId> ids) {
+  constexpr size_t kPerCommand = 1000;
+  for (; !ids.empty(); ids = ids.subspan(std::min(kPerCommand, ids.size()))) {
+    std::vector<std::string> words(begin.begin(), begin.end());
+    for (const StreamId& id : ids.first(std::min(kPerCommand, ids.size()))) words.push_back(StreamIdText(id).Text());
+    call_.effect.Replace(words);
+  }
+}
+
+}  // namespace respite

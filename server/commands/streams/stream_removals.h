@@ -1,0 +1,41 @@
+// RemovalRecorder: propagates what the stream commands and options of Redis 8.2 remove (XDELEX, XACKDEL, DELREF, ACKED)
+// as XACK, XTRIM and XDEL, which replicas of every version have.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "datatypes/stream.h"
+#include "server/execution/call.h"
+
+namespace respite {
+
+// Collects what a command removes from one stream, and then propagates it instead of the command. Does nothing if the
+// command is not recorded.
+class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED remove, as XACK, XTRIM and XDEL
+ public:
+  RemovalRecorder(Call& call, Bytes key) : call_(call), key_(key) {}
+
+  void Acknowledge(Bytes group, const StreamId& id);  // notes that the entry is no longer pending in this group
+  // Must be called before the references are removed. Cost: O(groups * log n).
+  void DropReferences(const StreamLog& log, const StreamId& id);  // notes that the entry is pending in no group
+  void Delete(const StreamId& id);                                // notes that the entry is removed
+
+  void RecordDeletion();  // propagates all that was noted, as XACK and XDEL
+  // Requires: all entries before the first one that is left were removed. Delete was called for the other removed
+  // entries in the order of the IDs, and before them for at least one entry before the first one that is left.
+  void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM and XDEL
+
+ private:
+  void RecordAcknowledged();                                                // propagates XACK for each group
+  void RecordIds(std::vector<Bytes> begin, std::span<const StreamId> ids);  // `begin` and at most 1000 IDs per command
+
+  Call& call_;
+  const Bytes key_;
+  std::map<std::string, std::vector<StreamId>, std::less<>> acknowledged_;  // group -> entries no longer pending in it
+  std::vector<StreamId> deleted_;                                           // removed entries
+};
+
+}  // namespace respite
