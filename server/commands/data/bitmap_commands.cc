@@ -234,6 +234,11 @@ BitOperation TakeOperation(Args& args) {
   throw Refusal{refusals::kSyntax};
 }
 
+bool IsNewOperation(BitOperation operation) {  // since Redis 8.2
+  return operation == BitOperation::kDiff || operation == BitOperation::kDiff1 || operation == BitOperation::kAndOr ||
+         operation == BitOperation::kOne;
+}
+
 void CheckSources(BitOperation operation, Bytes name, size_t sources) {
   if (operation == BitOperation::kNot && sources != 1) throw Refusal{refusals::kBitOpNotKeys};
   const bool compares =
@@ -269,6 +274,9 @@ struct BitOp {
       Store(edit, operation, sources);
       if (type_before) edit.ReportOverwrite(*type_before, ValueType::kString);
       edit.ReportChange("set");
+      // Replicas before Redis 8.2 have only AND, OR, XOR and NOT.
+      if (IsNewOperation(operation) && call.effect.IsRecording())
+        call.effect.Replace("SET", target, StringText(*edit).View());
     }
     call.reply.Integer(static_cast<int64_t>(size));
   }

@@ -63,6 +63,11 @@ inline Edit<Hash> OpenForFields(Call& call, Bytes key,  // opens the hash, or cr
   return call.db.OpenOrCreate<Hash>(key, std::min(ListpackBytesFor(words), kMaxCapacity));
 }
 
+// Propagates fields with new values, each field followed by its value, as HSET and HPEXPIREAT. HSET removes deadlines,
+// so the current deadlines of the fields are set again. Replicas before Redis 8.0 have no HSETEX.
+void RecordFields(Call& call, Bytes key, const Hash& hash,  // propagates values and deadlines, as HSET and HPEXPIREAT
+                  std::span<const Bytes> pairs);
+
 inline void ReplyField(Call& call, const Hash& hash, Bytes field) {  // replies with the value of the field, or null
   const auto value = hash.Get(field);
   value ? call.reply.Bulk(value->View()) : call.reply.Null();

@@ -140,11 +140,7 @@ struct HIncrByFloat {
     hash->Set(field, text, Hash::OldDeadline::kKeep);
     hash.ReportChange("hincrbyfloat");
     hash.ReportSubkeys("hincrbyfloat", {{&field, 1}});
-    if (hash->DeadlineOf(field) == kNoDeadline) {
-      call.effect.Replace("HSET", key, field, text);
-    } else {
-      call.effect.Replace("HSETEX", key, "KEEPTTL", "FIELDS", 1, field, text);
-    }
+    RecordFields(call, key, *hash, std::array<Bytes, 2>{field, text});
     call.reply.Bulk(text);
   }
 };

@@ -129,6 +129,28 @@ std::vector<std::string> AbsoluteExpire(Bytes key, int64_t deadline_ms) {
   return {"HPEXPIREAT", std::string(key), std::to_string(deadline_ms)};
 }
 
+}  // namespace
+
+void RecordFields(Call& call, Bytes key, const Hash& hash, std::span<const Bytes> pairs) {
+  if (!call.effect.IsRecording()) return;
+  std::vector<Bytes> words = {"HSET", key};
+  words.insert(words.end(), pairs.begin(), pairs.end());
+  call.effect.Replace(words);
+  const auto deadline_of = [&](size_t at) { return hash.DeadlineOf(pairs[at]).value_or(kNoDeadline); };
+  for (size_t at = 0; at < pairs.size();) {
+    const int64_t deadline_ms = deadline_of(at);
+    const size_t first = at;
+    while (at < pairs.size() && deadline_of(at) == deadline_ms) at += 2;
+    if (deadline_ms == kNoDeadline) continue;
+    std::vector<std::string> command = AbsoluteExpire(key, deadline_ms);
+    command.insert(command.end(), {"FIELDS", std::to_string((at - first) / 2)});
+    for (size_t i = first; i < at; i += 2) command.emplace_back(pairs[i]);
+    call.effect.Replace(command);
+  }
+}
+
+namespace {
+
 // === HEXPIRE and its variants
 
 enum class TtlCondition : uint8_t { kNone, kIfWithout, kIfWith, kIfLater, kIfSooner };
@@ -374,7 +396,8 @@ class FieldOptionParser {
     return true;
   }
   bool TakeKeyCondition(Bytes token, KeyCondition condition) {  // of Valkey 9.1
-    if (!call_.services.env.dialect.Has("valkey:9.1.0") || !args_.TakeToken(token)) return false;
+    const bool has_conditions = call_.services.env.dialect.Has("valkey:9.1.0") || call_.unit.IsReplaying();
+    if (!has_conditions || !args_.TakeToken(token)) return false;
     const KeyCondition before = std::exchange(options_.key_condition, condition);
     if (before != KeyCondition::kAlways && before != condition) throw Refusal{refusals::kSyntax};
     return true;
@@ -517,19 +540,7 @@ struct HSetEx {
       hash.ReportChangeUncounted("hexpire");
       hash.ReportSubkeys("hexpire", {pairs, 2});
     }
-    if (call.effect.IsRecording()) call.effect.Replace(EffectOf(key, pairs, options));
-  }
-  static std::vector<std::string> EffectOf(Bytes key, std::span<const Bytes> pairs, const FieldOptions& options) {
-    std::vector<std::string> words = {options.expiry == FieldExpiry::kNone ? "HSET" : "HSETEX", std::string(key)};
-    if (options.expiry == FieldExpiry::kKeep) words.emplace_back("KEEPTTL");
-    if (options.expiry == FieldExpiry::kAt) {
-      words.insert(words.end(), {"PXAT", std::to_string(options.deadline_ms)});
-    }
-    if (options.expiry != FieldExpiry::kNone) {
-      words.insert(words.end(), {"FIELDS", std::to_string(pairs.size() / 2)});
-    }
-    words.insert(words.end(), pairs.begin(), pairs.end());
-    return words;
+    RecordFields(call, key, *hash, pairs);
   }
 };
 

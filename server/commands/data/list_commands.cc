@@ -372,13 +372,16 @@ struct LRem {
   static void Run(Call& call) {
     auto [key, count, element] = call.args.Take<Bytes, int64_t, Bytes>();
     const bool is_least = count == std::numeric_limits<int64_t>::min();
-    if (is_least && !call.services.env.dialect.traits.lrem_takes_any_count) throw Refusal{refusals::kNotLong};
+    const bool takes_least = call.services.env.dialect.traits.lrem_takes_any_count || call.unit.IsReplaying();
+    if (is_least && !takes_least) throw Refusal{refusals::kNotLong};
     Edit<List> list = call.db.Open<List>(key);
     if (!list) return call.reply.Integer(0);
     const auto magnitude = count < 0 ? 0 - static_cast<uint64_t>(count) : static_cast<uint64_t>(count);
     const size_t most = count == 0 ? list->Size() : magnitude;
     const size_t removed = list->EraseEqual(element, most, count < 0 ? ListEnd::kTail : ListEnd::kHead);
     if (removed > 0) list.ReportChange("lrem", removed);
+    if (is_least)
+      call.effect.Replace("LREM", key, count + 1, element);  // the same for any list; Redis 7.4 refuses `count`
     call.reply.Integer(static_cast<int64_t>(removed));
   }
 };

@@ -61,10 +61,43 @@ std::vector<std::string> PopInTargetOrder(List& list, const MoveOptions& options
   return elements;
 }
 
-void PushBlock(List& list, ListEnd to, const std::vector<std::string>& elements) {
+// Returns the elements in the order in which they must be pushed at this end.
+std::vector<Bytes> InPushOrder(ListEnd to, const std::vector<std::string>& elements) {
   std::vector<Bytes> pushed(elements.begin(), elements.end());
-  if (to == ListEnd::kHead) std::ranges::reverse(pushed);  // Push pushes them one after the other
-  list.Push(to, pushed);
+  if (to == ListEnd::kHead) std::ranges::reverse(pushed);
+  return pushed;
+}
+
+// Propagates elements, which are in the order of the list, as pushes of at most 1000 elements each.
+void RecordPushes(Call& call, Bytes key, ListEnd to, const std::vector<std::string>& elements) {
+  constexpr size_t kPerCommand = 1000;
+  const std::vector<Bytes> pushed = InPushOrder(to, elements);
+  for (size_t at = 0; at < pushed.size(); at += kPerCommand) {
+    const std::span<const Bytes> piece = std::span(pushed).subspan(at, std::min(kPerCommand, pushed.size() - at));
+    std::vector<Bytes> words = {PushCommand(to), key};
+    words.insert(words.end(), piece.begin(), piece.end());
+    call.effect.Replace(words);
+  }
+}
+
+// Propagates a move as LMOVE, or as a pop and pushes, because replicas before Redis 8.10 have no LMOVEM. `elements` are
+// the moved elements in the order of the target list.
+void RecordMove(Call& call, const MoveOptions& options, const std::vector<std::string>& elements) {
+  if (!call.effect.IsRecording()) return;
+  const auto side = [](ListEnd end) { return end == ListEnd::kHead ? Bytes("LEFT") : Bytes("RIGHT"); };
+  if (elements.size() == 1) {
+    return call.effect.Replace("LMOVE", options.source, options.target, side(options.from), side(options.to));
+  }
+  call.effect.Replace(PopCommand(options.from), options.source, static_cast<int64_t>(elements.size()));
+  RecordPushes(call, options.target, options.to, elements);
+}
+
+// Propagates a command that has reordered a whole list. The new order is pushed before the old one is popped, because
+// popping all elements would delete the key, and with it the deadline.
+void RecordReordered(Call& call, const MoveOptions& options, const std::vector<std::string>& elements) {
+  if (!call.effect.IsRecording()) return;
+  RecordPushes(call, options.target, options.from == ListEnd::kHead ? ListEnd::kTail : ListEnd::kHead, elements);
+  call.effect.Replace(PopCommand(options.from), options.source, static_cast<int64_t>(elements.size()));
 }
 
 // Moves elements, and replies with them in the order of the target list. Returns the number of moved elements; 0: the
@@ -74,18 +107,20 @@ size_t MoveElements(Call& call, const MoveOptions& options) {
   if (!source || (options.is_exact && source->Size() < options.count)) return 0;
   const size_t count = std::min(options.count, source->Size());
   const bool is_same = options.source == options.target;
+  const bool moves_all = is_same && count == source->Size();
   std::vector<std::string> elements;
   if (is_same) {
     elements = PopInTargetOrder(*source, options, count);
-    PushBlock(*source, options.to, elements);
+    source->Push(options.to, InPushOrder(options.to, elements));
     source.ReportChange(PushEvent(options.to), count);
   } else {
     Edit<List> target = call.db.OpenOrCreate<List>(options.target);
     elements = PopInTargetOrder(*source, options, count);
-    PushBlock(*target, options.to, elements);
+    target->Push(options.to, InPushOrder(options.to, elements));
     target.ReportChange(PushEvent(options.to), count);
   }
   source.ReportChangeUncounted(PopEvent(options.from));
+  moves_all ? RecordReordered(call, options, elements) : RecordMove(call, options, elements);
   call.reply.Array(elements.size());
   for (const std::string& element : elements) call.reply.Bulk(element);
   return count;
@@ -127,12 +162,7 @@ struct BLMoveM {
     const Bytes timeout = call.args.Next();
     ParseHowMany(call.args, options);
     const int64_t timeout_ms = ParseSecondsAsMs(call, timeout);
-    const size_t moved = MoveElements(call, options);
-    if (moved != 0) {
-      const auto words = call.args.Words();
-      return call.effect.Replace("LMOVEM", options.source, options.target, words[3], words[4], "EXACTLY",
-                                 static_cast<int64_t>(moved), options.one_by_one ? Bytes("OBO") : Bytes("BULK"));
-    }
+    if (MoveElements(call, options) != 0) return;
     if (!call.services.clients.current_execution.MayBlock()) return call.reply.Null();
     call.Wait({.keys = {&options.source, 1}, .type = ValueType::kList, .timeout_ms = timeout_ms});
   }

@@ -21,6 +21,10 @@ inline Bytes PopCommand(ListEnd end) {  // the command that is propagated for a 
   return end == ListEnd::kHead ? "LPOP" : "RPOP";
 }
 
+inline Bytes PushCommand(ListEnd end) {  // the command that is propagated for a push at this end
+  return end == ListEnd::kHead ? "LPUSH" : "RPUSH";
+}
+
 void PopOne(Call& call, Edit<List>& list, ListEnd end);  // removes the element at this end, and replies with it
 // Removes `count` elements from one end, and replies with an array of them. The array begins with the outermost
 // element. Requires: the list has this many elements.

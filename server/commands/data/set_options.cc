@@ -65,7 +65,9 @@ class SetOptionsParser {
   }
   // In Redis, NX and XX may follow IFEQ, and IFEQ may be repeated; the last one counts. In Valkey, none of these
   // options may follow IFEQ.
-  bool CombinesComparisons() const { return call_->services.env.dialect.traits.comparisons_combine; }
+  bool CombinesComparisons() const {
+    return call_->services.env.dialect.traits.comparisons_combine || call_->unit.IsReplaying();
+  }
   bool TakeComparison() {
     if (options_.condition != SetCondition::kAlways || args_.Left() < 2) return false;
     const ValueCondition::Kind before = options_.comparison.kind;
@@ -139,7 +141,8 @@ void ValueCondition::CheckDigest() const {
 SetOptions ParseSetOptions(Call& call) {
   SetOptions options = SetOptionsParser(call.args, &call).ParseSet();
   if (call.unit.IsReplaying()) options.comparison = {};
-  const bool gets_and_tests = options.returns_old && options.condition == SetCondition::kIfAbsent;
+  const bool gets_and_tests =
+      options.returns_old && options.condition == SetCondition::kIfAbsent && !call.unit.IsReplaying();
   if (gets_and_tests && !call.services.env.dialect.traits.set_nx_may_get) throw Refusal{refusals::kSyntax};
   return options;
 }

@@ -94,14 +94,18 @@ struct DigestCommand {
   }
 };
 
-// Propagates MSETEX without its conditions, and with an absolute deadline.
+// Propagates MSETEX as a SET for each key, because replicas before Redis 8.4 have no MSETEX.
 void ReplaceMSetEx(Call& call, std::span<const Bytes> pairs, const SetOptions& options, int64_t deadline_ms) {
   if (!call.effect.IsRecording()) return;
-  std::vector<std::string> words = {"MSETEX", std::to_string(pairs.size() / 2)};
-  words.insert(words.end(), pairs.begin(), pairs.end());
-  if (options.expiry == ExpiryOption::kKeep) words.emplace_back("KEEPTTL");
-  if (options.HasTime()) words.insert(words.end(), {"PXAT", std::to_string(deadline_ms)});
-  call.effect.Replace(words);
+  for (size_t at = 0; at < pairs.size(); at += 2) {
+    if (options.HasTime()) {
+      call.effect.Replace("SET", pairs[at], pairs[at + 1], "PXAT", deadline_ms);
+    } else if (options.expiry == ExpiryOption::kKeep) {
+      call.effect.Replace("SET", pairs[at], pairs[at + 1], "KEEPTTL");
+    } else {
+      call.effect.Replace("SET", pairs[at], pairs[at + 1]);
+    }
+  }
 }
 
 struct MSetEx {

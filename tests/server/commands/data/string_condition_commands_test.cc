@@ -104,10 +104,11 @@ TEST_P(StringConditionCommands, MSetExStoresAllOrNothing) {
   EXPECT_THAT(Run("TTL l"), Int(7));
 }
 
-TEST_P(StringConditionCommands, MSetExIsJournaledWithItsDeadlineAndWithoutConditions) {
+TEST_P(StringConditionCommands, MSetExIsJournaledAsSetWithItsDeadline) {
   Run("MSETEX 2 a 1 b 2 NX PXAT 1800000000000");
   Run("MSETEX 1 a 2 XX KEEPTTL");
-  EXPECT_THAT(Journaled(), ElementsAre("0: MSETEX 2 a 1 b 2 PXAT 1800000000000", "0: MSETEX 1 a 2 KEEPTTL"));
+  EXPECT_THAT(Journaled(),
+              ElementsAre("0: SET a 1 PXAT 1800000000000", "0: SET b 2 PXAT 1800000000000", "0: SET a 2 KEEPTTL"));
 }
 
 TEST_P(StringConditionCommands, MSetExRefusals) {
