@@ -94,9 +94,27 @@ struct GeoAdd {
     const auto pair_at = [&](size_t i) { return std::pair(places[i].member, static_cast<double>(places[i].score)); };
     const AddCounts counts = set ? AddPairs(set, options.rule, places.size(), pair_at) : AddCounts{};
     call.reply.Integer(options.counts_changes ? counts.All() : counts.added);
+    RecordDecimal(call, 3 * places.size());
   }
 
  private:
+  // Prints hexadecimal coordinates anew, because some versions refuse them. `count`: the number of arguments after the
+  // options.
+  static void RecordDecimal(Call& call, size_t count) {
+    if (!call.effect.IsRecording()) return;
+    const std::span<const Bytes> request = call.args.Words();
+    std::vector<std::string> words;
+    bool is_decimal = true;
+    for (size_t i = 0; i < request.size(); ++i) {
+      const size_t before_end = request.size() - i;
+      const bool is_number = before_end <= count && (before_end % 3) != 1;
+      if (!is_number || IsDecimal(request[i])) continue;
+      if (is_decimal) words.assign(request.begin(), request.end());
+      is_decimal = false;
+      words[i] = DoubleText(Args::Double(request[i]));
+    }
+    if (!is_decimal) call.effect.Replace(words);
+  }
   static size_t CapacityFor(const std::vector<NewPlace>& places, const EncodingLimits& limits) {
     constexpr size_t kScoreBytes = 9;
     size_t bytes = 0;
@@ -247,7 +265,9 @@ void StorePlaces(Call& call, Bytes key, const GeoQuery& query, const FoundPlaces
   for (const FoundPlace& place : found)
     result.Append(found.NameOf(place),
                   query.stores_distance ? place.distance_m / query.shape.meters_per_unit : place.score);
-  StoreSortedSet(call, key, result, event);
+  // Only Valkey 9 has BYPOLYGON. With ANY, the version decides which places are found first.
+  const bool is_portable = query.shape.kind != GeoShape::Kind::kPolygon && !query.takes_any && query.is_decimal;
+  is_portable ? StoreSortedSet(call, key, result, event) : StoreAndRecordSortedSet(call, key, result, event);
 }
 
 void Search(Call& call, GeoForm form) {

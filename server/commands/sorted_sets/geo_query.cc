@@ -1,9 +1,12 @@
 #include "server/commands/sorted_sets/geo_query.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "server/catalogue/dialect.h"
+#include "server/commands/sorted_sets/sorted_set_words.h"
 
 namespace respite {
 
@@ -67,6 +70,7 @@ class GeoQueryParser {
   // Takes the arguments at fixed places, which only GEORADIUS, GEORADIUSBYMEMBER and their variants have.
   void TakeFixedWords() {
     if (form_ == GeoForm::kRadius || form_ == GeoForm::kRadiusReadOnly) {
+      NoteForm(2);
       query_.shape.center = TakePoint(args_);
       TakeCircle();
     } else if (!IsSearch()) {
@@ -75,6 +79,12 @@ class GeoQueryParser {
       args_.Next();
       args_.Next();
     }
+  }
+
+  // Notes whether the next `count` arguments, which are numbers, are decimal.
+  void NoteForm(size_t count) {
+    const std::span<const Bytes> rest = args_.Rest();
+    query_.is_decimal = query_.is_decimal && std::ranges::all_of(rest.first(std::min(count, rest.size())), IsDecimal);
   }
 
   void TakeMember() {
@@ -89,6 +99,7 @@ class GeoQueryParser {
   void TakeCircle() {
     GeoShape& shape = query_.shape;
     shape.kind = GeoShape::Kind::kCircle;
+    NoteForm(1);
     shape.radius = TakeGeoNumber(args_, refusals::kGeoRadiusNotNumber);
     if (shape.radius < 0) throw Refusal{refusals::kGeoRadiusNegative};
     shape.meters_per_unit = MetersPerUnit(args_.Next());
@@ -97,6 +108,7 @@ class GeoQueryParser {
   void TakeBox() {
     GeoShape& shape = query_.shape;
     shape.kind = GeoShape::Kind::kBox;
+    NoteForm(2);
     shape.width = TakeGeoNumber(args_, refusals::kGeoWidthNotNumber);
     shape.height = TakeGeoNumber(args_, refusals::kGeoHeightNotNumber);
     if (shape.height < 0 || shape.width < 0) throw Refusal{refusals::kGeoBoxNegative};
@@ -155,6 +167,7 @@ class GeoQueryParser {
       TakeMember();
     } else if (center_ != Center::kMember && args_.TakeTokenWith("FROMLONLAT", 2)) {
       center_ = Center::kPoint;
+      NoteForm(2);
       query_.shape.center = TakePoint(args_);
     } else if (extent_ != Extent::kBox && args_.TakeTokenWith("BYRADIUS", 2)) {
       extent_ = Extent::kCircle;

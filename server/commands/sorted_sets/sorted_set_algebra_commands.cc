@@ -100,6 +100,7 @@ struct AlgebraOptions {
   std::vector<AlgebraSource> sources;
   Aggregate aggregate = Aggregate::kSum;
   bool counts = false;  // AGGREGATE COUNT: each source counts with its weight, whatever the scores of its members
+  bool has_decimal_weights = true;  // no weight is hexadecimal, which some versions refuse
   Scores scores = Scores::kNo;
   size_t limit = 0;  // 0: no limit
 };
@@ -142,6 +143,7 @@ AlgebraOptions ParseAlgebra(Call& call, AlgebraOperation operation, Purpose purp
   const bool combines = operation != AlgebraOperation::kDifference && purpose != Purpose::kCount;
   while (!args.AtEnd()) {
     if (combines && args.TakeTokenWith("WEIGHTS", options.sources.size())) {
+      options.has_decimal_weights = std::ranges::all_of(args.Rest().first(options.sources.size()), IsDecimal);
       TakeWeights(args, options.sources);
     } else if (combines && args.TakeTokenWith("AGGREGATE", 1)) {
       TakeAggregate(args, options);
@@ -258,7 +260,10 @@ void StoreAlgebra(Call& call, AlgebraOperation operation, const KeyEvent& event)
   AlgebraOptions options = ParseAlgebra(call, operation, Purpose::kStore);
   ScoredResult result(call.db.Data().hash_key());
   Compute(options, operation, result);
-  StoreSortedSet(call, destination, result, event);
+  // Replicas before Redis 8.8 have no AGGREGATE COUNT.
+  const bool is_portable = !options.counts && options.has_decimal_weights;
+  is_portable ? StoreSortedSet(call, destination, result, event)
+              : StoreAndRecordSortedSet(call, destination, result, event);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -66,11 +66,11 @@ ZAddOptions ParseZAddOptions(Args& args, AddRule::Arithmetic arithmetic) {
 // The scores of a ZADD, all parsed before the first change. One score, the usual case, needs no allocation.
 class PairScores {
  public:
-  PairScores(std::span<const Bytes> pairs, const DialectTraits& traits) {
-    first_ = ParseNewScore(pairs[0], traits);
+  PairScores(std::span<const Bytes> pairs, const Call& call) {
+    first_ = ParseNewScore(pairs[0], call);
     if (pairs.size() == 2) return;
     all_.reserve(pairs.size() / 2);
-    for (size_t i = 0; i < pairs.size(); i += 2) all_.push_back(ParseNewScore(pairs[i], traits));
+    for (size_t i = 0; i < pairs.size(); i += 2) all_.push_back(ParseNewScore(pairs[i], call));
   }
   double operator[](size_t index) const { return all_.empty() ? first_ : all_[index]; }
 
@@ -79,15 +79,29 @@ class PairScores {
   std::vector<double> all_;
 };
 
+// Prints the scores of a ZADD or ZINCRBY anew if a replica of another version may refuse them.
+void RecordPlainScores(Call& call, std::span<const Bytes> pairs, const PairScores& scores) {
+  if (!call.effect.IsRecording()) return;
+  bool is_plain = true;
+  for (size_t i = 0; i < pairs.size(); i += 2) is_plain = is_plain && IsDecimal(pairs[i]);
+  if (is_plain) return;
+  const std::span<const Bytes> request = call.args.Words();
+  std::vector<std::string> words(request.begin(), request.end());
+  const auto first = static_cast<size_t>(pairs.data() - request.data());
+  for (size_t i = 0; i < pairs.size(); i += 2) words[first + i] = DoubleText(scores[i / 2]);
+  call.effect.Replace(words);
+}
+
 void AddMembers(Call& call, AddRule::Arithmetic arithmetic) {
   const Bytes key = call.args.Next();
   const ZAddOptions options = ParseZAddOptions(call.args, arithmetic);
-  const PairScores scores(options.pairs, call.services.env.dialect.traits);
+  const PairScores scores(options.pairs, call);
   const bool creates = options.rule.condition != AddRule::Condition::kIfPresent;
   Edit<SortedSet> set =
       creates ? call.db.OpenOrCreate<SortedSet>(key, options.Room(call.db.Limits())) : call.db.Open<SortedSet>(key);
   const auto pair_at = [&](size_t i) { return std::pair(options.pairs[2 * i + 1], scores[i]); };
   const AddCounts counts = set ? AddPairs(set, options.rule, options.Count(), pair_at) : AddCounts{};
+  RecordPlainScores(call, options.pairs, scores);
   if (!options.Increments()) return call.reply.Integer(options.counts_changes ? counts.All() : counts.added);
   if (counts.last.outcome == AddResult::Outcome::kRuledOut) return call.reply.Null();
   call.reply.Double(counts.last.score);

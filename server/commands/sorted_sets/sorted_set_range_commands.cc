@@ -13,6 +13,8 @@ namespace {
 
 constexpr char kLimitOfRanks[] =
     "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX";
+constexpr char kOffsetOfVersion[] =
+    "ERR a negative offset in LIMIT means something else in other versions of the master";
 constexpr char kWithScoresByLex[] = "ERR syntax error, WITHSCORES not supported in combination with BYLEX";
 
 }  // namespace
@@ -44,14 +46,14 @@ struct RangeOptions {
   LexRange lex = {};
 };
 
-void ParseRangeEnds(RangeOptions& options, Bytes min, Bytes max, const DialectTraits& traits) {
+void ParseRangeEnds(RangeOptions& options, Bytes min, Bytes max, const Call& call) {
   if (options.by == RangeBy::kRank) {
     options.ranks = {Args::Integer(min), Args::Integer(max)};
     return;
   }
   if (options.direction == Direction::kDown) std::swap(min, max);
   if (options.by == RangeBy::kScore) {
-    options.score = ParseScoreRange(min, max, traits);
+    options.score = ParseScoreRange(min, max, call);
   } else {
     options.lex = ParseLexRange(min, max);
   }
@@ -84,7 +86,7 @@ RangeOptions ParseRange(Call& call, const RangeForm& form) {
   options.direction = direction.value_or(Direction::kUp);
   if (options.limit != -1 && options.by == RangeBy::kRank) throw Refusal{refusals::kLimitOfRanks};
   if (options.scores == Scores::kYes && options.by == RangeBy::kLex) throw Refusal{refusals::kWithScoresByLex};
-  ParseRangeEnds(options, min, max, call.services.env.dialect.traits);
+  ParseRangeEnds(options, min, max, call);
   return options;
 }
 
@@ -104,16 +106,16 @@ RankSpan Limited(RankSpan span, const RangeOptions& options, BelowZero below) {
   return {span.first + span.count - skipped - taken, taken};
 }
 
+// Returns the members between the two ends, without LIMIT. Requires: the ends are no ranks.
+RankSpan SpanBetweenEnds(const SortedSet& set, const RangeOptions& options) {
+  return options.by == RangeBy::kScore ? set.RankSpanOf(options.score) : set.RankSpanOf(options.lex);
+}
+
 RankSpan Selected(const SortedSet& set, const RangeOptions& options, const DialectTraits& traits) {
-  const bool is_large = set.Table() != nullptr;
-  const auto below = is_large && traits.large_sets_count_offsets_from_end ? BelowZero::kFromEnd : BelowZero::kNothing;
-  switch (options.by) {
-    case RangeBy::kScore:
-      return Limited(set.RankSpanOf(options.score), options, below);
-    case RangeBy::kLex:
-      return Limited(set.RankSpanOf(options.lex), options, below);
-    case RangeBy::kRank:
-      break;
+  if (options.by != RangeBy::kRank) {
+    const bool is_large = set.Table() != nullptr;
+    const auto below = is_large && traits.large_sets_count_offsets_from_end ? BelowZero::kFromEnd : BelowZero::kNothing;
+    return Limited(SpanBetweenEnds(set, options), options, below);
   }
   const RankSpan span = ClampRanks(options.ranks, set.Size());
   return options.direction == Direction::kUp ? span : RanksFromOtherEnd(span, set.Size());
@@ -233,6 +235,36 @@ class ZeroSign {
   bool packed_;
 };
 
+// Refuses a ZRANGESTORE of the primary whose effect depends on the primary's version: with a negative offset, Redis 7.4
+// and 8.0 and Valkey count from the end of a large set, and other versions store nothing. The error ends the link.
+void RefuseIfVersionDecides(const Call& call, const SortedSet& set, const RangeOptions& options) {
+  const bool is_from_primary = call.session.Caller().kind == SessionKind::kPrimary;
+  if (!is_from_primary || options.offset >= 0 || options.by == RangeBy::kRank) return;
+  const RankSpan span = SpanBetweenEnds(set, options);
+  if (Limited(span, options, BelowZero::kFromEnd).count > 0) throw Refusal{refusals::kOffsetOfVersion};
+}
+
+// Propagates a ZRANGESTORE in a form that all versions execute alike, if the request has another form: a negative
+// offset, or scores that some versions refuse. `size`: how many members are between the ends, without LIMIT.
+void RecordRangeStore(Call& call, const RangeOptions& options, size_t size, size_t stored) {
+  const std::span<const Bytes> request = call.args.Words();
+  if (!call.effect.IsRecording() || options.by == RangeBy::kRank) return;
+  const bool is_by_score = options.by == RangeBy::kScore;
+  const bool is_plain = !is_by_score || (IsPlainScoreEnd(request[3]) && IsPlainScoreEnd(request[4]));
+  if (is_plain && options.offset >= 0) return;
+  if (stored == 0) return call.effect.Replace("DEL", request[1]);
+  std::string min = is_by_score ? MinText(options.score) : std::string(request[3]);
+  std::string max = is_by_score ? MaxText(options.score) : std::string(request[4]);
+  const bool is_down = options.direction == Direction::kDown;
+  if (is_by_score && is_down) std::swap(min, max);
+  const int64_t offset = options.offset < 0 ? options.offset + static_cast<int64_t>(size) : options.offset;
+  std::vector<std::string> words = {"ZRANGESTORE", std::string(request[1]), std::string(request[2]), min, max};
+  words.emplace_back(is_by_score ? "BYSCORE" : "BYLEX");
+  if (is_down) words.emplace_back("REV");
+  words.insert(words.end(), {"LIMIT", std::to_string(offset), std::to_string(options.limit)});
+  call.effect.Replace(words);
+}
+
 struct ZRangeStore {
   static constexpr CommandSpec spec = {
       .syntax =
@@ -248,12 +280,15 @@ struct ZRangeStore {
     const Bytes destination = call.args.Next();
     const RangeOptions options = ParseRange(call, {.takes_scores = false});
     const SortedSet set = call.db.Read<SortedSet>(options.key);
+    RefuseIfVersionDecides(call, set, options);
     ScoredResult result(call.db.Data().hash_key());
     const RankSpan span = Selected(set, options, call.services.env.dialect.traits);
+    const size_t size = options.by == RangeBy::kRank ? 0 : SpanBetweenEnds(set, options).count;
     ZeroSign sign(call.db.Limits(), options, span.count);
     set.ForEach(span, options.direction,
                 [&](Bytes member, double score) { result.Append(member, sign.Kept(member, score)); });
     StoreSortedSet(call, destination, result, "zrangestore");
+    RecordRangeStore(call, options, size, span.count);
   }
 };
 
@@ -275,7 +310,7 @@ struct ZCount {
                                        .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
-    ReplyCountWithin(call, key, ParseScoreRange(min, max, call.services.env.dialect.traits));
+    ReplyCountWithin(call, key, ParseScoreRange(min, max, call));
   }
 };
 
@@ -333,8 +368,10 @@ struct ZRemRangeByScore {
       .keys = {Key(1, kKeyRW | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, min, max] = call.args.Take<Bytes, Bytes, Bytes>();
-    const ScoreRange range = ParseScoreRange(min, max, call.services.env.dialect.traits);
+    const ScoreRange range = ParseScoreRange(min, max, call);
     RemoveRange(call, key, "zremrangebyscore", [&](const SortedSet& set) { return set.RankSpanOf(range); });
+    if (IsPlainScoreEnd(min) && IsPlainScoreEnd(max)) return;
+    call.effect.Replace("ZREMRANGEBYSCORE", key, MinText(range), MaxText(range));
   }
 };
 

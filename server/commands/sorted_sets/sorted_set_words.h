@@ -19,10 +19,19 @@ inline constexpr char kScoreNotANumber[] = "ERR resulting score is not a number 
 }  // namespace refusals
 
 // Parses the two ends of a range of scores: `1.5`, `(1.5` (exclusive), `-inf`, `+inf`. Throws a Refusal if an end is
-// not valid.
-ScoreRange ParseScoreRange(Bytes min, Bytes max, const DialectTraits& traits);  // parses the ends; "(1" excludes 1
-// Parses a score of ZADD, or the increment of ZINCRBY. Throws a Refusal if the word is no number.
-double ParseNewScore(Bytes word, const DialectTraits& traits);  // parses a score of ZADD or an increment of ZINCRBY
+// not valid. A replayed command was accepted before, so it may have a form that the emulated version refuses.
+ScoreRange ParseScoreRange(Bytes min, Bytes max, const Call& call);  // parses the ends; "(1" excludes 1
+// Parses a score of ZADD, or the increment of ZINCRBY. Throws a Refusal if the word is no number. A replayed command
+// may have a form that the emulated version refuses.
+double ParseNewScore(Bytes word, const Call& call);  // parses a score of ZADD or an increment of ZINCRBY
+// Returns false if the word begins, perhaps after a sign, with white space or with `0x`. Some versions refuse such a
+// score, so it must not be propagated. Does not check the rest of the word.
+bool IsDecimal(Bytes word);  // false: the number is hexadecimal, or has leading blanks
+// Returns false for an end of a range that must not be propagated as it is, because some versions refuse it.
+bool IsPlainScoreEnd(Bytes word);  // whether all versions read this end of a range, such as "(1.5", alike
+// Print an end of a range of scores in a form that all versions read alike.
+std::string MinText(const ScoreRange& range);  // prints the lower end, such as "1.5" or "(1.5"
+std::string MaxText(const ScoreRange& range);  // prints the upper end, such as "1.5" or "(1.5"
 LexRange ParseLexRange(Bytes min, Bytes max);  // parses `[member`, `(member` (exclusive), `-` (first) or `+` (last)
 
 inline RankSpan ClampRanks(const IndexRange& range, size_t size) {  // converts negative ranks; cuts to `size` members
@@ -102,5 +111,11 @@ AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule,  // adds `count` m
 // members.
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result,  // stores the result, or deletes the key if empty
                     const KeyEvent& event);
+
+// Does the same as StoreSortedSet, but propagates the result instead of the command: DEL, and ZADD with at most 1000
+// members each. For commands with options that older replicas do not have, or with a result that depends on the
+// version.
+void StoreAndRecordSortedSet(Call& call, Bytes key,  // does the same, and propagates the members of the result
+                             ScoredResult& result, const KeyEvent& event);
 
 }  // namespace respite

@@ -205,6 +205,33 @@ TEST_F(FailedCommandTest, AWritableReplicaKeepsTheLinkUnlessTheErrorIsOfTheReque
   }
 }
 
+// Versions differ about a negative offset, so its effect would depend on the primary's version.
+TEST_F(FailedCommandTest, AZRangeStoreThatVersionsExecuteDifferentlyEndsTheLink) {
+  struct Case {
+    std::vector<std::string> request;
+    bool is_refused;
+  };
+  for (const auto& [request, is_refused] :
+       {Case{{"ZRANGESTORE", "d", "z", "-inf", "+inf", "BYSCORE", "LIMIT", "-1", "5"}, true},
+        Case{{"ZRANGESTORE", "d", "z", "+", "-", "BYLEX", "REV", "LIMIT", "-2", "1"}, true},
+        Case{{"ZRANGESTORE", "d", "z", "-inf", "+inf", "BYSCORE", "LIMIT", "-3", "5"}, true},
+        Case{{"ZRANGESTORE", "d", "z", "-inf", "+inf", "BYSCORE", "LIMIT", "-4", "5"}, false},
+        Case{{"ZRANGESTORE", "d", "z", "-inf", "+inf", "BYSCORE", "LIMIT", "-1", "0"}, false},
+        Case{{"ZRANGESTORE", "d", "z", "7", "9", "BYSCORE", "LIMIT", "-1", "5"}, false},
+        Case{{"ZRANGESTORE", "d", "none", "7", "9", "BYSCORE", "LIMIT", "-1", "5"}, false},
+        Case{{"ZRANGESTORE", "d", "z", "-inf", "+inf", "BYSCORE", "LIMIT", "1", "-5"}, false}}) {
+    SCOPED_TRACE(testing::PrintToString(request));
+    for (const char* directive : {"replica-read-only yes", "replica-read-only no", "emulate valkey:8.1"}) {
+      Pair pair({directive});
+      pair.Follow();
+      pair.Link(Rdb({"ZADD z 1 a 2 b 3 c"}));
+      pair.Say(EncodeRequest({"SELECT", "0"}) + EncodeRequest(request));
+      EXPECT_EQ(pair.replica.IsLinked(), !is_refused);
+      EXPECT_EQ(pair.replica.history().IsWhole(), !is_refused);
+    }
+  }
+}
+
 // XSETID, XADD and SORT meet what clients of the replica have written.
 TEST_F(FailedCommandTest, AWritableReplicaKeepsTheLinkAfterErrorsOfItsStreamsAndLists) {
   struct Case {
