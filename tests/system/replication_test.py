@@ -20,6 +20,41 @@ from two_servers import RESPITE, Closed, RawClient, Server, value_of
 
 COMMANDS = 400
 
+# Commands and options of versions after Redis 7.0 whose effects older commands can express.
+LATER_COMMANDS = """\
+MSETEX 2 k1 v1 k2 v2 EX 1000
+SET a c
+SET b !
+SET a c IFNE d
+INCREX number BYINT 5 EX 1000
+BITOP ONE bits1 a b
+BITOP DIFF bits2 a b
+DELEX b IFEQ !
+ZADD z 1 a 2 b 0x10 c
+ZUNIONSTORE z2 1 z WEIGHTS 0.1 AGGREGATE COUNT
+ZREMRANGEBYSCORE z 0x10 1e999
+GEOADD g 1 1 m 2 2 n
+GEOSEARCHSTORE found g BYPOLYGON 3 0 0 2 4 4 0
+RPUSH l a b c d e
+LMOVEM l m LEFT LEFT COUNT 3 OBO
+LMOVEM m m LEFT RIGHT COUNT 9 BULK
+HSETEX h FNX FIELDS 2 a 1 b 2
+HGETDEL h FIELDS 1 a
+SADD set a b c
+XADD s IDMP p i * f v
+XADD s IDMP p i * f v
+XADD s IDMPAUTO p * f v
+XADD s * f v
+XADD s * f v
+XGROUP CREATE s g 0
+XREADGROUP GROUP g c COUNT 2 STREAMS s >
+XTRIM s MAXLEN 3 DELREF
+XADD s MAXLEN 2 ACKED * f v
+MULTI
+XADD s IDMP p j * f v
+SET in-transaction v
+EXEC""".splitlines()
+
 
 class Node(replicating.Node):
     def __init__(self, program, *options):
@@ -50,6 +85,20 @@ class Replication(ReplicationCase):
 
     def test_we_are_both(self):
         self.check_pair(RESPITE, RESPITE)
+
+    def test_a_replica_has_the_effects_of_commands_that_it_lacks(self):
+        """docs/replication.md: later commands are propagated as commands of Redis 7.0."""
+        primary, replica = self.node(RESPITE), self.node(self.oracle.program)
+        replica.follow(primary)
+        for line in LATER_COMMANDS:
+            reply = primary.ask(*line.split())
+            self.assertFalse(isinstance(reply, bytes) and reply.startswith(b"-"), (line, reply))
+        payload = primary.ask("DUMP", "set")
+        primary.ask("RESTORE", "restored", 0, payload)
+        primary.ask("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 1 end)")
+        primary.ask("FUNCTION", "RESTORE", primary.ask("FUNCTION", "DUMP"), "REPLACE")
+        self.wait_equal(primary, replica)
+        self.assertEqual(1, len(replica.ask("FUNCTION", "LIST")))
 
     def test_a_snapshot_does_not_wait_for_the_timer(self):
         """Otherwise only a tick, which comes once a second here, would send the next few KB."""
