@@ -21,7 +21,7 @@ class Clock {  // the time that data and clients see; TEST CLOCK can move some c
   // Takes a reading of RealClock that the caller already has, so no system call is needed.
   virtual int64_t MonotonicUsAtRealUs(int64_t real_us) const = 0;  // converts a reading of RealClock to monotonic time
   // Returns kNever if the clock stands still before that time, or if that time is too far away. For a time that this
-  // clock has passed, returns a real time that has passed, too.
+  // clock has passed, also returns a real time that has passed.
   virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // real time when MonotonicUs() reaches this
   static constexpr int64_t kNever = INT64_MAX;  // result of RealUsAtMonotonicUs: the clock will not reach this time
 

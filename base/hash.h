@@ -1,6 +1,6 @@
 // Keyed hash of a byte string, for the keyspace, large collections and other tables that clients fill: SipHash-1-3.
 //
-// SipHash is a pseudo-random function. Without the key, nobody can distinguish its values from random numbers. This
+// SipHash is a pseudo-random function. Without the key, no client can distinguish its values from random numbers. This
 // holds even for a client that sees the hashes of texts of its choice (SCAN shows their order). So no client can
 // prepare texts that collide, even with full knowledge of this source. Source: J.-P. Aumasson, D. J. Bernstein,
 // "SipHash: a fast short-input PRF" (2012). For hash tables, its authors later recommended one round per word and three

@@ -61,7 +61,7 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   // The first measurement takes at least kMinMeasureUs. Later ones continue from the start of the first, and take twice
   // as long each time. After kNewStartUs, a measurement with a new start begins, which also takes kNewStartUs.
   static constexpr int64_t kMinMeasureUs = 20'000;   // µs that the first measurement of the tick rate takes, at least
-  static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts anew
+  static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts again
   static constexpr int64_t kNever = INT64_MAX;       // value of measure_at_us_ when the ticks are unreliable
   // If the counter advances by more ticks while the RealClock is read once, the thread was interrupted. Then the two
   // readings do not show the same moment.
@@ -116,7 +116,7 @@ void LapTimerOf<Ticks>::MeasureRate() {  // measures how many ticks a microsecon
 }
 
 template <class Ticks>
-void LapTimerOf<Ticks>::RestartRateMeasurement(const Mark& mark) {  // discards the rate, measures anew
+void LapTimerOf<Ticks>::RestartRateMeasurement(const Mark& mark) {  // discards the rate, and measures again
   ticks_per_us_ = 0;
   max_lap_ticks_ = 0;
   rate_start_ = mark;

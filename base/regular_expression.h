@@ -37,9 +37,9 @@ class RegularExpression {  // a compiled extended regular expression
   // memory". Cost: O(size of the compiled expression).
   static Result<RegularExpression, const char*> Compile(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
-  // Returns true if a part of the text matches. Cost: at worst O(|text| * size of the compiled expression); about 10 ns
-  // per byte for a typical expression.
-  bool Matches(Bytes text);  // true: a part of the text matches
+  // Returns true if any part of the text matches. Cost: at worst O(|text| * size of the compiled expression); about 10
+  // ns per byte for a typical expression.
+  bool Matches(Bytes text);  // true: some part of the text matches
 
   static constexpr size_t kMaxInstructions = 8192;  // maximum size of a compiled expression
 

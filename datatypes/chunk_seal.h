@@ -1,5 +1,6 @@
-// ChunkBlock: the memory block of a ListChunk, which is a part of a list. This file describes the two sealed forms of a
-// block, in which elements are packed, and the functions that decode one element. list_chunk.h describes the open form.
+// ChunkBlock: the memory block of a ListChunk, which is one piece of a list. This file describes the two sealed forms
+// of a block, in which elements are packed, and the functions that decode one element. list_chunk.h describes the open
+// form.
 //
 //   texts      header | prefix | alphabet | lengths | symbols | 8 bytes of padding
 //     alphabet  the different characters after the prefix, sorted: symbol k stands for alphabet[k]. Each symbol has

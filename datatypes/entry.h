@@ -155,7 +155,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   Bytes Packed() const { return InlineText(); }     // the bytes of the listpack or intset
   char* MutablePacked() { return MutableValue(); }  // the bytes of the listpack or intset, for changes in place
   Object* ObjectValue() const { return Load<Object*>(Value()); }  // the object of a large collection (kObject)
-  std::unique_ptr<Object> ReleaseObject();  // gives the object to the caller, who must store another value at once
+  std::unique_ptr<Object> ReleaseObject();  // gives the object to the caller, who must store another value immediately
 
   // Does not produce the text. Cost: O(1), for integers O(digits).
   size_t TextSize() const;  // length in bytes of the text of a string; for an integer, of its decimal text

@@ -16,7 +16,7 @@
 // other bucket. A fuller page is replaced by a page of the next size. A page of 63 buckets splits in two smaller pages
 // by one more bit of the hash. So the pages of a large table are 70 to 85 % full on average. A table of millions of
 // items grows in steps of a few hundred items and is never rehashed as a whole. Only the directory is sometimes copied
-// to double its size. Pages shrink, too, and two sibling pages that are nearly empty merge.
+// to double its size. Pages also shrink, and two sibling pages that are nearly empty merge.
 //
 // Next to a pointer, the table stores 19 bits of the item's hash (slot.h): its position, and ten bits that decide about
 // splits. So scans and resizing, and nine in ten splits and merges, read only the table. To read an item would be a
@@ -61,7 +61,7 @@ struct KeyedHasher {  // hashes with a secret key, so that no client can choose 
 };
 
 template <class Slot, class Hasher = KeyedHasher>
-class HashIndex {  // a hash table that grows page by page, and never rehashes all items at once
+class HashIndex {  // a hash table that grows page by page, and never rehashes all items together
  public:
   explicit HashIndex(const Hasher& hasher) : hasher_(hasher), directory_(1) {}
   explicit HashIndex(const HashKey& key) requires std::is_same_v<Hasher, KeyedHasher> : HashIndex(KeyedHasher{key}) {}

@@ -29,7 +29,7 @@
 
 namespace respite {
 
-class ScoreTree {  // a B+-tree of the members of a sorted set by score; finds members by rank, too
+class ScoreTree {  // a B+-tree of the members of a sorted set by score; also finds members by rank
  private:
   struct Leaf;
   struct Inner;

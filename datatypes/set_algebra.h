@@ -87,7 +87,7 @@ template <class Visit>
 void Intersect(std::span<const Set> sets, Visit&& visit);  // SINTER: visits the members that all sets have
 // Intersect iterates over this set. If several sets have equally few members, SmallestOf returns the first of them.
 const Set* SmallestOf(std::span<const Set> sets);  // the set with the fewest members; null: a set is empty
-// Omits each set whose key is that of `smallest`.
+// Omits each set with the key of `smallest`.
 std::vector<const Set*> OthersBySize(std::span<const Set> sets, const Set& smallest);  // all other sets, smallest first
 
 template <class Visit>

@@ -74,7 +74,7 @@ class SortedSet : public Collection {  // gives access to the sorted set of one 
   AddResult Add(Bytes member, double score, const AddRule& rule = {});
   // ZADD, ZINCRBY and GEOADD call PrepareToAdd before they add `members` members. Only the limit
   // zset-max-listpack-entries counts, and not the members that the set already has.
-  void PrepareToAdd(size_t members);  // makes a table if so many new members alone exceed the limit of a listpack
+  void PrepareToAdd(size_t members);  // makes a table if `members` new members alone exceed the limit of a listpack
   bool Remove(Bytes member);          // removes a member; false: there is no such member
   // Cost: O(count + log n).
   void Remove(RankSpan span);  // removes the members of these ranks

@@ -6,7 +6,7 @@
 //   consumer.pending     ID                                                the IDs that are pending for this consumer
 //
 // A pending entry may already be deleted from the stream. A consumer keeps its address while it exists. An entry that
-// XNACK has released stays pending, but for no consumer.
+// XNACK has released stays pending, without a consumer.
 #pragma once
 
 #include <algorithm>

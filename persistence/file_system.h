@@ -130,7 +130,7 @@ class SystemFiles final : public FileSystem {  // the file system of the operati
   Kind KindOf(const std::string& path) override;  // kDirectory, kFile (anything else), or kAbsent (also: no access)
   Result<std::unique_ptr<File>, IoError> Lock(const std::string& path) override;  // against other Respite processes
   // The first task starts the thread. If the system cannot create a thread, tasks run immediately.
-  void RunInBackground(FileTask& task) override;  // runs the task on the thread of worker_; without a thread, at once
+  void RunInBackground(FileTask& task) override;  // runs the task on worker_'s thread; without a thread, immediately
   // Must be called before the first RunInBackground.
   void SetThreadPrologue(std::function<void()> prologue) {  // the thread of RunInBackground calls `prologue` first
     worker_.SetThreadPrologue(std::move(prologue));

@@ -4,7 +4,7 @@
 //   while (...) if (receiver.Take(piece) == RdbReceiver::Status::kFailed) Log(receiver.TakeFailure().text);
 //   if (receiver.Finish() == ...)
 //
-// Complete items are passed to the sink: keys in batches, other items at once. The bytes of an incomplete item are
+// Complete items are passed to the sink: keys in batches, other items immediately. The bytes of an incomplete item are
 // kept. A long item is read again only when its kept bytes have doubled, so all attempts together cost at most about
 // twice as much as one.
 #pragma once
@@ -34,7 +34,7 @@ class RdbReceiver final : private RdbInputOwner {  // reads an RDB whose bytes a
  private:
   Status Read(Bytes bytes);                 // reads the items that are complete in these bytes
   uint64_t Checksum(Bytes rest) override;   // CRC-64 of all bytes of the RDB before `rest`
-  uint64_t MaxBytesAhead() const override;  // how many bytes may follow, as far as this server believes
+  uint64_t MaxBytesAhead() const override;  // how many bytes this server expects to follow at most
 
   const RdbReadOptions options_;         // how to read the RDB
   const std::optional<uint64_t> total_;  // length of the whole RDB; nullopt: unknown

@@ -80,7 +80,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   void AppendShared(BlobRef blob);  // appends a Blob without a copy
   // Appends a message that other clients also receive, as a reference if that is cheaper than a copy. Uses no block
   // while there are only a few such messages, or while they are adjacent in their SharedLog.
-  void AppendPart(const BlobPart& part) {  // appends a message that other clients get, too; maybe without a copy
+  void AppendPart(const BlobPart& part) {  // appends a message that other clients also get; maybe without a copy
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
       held_bytes_ += part.size;

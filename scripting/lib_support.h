@@ -47,7 +47,7 @@ class WorkCounter {  // in a long C++ loop: counts steps, and regularly calls th
   void Step() {  // counts one step
     if (++steps_ % kStepsPerPoll == 0 && (steps_ % kStepsPerHookCall == 0 || IsCheckRequested())) CallHook(lua_);
   }
-  void AddSteps(size_t count) {  // counts `count` steps, at most kStepsPerHookCall, at once
+  void AddSteps(size_t count) {  // counts `count` steps, at most kStepsPerHookCall, together
     steps_ += static_cast<uint32_t>(std::min<size_t>(count, kStepsPerHookCall));
     if (steps_ < kStepsPerHookCall) return;
     steps_ = 0;
@@ -107,7 +107,7 @@ class PrintedNumber {  // the text of a number, as printf's "%.14g" (or another 
 // limit, appending raises Lua's error "not enough memory".
 //
 // Cost: amortised O(1) per byte; no allocation up to kInlineSize bytes.
-class LuaBuffer {  // a growing text whose memory counts as that of the Lua state
+class LuaBuffer {  // a growing text whose memory counts for the Lua state
  public:
   explicit LuaBuffer(lua_State* lua) : lua_(lua) {}
   ~LuaBuffer();

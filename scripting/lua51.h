@@ -30,7 +30,7 @@ class CoroutineObserver {  // an interface that is told when a script changes to
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so no code may catch its error
 };
 
-void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer);  // sets who is told of switches; null: nobody
+void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer);  // sets the observer of switches; null: none
 
 // Unknown escape sequences become the character after the backslash. A function with `...` that uses the name `arg` but
 // not `...` gets the table `arg`. Bytecode gets a space before it, so Lua reads it as malformed text. Line numbers stay

@@ -33,7 +33,7 @@ class PatternMatcher {  // matches a Lua pattern (string.find, gsub …) in a te
   static constexpr ptrdiff_t kUnfinished = -1;  // value of Capture::size until the `)` of the capture is reached
   static constexpr ptrdiff_t kPosition = -2;    // value of Capture::size for "()", which captures a position
 
-  struct Capture {      // what a part of the pattern in parentheses has matched
+  struct Capture {      // what one group in parentheses has matched
     const char* start;  // where in the text the capture begins
     ptrdiff_t size;     // length of the captured text, or kUnfinished or kPosition
   };

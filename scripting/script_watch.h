@@ -72,7 +72,7 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   std::atomic<bool> is_check_due_{false};     // true: the hook has not run since the last tick but one
   uint64_t seen_runs_ = 0;                    // runs_ at the last tick; if equal, the same script still runs
   int quiet_ticks_ = 0;             // ticks of a long script since its hook was called, or the handler forced a call
-  int quiet_ticks_until_hook_ = 1;  // after so many quiet ticks, the handler forces a call of the hook
+  int quiet_ticks_until_hook_ = 1;  // after this number of quiet ticks, the handler forces a call of the hook
 };
 
 }  // namespace respite

@@ -344,7 +344,7 @@ constexpr CommandSyntax ParseSyntax(std::string_view text) {  // parses the synt
   return syntax_internal::Parser(text).Parse();
 }
 
-constexpr int CommandSyntax::Arity() const {  // counts the name, too; as in Redis, negative means "at least"
+constexpr int CommandSyntax::Arity() const {  // also counts the name; as in Redis, negative means "at least"
   const syntax_internal::Width arguments_width = syntax_internal::WidthOfAll(Arguments());
   const int words = arguments_width.words + (container.empty() ? 1 : 2);
   return arguments_width.varies ? -words : words;

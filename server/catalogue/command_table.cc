@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 22> kAclCategoryNames = {
     "blocking", "dangerous",   "connection", "transaction", "scripting", "array"};
 
 // The tokens (fixed words such as EX) of a command's syntax: `shown` if the emulated version has them, otherwise
-// `hidden`. If the version lacks an argument, the tokens nested in the argument are hidden, too.
+// `hidden`. If the version lacks an argument, the tokens nested in the argument are also hidden.
 struct Tokens {
   std::vector<std::string_view> shown = {};
   std::vector<std::string_view> hidden = {};

@@ -50,7 +50,7 @@ struct Command {                          // a command or subcommand: its card (
   const CommandSpec& Spec() const { return *card->spec; }
   bool Is(CommandFlag flag) const { return (flags & flag) != 0; }
   bool IsContainer() const { return !subcommands.empty(); }  // true: has subcommands, like CONFIG
-  bool FitsArity(size_t argument_count) const {  // whether a request may have so many arguments, with the name
+  bool FitsArity(size_t argument_count) const {  // whether a request may have this number of arguments, with the name
     return Fits(arity, argument_count);
   }
   // Returns whether the number of arguments fits the arity in the emulated version, or that in the newest version. This
@@ -175,7 +175,7 @@ class CommandTable {  // the commands of one server, with statistics
 
   const Dialect& dialect() const { return set_->dialect(); }  // the server version that is emulated
 
-  // Finds a command by the name that clients use. Cost: that of CommandNames::Find.
+  // Finds a command by the name that clients use. Cost: as CommandNames::Find.
   const Command* Find(Bytes name) const { return names_->Find(name); }  // ignores case; null: unknown
   // Finds a subcommand, such as LIST in the container CLIENT. Cost: O(subcommands of the container).
   const Command* FindSubcommand(const Command& container, Bytes name) const;  // ignores case; null: not in this version
@@ -227,7 +227,7 @@ class CommandTable {  // the commands of one server, with statistics
 
 namespace command_table_internal {
 
-// Converts the eight ASCII characters of `word` to lower case at once. Bit 7 of a byte in `from_a` means that the
+// Converts the eight ASCII characters of `word` to lower case together. Bit 7 of a byte in `from_a` means that the
 // character is >= 'A'. Bit 7 of a byte in `after_z` means that the character is > 'Z'.
 inline uint64_t ToLowerEightBytes(uint64_t word) {  // eight ASCII characters in lower case
   constexpr uint64_t kEach = 0x0101010101010101u;

@@ -53,7 +53,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool config_set_has_old_errors = false;    // errors of CONFIG SET have the texts of Redis 6.2: one parameter
   bool unsubscribing_needs_subscription = false;  // (P|S)UNSUBSCRIBE without subscriptions is an error
   bool checks_bit_ranges_first = false;           // BITCOUNT and BITPOS check the range before the key
-  bool unbalanced_names_xread = false;            // XREADGROUP, too, gets the error "Unbalanced XREAD list of streams"
+  bool unbalanced_names_xread = false;            // XREADGROUP also gets the error "Unbalanced XREAD list of streams"
   bool unbalanced_names_last_entry = false;       // the error "Unbalanced XREAD list …" says "an ID, '+', or '$'"
   bool xreadgroup_explains_last_entry = false;    // XREADGROUP with + gets the error "The + ID is meaningless …"
   std::string_view no_script_error = "NOSCRIPT No matching script. Please use EVAL.";  // of EVALSHA and SCRIPT SHOW
@@ -157,7 +157,7 @@ struct Dialect {                                    // a version of Redis or Val
   std::string_view name = {};                       // "redis:6.2"; empty without emulation
   std::optional<ServerVersion> version = {};        // the emulated version; nullopt: features of all versions
   DialectTraits traits = {};                        // formats, error texts and behaviours of the version
-  std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from that of Redis 7.2
+  std::span<const DirectiveDefault> defaults = {};  // directives whose default differs from the one of Redis 7.2
   std::span<const FlagChange> flags = {};           // commands whose flags differ from their CommandSpec
   std::span<const std::string_view> revived = {};   // full names of commands that the version no longer deprecates
 

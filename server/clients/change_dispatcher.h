@@ -53,7 +53,7 @@ class KeyNotifications {  // publishes keyspace notifications (notify-keyspace-e
   std::string channel_;       // a buffer for names of channels, reused to save allocations
 };
 
-class KeyEventListener {  // interface of a part of the server that gets key events (see OnKeyEvent)
+class KeyEventListener {  // interface of a component of the server that gets key events (see OnKeyEvent)
  public:
   virtual ~KeyEventListener() = default;
   // Called for all events except "overwritten" and "type_changed".

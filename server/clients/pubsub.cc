@@ -187,7 +187,7 @@ size_t PubSub::Deliver(const PubSubChannel& topic, Message message) {
 }
 
 // Keeps the message until the session's running command ends. A script or EXEC may publish any number of messages to
-// its own client, so kept messages count for the output limit, too.
+// its own client, so kept messages also count for the output limit.
 void PubSub::DeferPush(Session& session, Bytes message) {
   if (session.closing) return;
   session.deferred_pushes.append(message);

@@ -24,7 +24,7 @@ struct Replica {  // what a primary knows about one of its replicas
   State state = State::kGreets;   // how far the synchronisation with the replica has come
   bool output_is_stream = false;  // true: the running command's output is replication stream, not a reply
 
-  // What the replica has announced by REPLCONF and PSYNC, such as its port.
+  // The properties that the replica has announced by REPLCONF and PSYNC, such as its port.
   int listening_port = 0;               // port at which the replica accepts clients; 0: not announced
   std::string announced_ip;             // address that the replica has announced; empty: none
   bool accepts_unknown_length = false;  // capa eof: the replica accepts a snapshot of unknown length

@@ -117,7 +117,7 @@ struct UpdateBody {           // the content of UPDATE: tells an outdated node w
 struct EmptyBody {};  // the content of packets that have only a header
 
 struct BusPacket {                              // one packet of the cluster bus
-  static constexpr size_t kPreambleBytes = 8;   // so many first bytes contain the packet's length
+  static constexpr size_t kPreambleBytes = 8;   // this number of first bytes contains the packet's length
   static constexpr size_t kHeaderBytes = 2256;  // encoded size of PacketHeader, with the preamble
   static constexpr size_t kGossipBytes = 104;   // encoded size of one GossipEntry
   // The maximum size of a packet in bytes. A longer packet is invalid, and its link is closed.

@@ -1,4 +1,4 @@
-// ClusterNode: what this server knows of one node of the cluster. This server's own node has a ClusterNode, too. All
+// ClusterNode: what this server knows of one node of the cluster. This server's own node also has a ClusterNode. All
 // times are readings of the BusClock: Unix time that never goes back.
 #pragma once
 

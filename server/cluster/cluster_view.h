@@ -99,7 +99,7 @@ class ClusterView {  // what this node knows of its cluster: nodes, slot owners 
   // --- Requests of this object's users: to save nodes.conf, and to decide on cluster_state again. Each Take… function
   // returns and clears a request.
 
-  enum class Save : uint8_t { kNo, kLater, kNow };  // kLater: synced a second after the save; kNow: synced at once
+  enum class Save : uint8_t { kNo, kLater, kNow };  // kLater: synced a second after the save; kNow: synced immediately
   void RequestSave(Save how = Save::kLater) { save_ = std::max(save_, how); }  // asks for a save of nodes.conf soon
   Save TakeSaveRequest() { return std::exchange(save_, Save::kNo); }  // returns and clears the most urgent request
   void RequestHealthCheck() { is_health_check_requested_ = true; }    // asks for a new decision on cluster_state

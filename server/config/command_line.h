@@ -42,7 +42,7 @@ struct CommandLine {                           // the parsed arguments of the pr
   bool is_in_container = false;                // true: started by the entry point of a container image
   bool has_arguments = false;                  // false: argv has only the program's name; a warning is logged
   std::string config_file;                     // absolute path of the configuration file; empty: none
-  bool reads_standard_input = false;           // true: an argument "-" says that standard input is read, too
+  bool reads_standard_input = false;           // true: an argument "-" says that standard input is also read
   std::string options;                         // the options `--name value`, as lines of a configuration file
   int test_memory_megabytes = 0;               // --test-memory: how many MB of memory are tested
 };

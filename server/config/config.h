@@ -98,7 +98,7 @@ class Config {  // the values of all directives of a running server, and their c
   NamesAndValues ChangedPairs(const NamesAndValues& pairs) const;  // the pairs that Set would change
 
   // Sets all these directives, or none. If a value is refused or a hook fails, restores all values. Calls the hooks
-  // that were already called, and the one that failed, once more. Then throws a Refusal with the whole error reply.
+  // that were already called, and the one that failed, again. Then throws a Refusal with the whole error reply.
   void Set(const NamesAndValues& pairs, SetContext context);  // CONFIG SET: sets all or none; throws a Refusal on error
 
   void Rewrite(FileSystem& files, const RewriteExtras& extras = {}) const;  // CONFIG REWRITE; throws a Refusal on error

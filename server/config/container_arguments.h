@@ -16,7 +16,7 @@ using Variables = std::function<std::string(const char* name)>;
 struct ContainerPlan {                           // what the container does: creates certificates, then runs a program
   std::vector<std::string> arguments;            // the program to run, then its arguments
   std::string certificate_folder;                // folder in which certificates are created; empty: none are
-  std::vector<std::string> client_common_names;  // clients' common names; each gets a certificate, too
+  std::vector<std::string> client_common_names;  // clients' common names; each also gets a certificate
 };
 
 bool IsContainerEntry(const std::string& program);  // true: a program named docker-entrypoint

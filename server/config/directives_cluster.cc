@@ -20,7 +20,7 @@ Objection CheckAnnouncedHostname(Bytes name) {
   return IsHostname(name) ? Objection{} : "Hostnames may only contain alphanumeric characters, hyphens or dots";
 }
 
-// Checks the value of `cluster-announce-human-nodename`. Refuses a single quote, too: when Redis reads nodes.conf, it
+// Checks the value of `cluster-announce-human-nodename`. Also refuses a single quote: when Redis reads nodes.conf, it
 // would take the quote for the start of a quoted word.
 Objection CheckAnnouncedNodename(Bytes name) {
   if (name.find_first_of("'!#$%&()*+:;<>?@[]^{|}~") == Bytes::npos && MayBeAnnounced(name)) return {};

@@ -67,8 +67,8 @@ inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
 
 struct OutputBufferLimit {   // limits of a client's unsent output, at which the client is closed
-  uint64_t hard_bytes = 0;   // with so many unsent bytes the client is closed; 0: no limit
-  uint64_t soft_bytes = 0;   // with so many for longer than soft_seconds the client is closed; 0: no limit
+  uint64_t hard_bytes = 0;   // unsent bytes with which the client is closed; 0: no limit
+  uint64_t soft_bytes = 0;   // unsent bytes with which the client is closed after soft_seconds; 0: no limit
   int64_t soft_seconds = 0;  // how long output may have soft_bytes or more
 
   bool operator==(const OutputBufferLimit&) const = default;

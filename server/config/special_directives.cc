@@ -87,7 +87,8 @@ std::string BindText(const Settings& settings) { return Joined(settings.bind); }
 FileLines BindFileLines(std::string_view name, const Settings& settings) {
   if (settings.bind == Settings{}.bind) return {};
   if (settings.bind.empty()) return OneLine(name, "\"\"", LinePresence::kAlways);
-  // A single address is quoted once more, because the reader of the line splits a single quoted word into words again.
+  // A single address is quoted a second time, because the reader of the line splits a single quoted word into words
+  // again.
   const std::string words = JoinQuoted(settings.bind);
   return OneLine(name, settings.bind.size() == 1 ? QuotedIfNeeded(words) : words, LinePresence::kAlways);
 }

@@ -186,7 +186,7 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   }
   bool HasExpiredFields(const Entry& entry) const;  // whether a hash has expired fields; requires deadlines on fields
   bool HasLivingFields(const Entry& entry);         // also notes the hash for purging; false: the hash counts as absent
-  CollectionContext ContextOf(ValueSlot slot) const {  // what Hash, List … need besides the value: limits and time
+  CollectionContext ContextOf(ValueSlot slot) const {  // what Hash, List … also need: limits and time
     return {slot, unit_->data().limits, unit_->expiry_now_ms()};
   }
 

@@ -61,8 +61,8 @@ class Eviction {  // keeps memory within maxmemory by removing keys
     kFailed,   // more than maxmemory is used, and no key can be evicted
   };
 
-  Outcome FreeMemory();                                           // frees spare blocks, then evicts keys
-  Outcome EvictKeys(size_t excess_bytes);                         // evicts until so many bytes are freed, or time is up
+  Outcome FreeMemory();                    // frees spare blocks, then evicts keys
+  Outcome EvictKeys(size_t excess_bytes);  // evicts until this number of bytes is freed, or time is up
   void EvictOne(Unit& unit, const EvictionPool::Choice& choice);  // removes the chosen key
   size_t ExcessBytes() const;                                     // bytes by which the counted memory exceeds maxmemory
   void NoteOutcome(Outcome outcome);                              // measures for INFO how long maxmemory is exceeded

@@ -129,9 +129,9 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
     if (is_recording_) AppendRequest(Begin(), words);
   }
-  // Propagates one more command, besides those of Replace. Replicas get it after the other commands of the Unit and
-  // outside their MULTI, so a replica that does not know the command still executes the others. When the command runs
-  // there, later commands of the Unit may already have changed or deleted the key. Requires: not called before.
+  // Propagates one more command, in addition to those of Replace. Replicas get it after the other commands of the Unit
+  // and outside their MULTI, so a replica that does not know the command still executes the others. When the command
+  // runs there, later commands of the Unit may already have changed or deleted the key. Requires: not called before.
   template <class... Words>
   void AddAlone(const Words&... words) {  // propagates one more command, which old replicas may not know
     if (!is_recording_) return;

@@ -37,7 +37,7 @@ class KeyUsage {  // computes the LRU or LFU bits of an entry
 
   // BitsForIdleTime returns the bits for a key with this idle time (requires !IsLfu()). BitsForFrequency returns the
   // bits for this frequency (requires IsLfu()).
-  static uint32_t BitsForIdleTime(int64_t idle_seconds, int64_t now_ms) {  // LRU bits of a key that idled so long
+  static uint32_t BitsForIdleTime(int64_t idle_seconds, int64_t now_ms) {  // LRU bits of a key idle for this time
     return (Seconds(now_ms) - static_cast<uint32_t>(idle_seconds)) & kMask;
   }
   static uint32_t BitsForFrequency(uint32_t counter, int64_t now_ms) {  // LFU bits of a key with this counter

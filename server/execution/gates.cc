@@ -176,7 +176,7 @@ bool IsAllowedInStreams(const Command& command) {
 }
 
 // Refuses writes after a failed snapshot (stop-writes-on-bgsave-error) or a failed write to the AOF. As in Redis, PING
-// is refused, too.
+// is also refused.
 [[gnu::always_inline]] inline void Gates::CheckDiskError(const Request& request) const {
   if ((request.flags & kWrite) == 0 && !request.command->Spec().reports_disk_trouble) return;
   if (auto trouble = FindDiskTrouble(DiskUser::kCommand)) throw Refusal{std::move(*trouble)};

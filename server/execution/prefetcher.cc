@@ -18,7 +18,7 @@ size_t MemberWord(const Command& command, size_t key, size_t words) {
 }
 
 // Returns the end of the list that the command probably uses: a name that begins with "r" (RPUSH, RPOP) means the tail.
-// BRPOP and LMOVE may use the tail, too. Then the prefetch of the head is wasted.
+// BRPOP and LMOVE may also use the tail. Then the prefetch of the head is wasted.
 ListEnd EndOf(const Command& command) { return command.name[0] == 'r' ? ListEnd::kTail : ListEnd::kHead; }
 
 }  // namespace

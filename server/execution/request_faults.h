@@ -70,7 +70,7 @@ class RequestFaultSources {  // list of attached sources of faults; may be empty
     if (std::ranges::find(all_, &faults) == all_.end()) all_.insert(before, &faults);
   }
 
-  std::vector<RequestFaults*> all_;  // in the order in which they are asked for a fault
+  std::vector<RequestFaults*> all_;  // in the order in which they may supply a fault
 };
 
 }  // namespace respite

@@ -54,7 +54,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
     bool copies;               // COPY: the keys are also kept here
     MigrateProtocol protocol;  // the requests, with the serialised keys, and the answers so far
   };
-  static constexpr size_t kMaxLinks = 64;  // with so many links, a new one first closes an unused one, if there is any
+  static constexpr size_t kMaxLinks = 64;     // with 64 links, a new one first closes an unused one, if there is any
   static constexpr int64_t kIdleMs = 10'000;  // how long an unused link is kept, in ms
 
   explicit Migrations(const Services& services);
@@ -73,7 +73,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void RunDue(int64_t now_ms) override;  // fails transfers that made no progress in time
   std::string NextDueText() const override { return "MIGRATE times out"; }  // what is due, for logs
   void CloseIdleLinks(int64_t now_ms);                                      // closes links that were unused for kIdleMs
-  void CloseUnusedLinks();                                                  // closes all unused links at once
+  void CloseUnusedLinks();                                                  // closes all unused links together
   MigrateLinks& blocking_links() { return blocking_links_; }  // connections for MIGRATE inside EXEC and scripts
   size_t CountLinks() const { return channels_.size(); }      // all links except those of MIGRATE in EXEC and scripts
 
@@ -85,7 +85,7 @@ class Migrations final : public Timers::Source {  // transfers of MIGRATE that d
   void Connect(Migration& migration);                     // begins the transfer over a new link
   void Transfer(Channel& channel, Migration& migration);  // sends all requests of the transfer over this link
   void HandleAllAnswers(Channel& channel);  // all keys are answered: ends the transfer, and keeps the link for others
-  void HandleLostLink(Channel& channel);    // closes the link; its transfer fails, or is tried once more
+  void HandleLostLink(Channel& channel);    // closes the link; its transfer fails, or is tried again
   void RestartTimer(Migration& migration) const;                   // after progress: the timeout begins again
   void ScheduleCheck(Migration& migration) const;                  // sets when RunDue must check the migration next
   void Fail(Migration& migration, FailedMigrateStep failed_step);  // ends the transfer without success

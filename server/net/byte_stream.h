@@ -44,7 +44,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: complete
 
   // Cost of a plain stream: one system call.
-  Transfer Receive(std::span<char> target);  // reads what the socket has, as far as `target` has room
+  Transfer Receive(std::span<char> target);  // reads what the socket has, at most what `target` has room for
   struct Portion {                           // how many bytes a call of Send may send
     size_t wanted;   // a plain stream sends at most this number of bytes; TLS ignores this limit
     size_t allowed;  // no stream sends more than this number of bytes

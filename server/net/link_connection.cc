@@ -21,7 +21,7 @@ namespace {
 // The maximum number of reads from one socket per event. Further input waits for a later event or turn, so that other
 // sockets are served in between.
 constexpr size_t kReceivesPerEvent = 4;
-// If so many received bytes are held back by a simulated delay, reading stops until some of them are delivered.
+// If this number of received bytes is held back by a simulated delay, reading stops until some of them are delivered.
 constexpr size_t kMaxDelayedBytes = size_t{16} << 20;
 
 // Binds the socket to a local address. Returns false if that fails.

@@ -26,7 +26,7 @@ class LinkConnection final : public SocketPoller::Watcher,  // the socket and st
     EventLoop& loop;                      // serves the socket and the timers
     EventLoop::Participant& participant;  // the server that owns the connection; gets EndTurn after its events
     const Tls& tls;                       // the keys for TLS
-    int keepalive_s;                      // after so many idle seconds, TCP probes the peer (keepalive); 0: never
+    int keepalive_s;  // after this number of idle seconds, TCP probes the peer (keepalive); 0: never
   };
   LinkConnection(const Parts& parts, Link::Target target, Link::User& user);
   ~LinkConnection() override;

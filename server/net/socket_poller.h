@@ -71,7 +71,7 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   struct Round;                                   // the sockets that one epoll_wait has found
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of ready sockets per epoll_wait
   static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of calls of epoll_wait per call of Serve
-  static constexpr int kMaxServedPerTurn = 128;   // after so many sockets, Serve calls epoll_wait no more
+  static constexpr int kMaxServedPerTurn = 128;   // after this number of sockets, Serve calls epoll_wait no more
   // Long calls: of watchers whose MayTakeLong returns true, or whose socket was hung up. Further long calls wait for a
   // later turn, so that thousands of them do not delay other sockets. epoll reports their sockets again, in order of
   // arrival.

@@ -173,7 +173,7 @@ void Connection::HandleDisconnect(Transfer::State state) {
 
 // Removes the subscriptions of the client, then closes the connection. Unsubscribing from a hundred thousand channels
 // takes several turns of the event loop. Until the last of these turns, other clients still see this client. A blocked
-// client is closed at once.
+// client is closed immediately.
 void Connection::CloseGradually() {
   const Services& server = host_->services();
   if (session_->IsBlocked() || server.clients.cleanup.UnsubscribeSome(*session_))

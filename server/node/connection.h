@@ -23,7 +23,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   void Start();  // begins to serve the client, after a TLS handshake if needed
 
   void Flush(size_t most_bytes) override;  // writes at most about `most_bytes` of the output; may close the client
-  void Resume() override;                  // runs the client's waiting requests now, as far as they may run
+  void Resume() override;                  // runs those of the client's waiting requests that may run now
   void Close() override;                   // stops serving the client; the socket is closed and the session freed soon
   int FileDescriptor() const override { return stream_.FileDescriptor(); }  // number of the socket
   bool IsWaitingToWrite() const override { return wanted_.write; }  // true: output waits for space in the socket
@@ -67,7 +67,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   void ResumeInNextTurn();                         // calls RunPump in the next turn; other clients run first
   void HandleDisconnect(Transfer::State state);    // kEnded: closes the client after its replies; kFailed: closes it
   void CloseGradually();                           // removes the subscriptions, perhaps over several turns, then closes
-  void RunPump();                            // runs the client's requests that have arrived, as far as they may run now
+  void RunPump();                            // runs those of the client's requests that have arrived and may run now
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
   // Called when a client has returned to the server that accepted it. Gives the client the user that it had when it
   // left. If that user was deleted or turned off, treats the client as new.

@@ -31,7 +31,7 @@ class Listener final : public ListeningSockets {  // the sockets on which client
   std::optional<std::string> Open();  // opens the sockets that the settings name; returns the error; nullopt: none
   // Closes the old sockets and then opens new ones, which may have the same addresses. Must be called after `port`,
   // `tls-port` or `bind` has changed.
-  std::optional<std::string> Reopen(Protocol protocol);  // closes, opens anew; returns the error; nullopt: none
+  std::optional<std::string> Reopen(Protocol protocol);  // closes, opens again; returns the error; nullopt: none
   bool HasTcp() const { return !tcp_.empty(); }          // true: listens on `port`
   bool HasTls() const { return !tls_.empty(); }          // true: listens on `tls-port`
   bool HasUnix() const { return unix_ != nullptr; }      // true: listens on `unixsocket`

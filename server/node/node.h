@@ -29,7 +29,7 @@ class Node {  // one server without its sockets: owns all its parts
   struct Parts {                  // what Node gets from outside; must outlive the Node
     Config& config;               // the values of all directives
     const Clock& clock;           // clock of the machine; TEST CLOCK moves movable_clock_ instead
-    const RealClock& real_clock;  // real time, which nobody can move
+    const RealClock& real_clock;  // real time, which TEST CLOCK cannot move
     Logger& log;                  // the server's log
     HashKey hash_key;             // secret seed of the hash functions in all tables
     uint64_t random_seed;         // seed of random choices that clients can see

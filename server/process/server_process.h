@@ -157,7 +157,7 @@ class ServerProcess final : public NodeServer::Owner, public NodeRestarts::Owner
   std::unique_ptr<NodeRestarts> restarts_;     // kills and restarts servers for TEST; null: servers cannot restart
   std::unique_ptr<NodeMembers> members_;       // for TEST CLUSTER; null: not allowed, one server, or node-threads
   std::atomic<int> running_server_count_ = 0;  // number of servers that have not stopped and were not killed
-  std::atomic<int> exit_code_ = 0;             // exit code of the process: that of a failed server, or 0
+  std::atomic<int> exit_code_ = 0;             // exit code of the process: the one of a failed server, or 0
   std::atomic<bool> is_ending_ = false;        // true: a signal, or an event handled like one, shuts down all servers
   bool has_lost_parent_ = false;               // true: the parent has ended
   int64_t next_idle_shutdown_ms_ = 0;          // if a shutdown for exit-on-idle fails: when to try again (real time)

@@ -122,7 +122,7 @@ void Replicas::Deliver() {
     if (replica.state == Replica::State::kOnline) {
       SendStream(*session, replica);
       // The backlog keeps the stream from the first byte that is still unsent in a replica's output. The shared buffers
-      // (Blobs) of this output stay in memory anyway. In the backlog, other replicas can use them, too.
+      // (Blobs) of this output stay in memory anyway. In the backlog, other replicas can also use them.
       needed_from = std::min(needed_from, replica.sent_offset - static_cast<int64_t>(session->out.Size()));
     } else if (replica.state != Replica::State::kAwaitsSnapshot && replica.state != Replica::State::kServed) {
       replica.waiting_bytes = static_cast<size_t>(end - replica.sent_offset);

@@ -59,7 +59,7 @@ class ReplicationStream final : public Journal {  // the commands that replicas 
     AppendRequest(std::span<const Bytes>(words.begin(), words.size()));
   }
   // The replication offset grows by the size of the part. The part is added to the backlog, if there is one.
-  void AppendApplied(const BlobPart& part);  // adds a part of the primary's stream, after it was applied here
+  void AppendApplied(const BlobPart& part);  // adds one part of the primary's stream, after it was applied here
 
  private:
   void AppendText(Bytes first, std::span<const Bytes> others);  // adds encoded requests; the replication offset grows

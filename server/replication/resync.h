@@ -68,7 +68,7 @@ class Resync final : private SnapshotTarget {  // one full synchronisation of th
   SnapshotReceiver receiver_;              // extracts the snapshot from its framing
   std::optional<SnapshotFile> file_;       // receives the snapshot, unless it is loaded directly
   std::optional<DirectLoad> direct_load_;  // loads the snapshot while it arrives; empty: it goes to a file
-  std::string head_;                       // the header of the snapshot, as far as it has arrived
+  std::string head_;                       // the bytes of the header of the snapshot that have arrived
   SnapshotTarget* target_ = nullptr;       // file_ or direct_load_; null before the header has arrived
   std::string failure_;                    // an error that Resync itself has found; empty: none, but see failure()
   bool has_dropped_old_data_ = false;      // the old data and its history have been dropped

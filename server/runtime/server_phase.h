@@ -56,7 +56,7 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
 
   Script script_;                    // the slow script that runs now, if any
   Load load_ = Load::kNone;          // whether and how data is being loaded
-  const Session* loader_ = nullptr;  // the client that asked for the loading; may be null
+  const Session* loader_ = nullptr;  // the client that requested the loading; may be null
   bool has_stopped_ = false;         // true: no command may run any more
 };
 

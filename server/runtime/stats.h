@@ -46,7 +46,7 @@ class RecentPeak {  // the largest of all values in the last 8 seconds
 
 struct ServerStats {  // counters for INFO; CONFIG RESETSTAT sets most of them to 0
   // Redis 7.2 has no such limit, so a script that returns ever new error codes can fill the memory of Redis.
-  static constexpr size_t kMaxErrorKinds = 128;  // `errors` has at most so many kinds; further ones are not counted
+  static constexpr size_t kMaxErrorKinds = 128;  // maximum number of kinds in `errors`; further ones are not counted
 
   uint64_t commands = 0;                     // number of commands that ran (total_commands_processed)
   uint64_t connections = 0;                  // number of connections from clients that were accepted

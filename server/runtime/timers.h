@@ -14,11 +14,11 @@ class Timers {  // the parts of a server that have work at certain times of its 
  public:
   static constexpr int64_t kNever = INT64_MAX;  // a due time that never comes
 
-  class Source {  // interface of a part of the server that has work at certain times
+  class Source {  // interface of a component that has work at certain times
    public:
     virtual ~Source() = default;
     virtual int64_t NextDueMs() const = 0;    // when this source has work next (clock time), or kNever
-    virtual void RunDue(int64_t now_ms) = 0;  // does the work that is due, as far as one event loop Turn allows
+    virtual void RunDue(int64_t now_ms) = 0;  // does the work that is due, at most what one event loop Turn allows
     // Called before TEST CLOCK advances the clock; EndClockJump is called afterwards. Between these calls NextDueMs
     // need only report work that affects the order of events, because clients cannot observe intermediate states.
     virtual void BeginClockJump() {}                  // TEST CLOCK is about to move the clock
@@ -28,7 +28,7 @@ class Timers {  // the parts of a server that have work at certain times of its 
   };
 
   // Adds a source, which must outlive all calls of the functions below.
-  void Add(Source& source) { sources_.push_back(&source); }  // adds a part of the server
+  void Add(Source& source) { sources_.push_back(&source); }  // adds a component of the server
   int64_t NextDueMs() const {                                // clock time of the next work of all sources, or kNever
     int64_t next_ms = kNever;
     for (const Source* source : sources_) next_ms = std::min(next_ms, source->NextDueMs());

@@ -80,7 +80,7 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   size_t BufferedBytes() const { return buffer_.size(); }              // bytes in the buffer, not written yet
   bool HasUnwrittenData() const { return !buffer_.empty(); }           // true: the buffer is not empty
   uint64_t PendingSyncs() const { return sync_.IsPending() ? 1 : 0; }  // aof_pending_bio_fsync: 1 while a sync runs
-  uint64_t DelayedWrites() const {  // aof_delayed_fsync: how many writes waited 2 s for a sync in vain
+  uint64_t DelayedWrites() const {  // aof_delayed_fsync: how many writes waited 2 s for a sync that did not end
     return delayed_writes_;
   }
   void ResetDelayedWrites() { delayed_writes_ = 0; }  // CONFIG RESETSTAT: sets DelayedWrites to 0
@@ -129,9 +129,9 @@ class AofWriter {  // writes propagated commands to the append-only file, and sy
   std::vector<std::unique_ptr<Closing>> closings_;  // replaced files, which another thread syncs and closes
   int64_t synced_at_ms_ = 0;                        // when a sync last began, or the file was opened (real time)
   int64_t postponed_since_ms_ = -1;                 // when a write began to wait for a sync (real time); -1: none waits
-  uint64_t delayed_writes_ = 0;                     // aof_delayed_fsync: how many writes waited 2 s for a sync in vain
-  IoError write_error_ = kNoError;                  // why the last write failed; kNoError: it succeeded
-  int64_t error_logged_ms_ = INT64_MIN / 2;         // when a write error was last logged (real time)
+  uint64_t delayed_writes_ = 0;     // aof_delayed_fsync: how many writes waited 2 s for a sync that did not end
+  IoError write_error_ = kNoError;  // why the last write failed; kNoError: it succeeded
+  int64_t error_logged_ms_ = INT64_MIN / 2;  // when a write error was last logged (real time)
   bool must_stop_ = false;  // true: the disk failed with appendfsync `always`, so no replies may be sent
 };
 

@@ -31,7 +31,7 @@ class BackupDirectory {  // the folder `backupdirname` and its files
   void Close() { lock_.reset(); }                // another server may use the directory from now on
   void Tidy() { removal_.Tidy(); }               // forgets the removed files whose disk space is free
 
-  IoError Link(const std::string& from, const std::string& name);  // gives the file `from` the name `name` here, too
+  IoError Link(const std::string& from, const std::string& name);  // also gives the file `from` the name `name` here
   void Unlink(const std::string& name) { files_.Remove(PathOf(name)); }  // removes the name that Link has given
   IoError Rename(const std::string& from, const std::string& to);  // renames a file of this directory, and syncs it
   // Writes the manifest under its temporary name. Requires: all files that it names are here. InstallManifest gives it

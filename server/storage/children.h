@@ -35,7 +35,7 @@ struct ChildProgress {          // what a child tells the server about its progr
 class ChildReporter {  // interface by which a child tells the server about its progress
  public:
   virtual ~ChildReporter() = default;
-  virtual void Tell(uint64_t keys_done) = 0;           // the child has saved so many keys
+  virtual void Tell(uint64_t keys_done) = 0;           // the child has saved this number of keys
   virtual int OutputDescriptor() const { return -1; }  // descriptor of the pipe for the child's output; -1: no pipe
 };
 

@@ -6,10 +6,10 @@
 namespace respite {
 
 // Sleeps for `us` µs. A signal ends the sleep early, as in Redis, except the timer signal of scripts (SIGRTMIN).
-void SleepUs(int64_t us);  // sleeps so many µs, or until a signal arrives
+void SleepUs(int64_t us);  // sleeps this number of µs, or until a signal arrives
 
 // Sleeps for `delay_us` µs. A negative number -n means a sleep of 1 µs on every n-th call; `calls` counts these calls.
-inline void DebugDelay(int delay_us, unsigned& calls) {  // sleeps so many µs; -n: 1 µs in every n-th call
+inline void DebugDelay(int delay_us, unsigned& calls) {  // sleeps this number of µs; -n: 1 µs in every n-th call
   if (delay_us > 0) SleepUs(delay_us);
   if (delay_us < 0 && ++calls % (0u - static_cast<unsigned>(delay_us)) == 0) SleepUs(1);
 }

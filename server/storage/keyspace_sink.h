@@ -45,7 +45,7 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
   void LogFailure(const RdbFailure& failure, const std::string& place) const;  // `place`: "the file dump.rdb"
 
   void OnAux(Bytes name, Bytes value, uint64_t offset) override;           // uses or logs a field such as repl-id
-  void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // reserves memory for so many keys
+  void OnResizeDatabase(int db, uint64_t keys, uint64_t timed) override {  // reserves memory for this number of keys
     target_.keyspace[db].Reserve(keys, timed);
   }
   Result<Done> OnEntries(int db,  // stores keys, drops expired ones (kDrop); fails if a key exists (kRefuse)

@@ -26,7 +26,7 @@ class RdbContents {  // decides what an RDB file contains, and in which format
     const Env& env;
     const Keyspace& keyspace;                     // all databases, whose keys are saved
     const KeyUsage& usage;                        // LRU or LFU bits of keys
-    const FunctionLibraries& function_libraries;  // all function libraries, which are saved, too
+    const FunctionLibraries& function_libraries;  // all function libraries, which are also saved
     const MemoryGauge& memory;                    // measures memory, for the field used-mem
     const History& history;                       // replication ID and offset, for repl-id and repl-offset
   };

@@ -99,7 +99,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   bool StartFirstRewriteIfNeeded(uint32_t flags);  // starts the AOF's first rewrite; true: wait for it
   void DelayForReplicas(uint32_t flags);           // pauses writes, and begins to wait for the replicas
   void FinishShutdownIfReady();                    // stops if all replicas have caught up, or the time is up
-  Outcome End(uint32_t flags);                     // saves what must be saved, stops the server; kFailed: it goes on
+  Outcome End(uint32_t flags);             // saves what must be saved, stops the server; kFailed: the server continues
   void AnswerWaitingClients();             // the shutdown is given up: sends an error to clients that wait in SHUTDOWN
   Outcome SaveBeforeExit(uint32_t flags);  // kills a child that saves; syncs the AOF; saves an RDB file if required
   Outcome SyncAppendOnlyFile(uint32_t flags);        // kills a rewrite, syncs the AOF; kFailed: must not stop

@@ -13,6 +13,6 @@ uint64_t CountBadWords(std::span<volatile uint64_t> words);  // writes patterns 
 
 // Tests `megabytes` of memory up to three times, and prints the result. Returns the exit code: 1 if a word was bad, the
 // memory is not available, or `megabytes` is not positive.
-int TestMemory(int megabytes);  // tests so many MB of memory, prints the result; returns the exit code
+int TestMemory(int megabytes);  // tests this number of MB of memory, prints the result; returns the exit code
 
 }  // namespace respite

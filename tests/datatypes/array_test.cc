@@ -145,7 +145,7 @@ TEST(ArrayTest, VisitsRangesInBothDirections) {
   EXPECT_EQ(visited(5001, 5001), Indexes{});
 }
 
-// A full array costs little more than its elements; a distant element costs little, too.
+// A full array costs little more than its elements; a distant element also costs little.
 TEST(ArrayTest, IsCompact) {
   ArrayTable full;
   for (uint64_t i = 0; i < 100'000; ++i) full.Set(i, "123456789");

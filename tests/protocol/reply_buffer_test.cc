@@ -151,7 +151,7 @@ TEST(ReplyBufferTest, KeepsNoMoreThanItsLimit) {
   EXPECT_TRUE(out.HasOverflowed());
   EXPECT_LE(out.HeldBytes(), kLimit);
   EXPECT_EQ(out.Size(), 5 + dropped);
-  out.RollBack(5 + dropped / 2);  // the end of an earlier reply, a part of which is missing
+  out.RollBack(5 + dropped / 2);  // the end of an earlier reply, of which a piece is missing
   EXPECT_TRUE(out.HasOverflowed());
   EXPECT_EQ(out.Size(), 5 + dropped / 2);
   out.RollBack(5);

@@ -1,5 +1,5 @@
-// What a script may try in order to escape the sandbox, to leave something behind, or to break the server; and random
-// numbers.
+// Tricks that a script may try in order to escape the sandbox, to leave something behind, or to break the server; and
+// random numbers.
 #include <gtest/gtest.h>
 #include <pthread.h>
 

@@ -20,7 +20,7 @@ class LazyFree : public CommandTest {
     return server().server().services().data.lazy_free_thread.PendingObjects() +
            server().server().services().data.lazy_free_thread.FreedObjects();
   }
-  // Creates a collection of each type at its own key, too large to be packed.
+  // Creates a collection of each type at its own key, larger than a packed one.
   void FillLargeCollections() {
     for (int i = 0; i < 1000; ++i) {
       const std::string text = StrCat("element ", i);

@@ -79,7 +79,7 @@ class SlotExport final : public Link::User {  // sends slots of this node to the
   void PauseWritesIfCaughtUp();  // if no answer is missing: pauses writes if little is left, else requests an ACK
   void RequestAck();             // sends CLUSTER SYNCSLOTS ACK
   void PauseWrites();            // pauses writes and tells the target; does nothing during another pause
-  // The node that owns the exported slots, as far as this node knows.
+  // The node that owns the exported slots in the view of this node.
   enum class Owner : uint8_t { kThisNode, kTarget, kOthers };  // kOthers: another node, several nodes or none
   Owner FindOwner() const;                                     // the owner of the exported slots
   bool CheckOwnership();  // false: this node lost the slots or forgot the target, and the export has ended

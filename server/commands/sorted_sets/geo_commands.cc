@@ -98,8 +98,8 @@ struct GeoAdd {
   }
 
  private:
-  // Prints hexadecimal coordinates anew, because some versions refuse them. `count`: the number of arguments after the
-  // options.
+  // Prints hexadecimal coordinates as decimal ones, because some versions refuse them. `count`: the number of arguments
+  // after the options.
   static void RecordDecimal(Call& call, size_t count) {
     if (!call.effect.IsRecording()) return;
     const std::span<const Bytes> request = call.args.Words();

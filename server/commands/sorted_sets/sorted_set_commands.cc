@@ -79,7 +79,7 @@ class PairScores {
   std::vector<double> all_;
 };
 
-// Prints the scores of a ZADD or ZINCRBY anew if a replica of another version may refuse them.
+// Prints the scores of a ZADD or ZINCRBY again if a replica of another version may refuse them.
 void RecordPlainScores(Call& call, std::span<const Bytes> pairs, const PairScores& scores) {
   if (!call.effect.IsRecording()) return;
   bool is_plain = true;

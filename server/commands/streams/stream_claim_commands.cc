@@ -244,7 +244,7 @@ struct XAutoClaim {
   };
 
   // Claims up to COUNT pending entries. A pending entry whose stream entry was deleted is removed instead, and counts
-  // for COUNT, too. As in Redis, looks at no more than ten times COUNT pending entries.
+  // also for COUNT. As in Redis, looks at no more than ten times COUNT pending entries.
   static Result ClaimAll(Call& call, const GroupEdit& edit, StreamConsumer& consumer,
                          const XAutoClaimOptions& options) {
     Result result;

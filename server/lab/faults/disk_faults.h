@@ -86,7 +86,7 @@ class FaultyDisk final : public FileSystem {  // a file system that injects the 
   IoError InjectFault(DiskFaults::Operation operation);  // delays an operation, or returns an error, as the rules say
 
  private:
-  static void ReallySleep(int64_t ms);  // blocks the thread for so many milliseconds
+  static void ReallySleep(int64_t ms);  // blocks the thread for this number of milliseconds
 
   FileSystem& files_;   // the real file system
   DiskFaults& faults_;  // the rules that are applied

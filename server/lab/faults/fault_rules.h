@@ -110,7 +110,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
 
   const Candidates& CandidatesFor(const Command& command);  // active rules that may act on a command, cached
   static Candidate CandidateOf(Rule& rule);                 // makes the list entry for a rule
-  // Ends the effect of a rule, because the rule is over or will be deleted. The rule stays in rules_.
+  // Ends the effect of a rule, because the rule has ended or will be deleted. The rule stays in rules_.
   void Stop(Rule& rule);
   void RecomputeAfterRuleChange();     // updates what depends on the rules: connection_rules_, sockets and the like
   uint64_t SeedFor(Bytes name) const;  // seed for the PERCENT choices of this rule

@@ -136,7 +136,7 @@ void HabitCheck::NoteWatch(const LintRequest& request) {
 }
 
 // Forgets the WATCH of a client if the client no longer watches keys. Called also after failed requests, because a
-// failed EXEC ends a WATCH, too.
+// failed EXEC also ends a WATCH.
 void HabitCheck::NoteFailedRequest(const Session& client) {
   if (!watching_clients_.empty() && !HasWatchedKeys(client)) watching_clients_.erase(client.id);
 }

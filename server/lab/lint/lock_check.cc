@@ -307,7 +307,7 @@ void LockCheck::NoteWatches(const LintRequest& request) {
 }
 
 // Forgets the WATCH of a client if the client no longer watches keys. Called also after failed requests, because a
-// failed EXEC ends a WATCH, too.
+// failed EXEC also ends a WATCH.
 void LockCheck::NoteEndOfWatch(const Session& client) {
   if (!watches_.empty() && !HasWatchedKeys(client)) watches_.erase(client.id);
 }

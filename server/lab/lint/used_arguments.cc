@@ -14,10 +14,10 @@ class Walk {
  public:
   explicit Walk(std::span<const Bytes> words) : words_(words) {}
 
-  // Each Take function matches a part of the syntax with the request's arguments from index `at` on. Returns the index
-  // after the matched arguments, or nullopt if the arguments do not match. `kept` is the number of arguments at the end
-  // that must be left for later parts of the syntax. `versioned_argument` is the enclosing group that has a version, or
-  // null.
+  // Each Take function matches one part of the syntax with the request's arguments from index `at` on. Returns the
+  // index after the matched arguments, or nullopt if the arguments do not match. `kept` is the number of arguments at
+  // the end that must be left for later parts of the syntax. `versioned_argument` is the enclosing group that has a
+  // version, or null.
   std::optional<size_t> TakeAll(Arguments nodes, size_t at, size_t kept, const SyntaxArgument* versioned_argument);
   std::vector<UsedArgument> used;
 

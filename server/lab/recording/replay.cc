@@ -11,8 +11,8 @@ namespace respite {
 
 namespace {
 
-// After waiting for a reply for so many milliseconds (real time), the replay moves the server's clock on with TEST
-// CLOCK, because the command may be waiting for a later time of that clock.
+// After waiting for a reply for this number of milliseconds (real time), the replay moves the server's clock on with
+// TEST CLOCK, because the command may be waiting for a later time of that clock.
 constexpr int64_t kMayWaitForClockMs = 20;
 // How long (ms of real time) the replay waits for missing replies before it closes their connections. If the replay
 // does not move the server's clock with TEST CLOCK, the replay waits longer, by the recorded time since the last

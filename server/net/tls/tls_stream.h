@@ -29,7 +29,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   // These functions of TlsStream do the work of the functions of ByteStream with the same names, which describe them.
   bool InHandshake() const { return in_handshake_; }  // true: the TLS handshake is not complete
   Transfer Handshake();                               // performs the next step of the TLS handshake; kMoved: complete
-  Transfer Receive(std::span<char> target);           // receives and decrypts bytes, as far as `target` has room
+  Transfer Receive(std::span<char> target);           // receives and decrypts bytes, at most what `target` has room for
   // Sends at most `max_bytes` bytes from the front of the output.
   Transfer Send(const ReplyBuffer& output, size_t max_bytes);    // encrypts and sends from the front of `output`
   Transfer Send(Bytes bytes);                                    // encrypts and sends bytes from the front

@@ -67,7 +67,7 @@ class InfoText {  // builds the text of one INFO section: a title, then lines "n
   std::string Take() { return std::move(text_); }  // returns the text
 
  private:
-  std::string text_;  // the section as far as it is written
+  std::string text_;  // the part of the section that is written so far
 };
 
 }  // namespace respite

@@ -1,5 +1,5 @@
-// What commands and options of later versions propagate. Replicas of older versions must be able to execute it, because
-// Redis ignores a command that its primary sends and it does not know.
+// The commands that later commands and options propagate. Replicas of older versions must be able to execute it,
+// because Redis ignores a command that its primary sends and it does not know.
 #include <algorithm>
 #include <set>
 #include <string>

@@ -99,7 +99,7 @@ def test_moving_takes_the_client_to_another_host_for_its_time(server, start):
         push(server, "MOVING", 1, 1, f"127.0.0.2:{other.port}")
         client.ping()  # reads the announcement
         assert client.get("where") == "new"
-        assert client.get("slow") is None  # the timeout is longer, too
+        assert client.get("slow") is None  # the timeout is also longer
 
         def is_back():
             client.connection_pool.disconnect()

@@ -1,4 +1,4 @@
-// What stays of scripts when they have ended: their text and code in the cache, and nothing else.
+// The remains of scripts that have ended: their text and code in the cache, and nothing else.
 #include "scripting/script_cache.h"
 
 #include "base/digest.h"

@@ -128,7 +128,7 @@ func TestMovingTakesTheClientToAnotherServer(t *testing.T) {
 	announce(t, admin, "MOVING", 1, 15, other.Addr)
 	Eventually(t, "the other server", func() bool { return rdb.Get(ctx, "where").Val() == "new" })
 	NoError(t, seen.err)
-	Equal(t, rdb.Get(ctx, "slow").Err(), error(redis.Nil)) // the timeout is longer, too
+	Equal(t, rdb.Get(ctx, "slow").Err(), error(redis.Nil)) // the timeout is also longer
 	announce(t, otherAdmin, "MIGRATED", 2, "[1]")
 }
 
