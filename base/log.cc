@@ -288,8 +288,10 @@ void Logger::Log(LogLevel level, std::string_view text) {
   if (!IsLevelEnabled(level)) return;
   // The text may contain an error of a script or of another server, which can be very long.
   constexpr size_t kMaxTextBytes = 16 * 1024;
+  std::string cut;
   if (text.size() > kMaxTextBytes) {
-    return Log(level, StrCat(text.substr(0, kMaxTextBytes - 100), "... (", text.size(), " bytes)"));
+    cut = StrCat(text.substr(0, kMaxTextBytes), "... (", text.size(), " bytes)");
+    text = cut;
   }
   const std::string visible = Visible(text);
   const bool is_quoted = format_ == LogFormat::kLogfmt;  // Line escapes a text in JSON itself

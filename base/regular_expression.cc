@@ -540,6 +540,7 @@ bool RegularExpression::Follow(Threads& threads, uint32_t first, Bytes text, siz
     const uint32_t index = unfinished_.back();
     unfinished_.pop_back();
     if (!threads.Add(index)) continue;
+    ++steps_;
     const Instruction& instruction = program_[index];
     switch (instruction.operation) {
       case Operation::kByte:
@@ -565,9 +566,16 @@ bool RegularExpression::Consumes(const Instruction& instruction, char c) const {
   return instruction.operation == Operation::kByte ? instruction.operand == byte : sets_[instruction.operand][byte];
 }
 
-bool RegularExpression::Matches(Bytes text) {
+bool RegularExpression::Matches(Bytes text, uint64_t& steps_left) {
+  steps_ = 0;
+  const bool matches = Search(text, steps_left);
+  steps_left -= std::min(steps_, steps_left);
+  return matches;
+}
+
+bool RegularExpression::Search(Bytes text, uint64_t max_steps) {
   current_.Clear();
-  for (size_t at = 0;; ++at) {
+  for (size_t at = 0; steps_ < max_steps; ++at) {
     if (current_.consumers.empty() && !can_be_empty_) {
       while (at < text.size() && !first_bytes_[ByteAt(text, at)]) ++at;
       if (at == text.size()) return false;
@@ -581,6 +589,7 @@ bool RegularExpression::Matches(Bytes text) {
     }
     std::swap(current_, following_);
   }
+  return false;
 }
 
 }  // namespace respite

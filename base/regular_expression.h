@@ -37,10 +37,12 @@ class RegularExpression {  // a compiled extended regular expression
   // memory". Cost: O(size of the compiled expression).
   static Result<RegularExpression, const char*> Compile(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
-  // Returns true if any part of the text matches. Cost: at worst O(|text| * size of the compiled expression); about 10
-  // ns per byte for a typical expression.
-  bool Matches(Bytes text);  // true: some part of the text matches
+  // Returns true if any part of the text matches. Cost: at worst O(|text| * Size()) steps of about 10 ns each; one step
+  // per byte for a typical expression. Subtracts the steps from `steps_left`. If they do not suffice, sets `steps_left`
+  // to 0 and returns false, and the caller must ignore the result.
+  bool Matches(Bytes text, uint64_t& steps_left);  // true: some part of the text matches
 
+  size_t Size() const { return program_.size(); }   // number of instructions of the compiled expression
   static constexpr size_t kMaxInstructions = 8192;  // maximum size of a compiled expression
 
  private:
@@ -77,6 +79,7 @@ class RegularExpression {  // a compiled extended regular expression
 
   RegularExpression() = default;
 
+  bool Search(Bytes text, uint64_t max_steps);  // true: some part of the text matches; false: also after `max_steps`
   void Prepare();  // fills first_bytes_ and can_be_empty_, and allocates memory for matching
   bool HoldsAt(Operation assertion, Bytes text, size_t at) const;  // true: the assertion holds before text[at]
   // Adds an instruction, and all that follow without consuming a byte. Returns true if the text matches.
@@ -89,6 +92,7 @@ class RegularExpression {  // a compiled extended regular expression
   Set first_bytes_;            // the bytes with which a match can begin
   bool can_be_empty_ = false;  // true: a match need not consume a byte
 
+  uint64_t steps_ = 0;  // how many instructions the current match has added
   // The state of a match. It is stored here so that a match allocates nothing.
   Threads current_;
   Threads following_;

@@ -16,7 +16,7 @@ struct EncodingLimits {  // sizes up to which collections stay packed; directive
   uint64_t zset_max_listpack_entries = 128;  // a packed sorted set has at most this many members
   uint64_t zset_max_listpack_value = 64;     // a member of a packed sorted set has at most this many bytes
   int list_max_listpack_size = -2;           // -1 to -5: 4 to 64 KB per chunk; positive: elements per chunk
-  uint64_t stream_node_max_bytes = 4096;     // a block that reaches this size in bytes takes no more entries; 0: 1 GB
+  uint64_t stream_node_max_bytes = 4096;     // an entry that would bring a block to this size starts a new one; 0: 1 GB
   int64_t stream_node_max_entries = 100;     // a block of a stream gets at most this many entries; 0: no limit
   int64_t stream_idmp_duration = 100;        // XADD IDMP: seconds for which a new stream remembers an idempotent ID
   int64_t stream_idmp_maxsize = 100;         // XADD IDMP: idempotent IDs per producer that a new stream remembers

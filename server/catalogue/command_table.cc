@@ -120,7 +120,9 @@ uint32_t CategoriesOf(const CommandCard& card) { return CategoriesWith(card, car
 std::span<const std::string_view> AclCategoryNames() { return kAclCategoryNames; }
 
 std::span<const std::string_view> AclCategoryNamesIn(const Dialect& dialect) {
-  const size_t hidden = dialect.Has("8.8.0") ? 0 : 1;  // the category of arrays is the last one
+  // The category of arrays is the last one. As a version without emulation counts Redis 7.2.
+  const bool has_arrays = VersionMark("8.8.0").IsIn(dialect.version.value_or(kDefaultVersion));
+  const size_t hidden = has_arrays ? 0 : 1;
   return AclCategoryNames().first(kAclCategoryNames.size() - hidden);
 }
 

@@ -54,6 +54,7 @@ void KeyspaceSink::OnMissingChecksum() {
 }
 
 Result<Done> KeyspaceSink::OnProgress(uint64_t offset) {
+  progress_offset_ = offset;
   if (services_.storage.loading.Advance(options_.loaded_before + offset) == Loading::Order::kContinue) return Done{};
   stopped_ = true;
   return Failure("the server is stopped");
@@ -140,7 +141,7 @@ Result<Done> KeyspaceSink::OnLibrary(Bytes code) {
     return Failure("the function libraries take too long");
   }
   auto loaded = target_.libraries.Load(code, existing, FunctionLibraries::Origin::kAccepted);
-  if (loaded) return Done{};
+  if (loaded) return OnProgress(progress_offset_);  // each library may take long
   services_.env.log.Warning("Failed loading library, " + loaded.error());
   return Failure(loaded.error());
 }

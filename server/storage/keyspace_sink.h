@@ -67,6 +67,7 @@ class KeyspaceSink final : public RdbSink {  // puts keys and functions from an 
   const int64_t now_ms_;               // Unix time in ms when loading of this RDB began
   const int64_t load_time_before_ms_;  // ms that loading libraries took before this RDB
   bool stopped_ = false;               // true: loading ended, because the server must stop
+  uint64_t progress_offset_ = 0;       // bytes of the RDB at the last call of OnProgress
   uint64_t empty_keys_ = 0;            // number of keys without elements, which were skipped
 };
 

@@ -13,7 +13,8 @@ namespace {
 bool Matches(Bytes pattern, Bytes text, CaseMode mode = CaseMode::kSensitive) {
   auto expression = RegularExpression::Compile(pattern, mode);
   EXPECT_TRUE(expression.ok()) << pattern << ": " << (expression.ok() ? "" : expression.error());
-  return expression.ok() && expression.value().Matches(text);
+  uint64_t steps_left = UINT64_MAX;
+  return expression.ok() && expression.value().Matches(text, steps_left);
 }
 
 std::string ErrorOf(Bytes pattern) {
@@ -134,6 +135,17 @@ TEST(RegularExpressionTest, AgreesWithTheCLibrary) {
     }
     regfree(&compiled);
   }
+}
+
+TEST(RegularExpressionTest, EndsWhenTheStepsAreUsedUp) {
+  auto expression = RegularExpression::Compile("(a?){1,200}b").value();
+  const std::string text(10'000, 'a');
+  uint64_t steps_left = 100'000;
+  EXPECT_FALSE(expression.Matches(text, steps_left));
+  EXPECT_EQ(steps_left, 0u);
+  steps_left = 100'000;
+  EXPECT_TRUE(expression.Matches("aab", steps_left)) << "usable again";
+  EXPECT_GT(steps_left, 98'000u);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ namespace {
 constexpr char kTooManyPredicates[] = "ERR too many predicates, maximum is 250";
 constexpr char kExpressionTooLong[] = "ERR regular expression is too long, maximum is 2048 bytes";
 constexpr char kExpressionEmpty[] = "ERR regular expression is empty";
+constexpr char kTooManySteps[] = "ERR the search takes too long. Use a smaller range or a simpler regular expression";
 constexpr char kBackReference[] = "ERR regular expression backreferences are not supported";
 
 Refusal BadExpression(const char* why) { return {StrCat("ERR invalid regular expression: ", why)}; }
@@ -32,6 +33,9 @@ namespace {
 
 constexpr size_t kMaxPredicates = 250;
 constexpr size_t kMaxExpressionBytes = 2048;
+// Bounds for all regular expressions of one ARGREP together, during which no other client is served.
+constexpr size_t kMaxCompiledSize = 8 * RegularExpression::kMaxInstructions;
+constexpr uint64_t kMaxSteps = 100'000'000;  // about a second
 
 // Tests whether a text equals a word.
 class ExactPredicate {
@@ -85,9 +89,10 @@ class ArraySearch {
   uint64_t limit() const { return limit_; }
   bool with_values() const { return with_values_; }
 
+  // Throws if the regular expressions have taken kMaxSteps steps.
   bool Matches(Bytes text) {
     const auto matches = [&](Predicate& predicate) {
-      return std::visit([&](auto& test) { return test.Matches(text); }, predicate);
+      return std::visit([&](auto& test) { return MatchesOne(test, text); }, predicate);
     };
     return needs_all_ ? std::ranges::all_of(predicates_, matches) : std::ranges::any_of(predicates_, matches);
   }
@@ -99,6 +104,16 @@ class ArraySearch {
     if (EqualsIgnoreCase(word, "GLOB")) return PredicateKind::kGlob;
     if (EqualsIgnoreCase(word, "RE")) return PredicateKind::kExpression;
     return std::nullopt;
+  }
+
+  template <class Test>
+  bool MatchesOne(const Test& test, Bytes text) {
+    return test.Matches(text);
+  }
+  bool MatchesOne(RegularExpression& expression, Bytes text) {
+    const bool matches = expression.Matches(text, steps_left_);
+    if (steps_left_ == 0) throw Refusal{refusals::kTooManySteps};
+    return matches;
   }
 
   // As in Redis, predicates and options may be mixed, and the last of several equal options counts.
@@ -124,7 +139,7 @@ class ArraySearch {
     }
   }
 
-  Predicate MakePredicate(PredicateKind kind, Bytes word) const {
+  Predicate MakePredicate(PredicateKind kind, Bytes word) {
     switch (kind) {
       case PredicateKind::kExact:
         return ExactPredicate(word, mode_);
@@ -133,9 +148,16 @@ class ArraySearch {
       case PredicateKind::kGlob:
         return Glob(word, mode_);
       case PredicateKind::kExpression:
-        return CompileExpression(word, mode_);
+        return MakeExpression(word);
     }
     throw Refusal{refusals::kSyntax};
+  }
+
+  RegularExpression MakeExpression(Bytes word) {
+    RegularExpression expression = CompileExpression(word, mode_);
+    compiled_size_ += expression.Size();
+    if (compiled_size_ > kMaxCompiledSize) throw refusals::BadExpression("Out of memory");
+    return expression;
   }
 
   std::vector<std::pair<PredicateKind, Bytes>> words_;  // the predicates as the client sent them
@@ -143,7 +165,9 @@ class ArraySearch {
   bool needs_all_ = false;                              // true: an element must match all predicates, not just one
   bool with_values_ = false;                            // true: the reply contains the elements, not just indexes
   CaseMode mode_ = CaseMode::kSensitive;
-  uint64_t limit_ = UINT64_MAX;  // maximum number of elements to find
+  uint64_t limit_ = UINT64_MAX;      // maximum number of elements to find
+  size_t compiled_size_ = 0;         // instructions of all regular expressions
+  uint64_t steps_left_ = kMaxSteps;  // steps that the regular expressions may still take
 };
 
 // An end of the range to search.

@@ -67,12 +67,11 @@ struct AclCat {
                                        .flags = kAsksOnly};
   static void Run(Call& call) {
     const std::span<const std::string_view> categories = AclCategoryNamesIn(call.services.env.dialect);
-    // Without emulation, the list is that of Redis 7.2, although `@array` is known, too.
-    const bool is_72 = !call.services.env.dialect.EmulatesVersion();
-    if (call.args.AtEnd()) return call.reply.BulkArray(categories.first(categories.size() - (is_72 ? 1 : 0)));
+    if (call.args.AtEnd()) return call.reply.BulkArray(categories);
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "ACL", call.args.Words()[1]);
     const Bytes name = call.args.Next();
-    const uint32_t category = AclCategoryByName(name) & ((1u << categories.size()) - 1);
+    uint32_t category = AclCategoryByName(name);
+    if (call.services.env.dialect.EmulatesVersion()) category &= (1u << categories.size()) - 1;
     if (category == 0) throw refusals::UnknownCategory(name);
     std::vector<Bytes> names;
     call.services.env.commands.ForEach([&](const Command& command) {

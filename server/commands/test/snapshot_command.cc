@@ -120,8 +120,6 @@ constexpr std::array kSnapshotActions = {TestAction{"save", SaveSnapshot}, TestA
 
 // --- TEST RESET
 
-constexpr char kDataPart[] = "data";
-
 // Requires: this server is a primary.
 void ResetData(Call& call) {
   std::vector<int> all(static_cast<size_t>(call.services.data.dataset.keyspace.Count()));
@@ -148,13 +146,14 @@ constexpr std::array kResets = {
     TestAction{"clients", ResetClients},
     TestAction{"users", [](Call& call) { call.services.lab.snapshots.ResetUsers(&call.session); }},
     TestAction{"scripts", [](Call& call) { call.services.lab.snapshots.ResetScripts(call.unit); }},
-    TestAction{kDataPart, ResetData},
+    TestAction{"data", ResetData},
     TestAction{"journal", [](Call& call) { call.services.lab.journal.Forget(); }},
     TestAction{"lint", [](Call& call) { call.services.lab.lint.Forget(); }},
     TestAction{"shuffle", [](Call& call) { call.services.lab.shuffle.TurnOff(); }},
     TestAction{"snapshots", [](Call& call) { call.services.lab.snapshots.Clear(); }},
     TestAction{"clock", [](Call& call) { call.services.lab.clock.FollowMachine(); }},
 };
+constexpr uint32_t kDataBit = 1U << (std::ranges::find(kResets, Bytes("data"), &TestAction::name) - kResets.begin());
 
 struct TestSnapshot {
   static constexpr CommandSpec spec = TestSpec(
@@ -179,10 +178,7 @@ struct TestReset {
       wanted |= 1U << (named - kResets.begin());
     }
     if (wanted == 0) wanted = ~wanted;
-    for (size_t i = 0; i < kResets.size(); ++i) {
-      const bool needs_primary = kResets[i].name == kDataPart;
-      if (needs_primary && (wanted >> i & 1U) != 0) RequirePrimary(call, kReplicaCannotReset);
-    }
+    if ((wanted & kDataBit) != 0) RequirePrimary(call, kReplicaCannotReset);
     for (size_t i = 0; i < kResets.size(); ++i) {
       if ((wanted >> i & 1U) != 0) kResets[i].run(call);
     }

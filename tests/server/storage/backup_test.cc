@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "base/str_cat.h"
-#include "tests/support/faulty_files.h"
-#include "tests/support/reply_matchers.h"
-#include "tests/support/server_life.h"
+#include "tests/server/storage/backup_fixture.h"
 
 namespace respite {
 namespace {
@@ -24,46 +22,6 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
-
-constexpr char kBackupManifest[] = "backupdir/appendonly.aof.manifest";
-constexpr char kBackupBase[] = "backupdir/appendonly.aof.1.base.rdb";
-constexpr char kBackupIncr[] = "backupdir/appendonly.aof.1.incr.aof";
-
-class BackupTest : public testing::Test {
- protected:
-  std::unique_ptr<ServerLife> Start(std::vector<std::string> more = {}) {
-    std::vector<std::string> directives = {"enable-debug-command yes", "save ''"};
-    directives.insert(directives.end(), more.begin(), more.end());
-    return std::make_unique<ServerLife>(*files_, directives);
-  }
-  static std::string StateOf(ServerLife& life) { return life.Run("BACKUP STATUS")[1].Text(); }
-  static std::string ErrorOf(ServerLife& life) { return life.Run("BACKUP STATUS")[3].Text(); }
-  // Returns the names of the files in the directory of the backup.
-  std::vector<std::string> Files() const {
-    std::vector<std::string> names;
-    for (const std::string& path : files_->Paths()) {
-      if (path.starts_with("backupdir/")) names.push_back(path.substr(10));
-    }
-    return names;
-  }
-  // Starts a backup and waits until its base is complete.
-  static void MakeBase(ServerLife& life) {
-    EXPECT_THAT(life.Run("BACKUP START"), Ok());
-    life.server().Cron();
-    EXPECT_EQ(StateOf(life), "incrementing") << ErrorOf(life);
-  }
-  // Returns the data of a server that starts with this preload-file.
-  Snapshot Restored(const std::string& target = "aof:backupdir/appendonly.aof.manifest",
-                    std::vector<std::string> more = {}) {
-    more.push_back("preload-file " + target);
-    auto life = Start(std::move(more));
-    EXPECT_EQ(life->outcome(), LoadOutcome::kLoaded) << life->Log();
-    return life->Data();
-  }
-  void ExpectRestores(const Snapshot& data) { EXPECT_EQ(SnapshotDifference(data, Restored()), ""); }
-
-  std::unique_ptr<FaultyFiles> files_ = std::make_unique<FaultyFiles>();
-};
 
 class BackupOnAndOff : public BackupTest, public testing::WithParamInterface<const char*> {
  protected:
@@ -573,106 +531,6 @@ TEST_F(BackupTest, ACrashLeavesNoManifestWithoutItsFiles) {
     EXPECT_THAT(next->Run("BACKUP CLEANUP"), Ok());
     MakeBase(*next);
   }
-}
-
-// --- preload-file
-
-TEST_F(BackupTest, PreloadsInsteadOfTheServersOwnFiles) {
-  auto life = Start({"appendonly yes"});
-  life->Run("SET k backup");
-  MakeBase(*life);
-  life->Run("BACKUP SEAL");
-  const Snapshot backup = life->Data();
-  life->Run("SET k newer");
-  life->Run("SAVE");
-  files_->Kill();
-  life.reset();
-  EXPECT_EQ(SnapshotDifference(backup, Restored()), "");
-  const Snapshot newer = Restored("rdb:dump.rdb");
-  EXPECT_EQ(SnapshotDifference(newer, Start({"appendonly yes"})->Data()), "");
-  files_->Kill();
-  EXPECT_EQ(SnapshotDifference(backup, Restored("aof:backupdir/appendonly.aof.manifest", {"appendonly yes"})), "");
-  files_->Kill();
-  EXPECT_EQ(SnapshotDifference(backup, Start({"appendonly yes"})->Data()), "");  // it has replaced the append-only file
-}
-
-TEST_F(BackupTest, PreloadsIntoAnEmptyFolder) {
-  {
-    auto life = Start();
-    life->Run("SET k v");
-    MakeBase(*life);
-    life->Run("BACKUP SEAL");
-  }
-  files_->Kill();
-  {
-    auto life = Start({"appendonly yes", "preload-file aof:backupdir/appendonly.aof.manifest"});
-    EXPECT_EQ(life->outcome(), LoadOutcome::kLoaded);
-    life->Run("SET l w");
-  }
-  files_->Kill();
-  EXPECT_EQ(Start({"appendonly yes"})->Data().size(), 2u);
-}
-
-TEST_F(BackupTest, RefusesADamagedPreloadFile) {
-  {
-    auto life = Start();
-    life->Run("SET k v");
-    MakeBase(*life);
-    life->Run("SET l w");
-    life->Run("SET m x");
-    life->Run("BACKUP SEAL");
-    life->Run("SAVE");
-  }
-  const auto expect_refused = [&](const std::string& target, const std::string& why) {
-    files_->Kill();
-    auto life = Start({"aof-load-truncated yes", "preload-file " + target});
-    EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
-    EXPECT_THAT(life->Log(), HasSubstr("Fatal error: can't load the preload-file " + target + ": " + why));
-    if (!why.starts_with("see the log")) {
-      EXPECT_THAT(life->Data(), IsEmpty()) << "all files are checked before one is loaded";
-    }
-  };
-  expect_refused("aof:nowhere/appendonly.aof.manifest", "No such file or directory");
-  expect_refused("rdb:nowhere.rdb", "there is no such file");
-  expect_refused("aof:dump.rdbx", "No such file or directory");
-  const std::string manifest = files_->Content(kBackupManifest);
-  files_->Put(kBackupManifest, "file appendonly.aof.1.base.rdb seq 1 type x\n");
-  expect_refused(StrCat("aof:", kBackupManifest), "it is no valid manifest: Unknown AOF file type, at line 1");
-  files_->Put(kBackupManifest, "file appendonly.aof.1.incr.aof seq 1 type i\n");
-  expect_refused(StrCat("aof:", kBackupManifest), "the manifest names no base");
-  files_->Put(kBackupManifest, manifest);
-  files_->Remove(kBackupIncr);
-  expect_refused(StrCat("aof:", kBackupManifest), StrCat(kBackupIncr, ": No such file or directory"));
-  files_->Put(kBackupIncr, "{}");
-  expect_refused(StrCat("aof:", kBackupManifest), StrCat(kBackupIncr, " is "));
-  files_->Put(kBackupIncr, "");
-  const std::string base = files_->Content(kBackupBase);
-  files_->Remove(kBackupBase);
-  expect_refused(StrCat("aof:", kBackupManifest), StrCat(kBackupBase, ": No such file or directory"));
-  files_->Put(kBackupBase, base.substr(0, base.size() - 1));
-  expect_refused(StrCat("aof:", kBackupManifest), "see the log above");
-}
-
-TEST_F(BackupTest, RefusesAnIncompletePreloadFileAndKeepsIt) {
-  {
-    auto life = Start();
-    MakeBase(*life);
-    life->Run("SET l w");
-    life->Run("SET m x");
-    life->Run("BACKUP SEAL");
-  }
-  const std::string incr = files_->Content(kBackupIncr);
-  files_->Put(kBackupIncr, incr.substr(0, incr.size() - 3));
-  files_->Kill();
-  auto life = Start({"aof-load-truncated yes", "preload-file aof:backupdir/appendonly.aof.manifest"});
-  EXPECT_EQ(life->outcome(), LoadOutcome::kFailed);
-  EXPECT_EQ(files_->Content(kBackupIncr), incr.substr(0, incr.size() - 3));
-  EXPECT_THAT(life->Log(), HasSubstr("is incomplete after offset"));
-}
-
-TEST_F(BackupTest, PreloadsASingleAppendOnlyFile) {
-  files_->Put("old.aof", "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n");
-  EXPECT_EQ(Restored("aof:old.aof").size(), 1u);
 }
 
 }  // namespace

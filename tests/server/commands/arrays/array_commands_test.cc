@@ -369,5 +369,18 @@ TEST_P(ArrayCommands, TransactionsAndScripts) {
   EXPECT_THAT(Run("EXEC"), NilArray());
 }
 
+// No other client is served during a search.
+TEST_P(ArrayCommands, RegularExpressionsOfOneSearchHaveALimit) {
+  Run({"ARSET", "a", "0", std::string(400'000, 'a')});
+  const auto search = [&](size_t count) {
+    std::vector<std::string> words = {"ARGREP", "a", "-", "+"};
+    for (size_t i = 0; i < count; ++i) words.insert(words.end(), {"RE", "(a?){1,250}b"});
+    return client().Run(words);
+  };
+  EXPECT_THAT(search(1), Error("ERR the search takes too long. Use a smaller range or a simpler regular expression"));
+  EXPECT_THAT(search(250), Error("ERR invalid regular expression: Out of memory"));
+  EXPECT_THAT(Run("ARGREP a - + RE ^a"), ArrayOf(Int(0)));
+}
+
 }  // namespace
 }  // namespace respite
