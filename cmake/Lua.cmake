@@ -40,11 +40,14 @@ list(APPEND RESPITE_LUA_WRAPPED
     _Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS
     _Z18luaT_trybinassocTMP9lua_StatePK6TValueS3_iP10StackValue3TMS
     _Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc
-    _Z9luaS_hashPKcmj _Z11luaK_prefixP9FuncState5UnOprP7expdesci _Z11luaK_finishP9FuncState _Z9luaV_modfP9lua_Statedd
+    _Z9luaS_hashPKcmj _Z11luaS_removeP9lua_StateP7TString
+    _Z8luaH_setP9lua_StateP5TablePK6TValuePS3_ _Z14luaH_finishsetP9lua_StateP5TablePK6TValueS5_PS3_
+    _Z11luaK_prefixP9FuncState5UnOprP7expdesci _Z11luaK_finishP9FuncState _Z9luaV_modfP9lua_Statedd
     _Z17luaO_pushvfstringP9lua_StatePKc${RESPITE_LUA_VA_LIST} _Z16luaO_pushfstringP9lua_StatePKcz)
 # Other internal functions that the wrappers call.
 set(RESPITE_LUA_USED
-    _Z12luaS_newlstrP9lua_StatePKcm _Z14luaV_tonumber_PK6TValuePd _Z13luaO_rawarithP9lua_StateiPK6TValueS3_PS1_
+    _Z12luaS_newlstrP9lua_StatePKcm _Z8luaH_getP5TablePK6TValue _Z14luaH_realasizePK5Table _Z13luaG_runerrorP9lua_StatePKcz
+    _Z14luaV_tonumber_PK6TValuePd _Z13luaO_rawarithP9lua_StateiPK6TValueS3_PS1_
     _Z10luaK_infixP9FuncState6BinOprP7expdesc _Z11luaK_posfixP9FuncState6BinOprP7expdescS3_i)
 foreach(symbol IN LISTS RESPITE_LUA_WRAPPED RESPITE_LUA_USED)
   string(FIND "${RESPITE_LUA_SYMBOLS}" " T ${symbol}\n" place)

@@ -156,7 +156,9 @@ class LuaWrappersTest(unittest.TestCase):
         tests = (ROOT / "tests/scripting/lua51_wrapped_test.cc").read_text(encoding="utf-8")
         self.assertEqual(self.wrapped, sorted(re.findall(r"^TEST\(Lua51Wrapper, (\w+)\)", tests, re.M)))
         check = (ROOT / "cmake/lua_seam_check.cc").read_text(encoding="utf-8")
-        self.assertEqual(self.wrapped, sorted(set(re.findall(r'^    \{"(\w+)",', check, re.M))))
+        without_program = ['luaS_remove']  # it changes no result, only the time of collections
+        programs = re.findall(r'^    \{"(\w+)",', check, re.M)
+        self.assertEqual(self.wrapped, sorted({*programs, *without_program}))
 
     def test_the_page_names_the_other_functions_and_the_tested_releases(self):
         called = re.search(r"^\* Functions that they call: ([^.]*)\.", self.page, re.M)[1]

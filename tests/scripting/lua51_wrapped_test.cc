@@ -2,6 +2,10 @@
 // if Lua's own function runs instead. docs/design/scripting.md says why each one is wrapped.
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <string>
+
+#include "base/str_cat.h"
 #include "lua51_programs.h"
 
 namespace respite {
@@ -117,6 +121,71 @@ TEST(Lua51Wrapper, luaS_hash) {
   EXPECT_EQ(Lua51State().Run("local order, names = '', {} for name in ('abcdefghijklmnop'):gmatch('.') do "
                              "names[name] = 1 end for name in pairs(names) do order = order .. name end return order"),
             "apcbedgfihkjmlon");
+}
+
+// Returns the i-th of 3^10 strings of 40 bytes that all have the same hash in Lua. They consist of ten blocks of four
+// bytes. The three blocks of a row change the hash in the same way.
+std::string StringOfEqualHash(size_t i) {
+  constexpr uint32_t kBlocks[10][3] = {{4194325635, 4213339585, 4192155585}, {710884575, 712643807, 786609555},
+                                       {2517109512, 2518741389, 2458339592}, {680320326, 908583813, 911416453},
+                                       {1571728856, 1586752900, 1586749367}, {3874774329, 3874863100, 3874626065},
+                                       {2814287829, 3037666005, 2829094241}, {927003818, 907915240, 908597961},
+                                       {3590171473, 3663046930, 3156673810}, {649731805, 708946685, 903646467}};
+  std::string text;
+  for (const auto& row : kBlocks) {
+    for (int byte = 0; byte < 4; ++byte) text += static_cast<char>(row[i % 3] >> (8 * byte));
+    i /= 3;
+  }
+  return text;
+}
+
+// Returns the processor time in seconds that a full collection takes.
+double CollectionSeconds(Lua51State& state) {
+  const std::clock_t start = std::clock();
+  lua_gc(state.lua(), LUA_GCCOLLECT);
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+// With Lua's own function, the first collection would take a hundred times as long as the second.
+TEST(Lua51Wrapper, luaS_remove) {
+  Lua51State state;
+  state.Run("others = {} for i = 1, 40000 do others[i] = 'a' .. i end");
+  lua_newtable(state.lua());
+  for (size_t i = 0; i < 19683; ++i) {
+    const std::string text = StringOfEqualHash(i);
+    lua_pushlstring(state.lua(), text.data(), text.size());
+    lua_rawseti(state.lua(), -2, static_cast<lua_Integer>(i) + 1);
+  }
+  lua_setglobal(state.lua(), "equal");
+  state.Run("for i = 1, 30000 do others[-i] = 'b' .. i end");  // Lua makes its table of strings larger
+  state.Run("equal = nil");
+  const double seconds_of_equal = CollectionSeconds(state);
+  state.Run("others = nil");
+  EXPECT_LT(seconds_of_equal, 10 * CollectionSeconds(state) + 0.05);
+}
+
+// The table gets 2^17 nodes, and a number is looked for at the node that is its remainder modulo 2^17 - 1.
+TEST(Lua51Wrapper, luaH_finishset) {
+  EXPECT_EQ(Lua51State().Run("local t = {} return show(pcall(function() for i = 1, 2 ^ 16 + 1 do "
+                             "t[i * (2 ^ 17 - 1)] = i end end))"),
+            "false|user_script:1: too many keys of a table have equal hashes");
+}
+
+TEST(Lua51Wrapper, luaH_set) {
+  EXPECT_EQ(Lua51State().Run("local t = {} return show(pcall(function() for i = 1, 2 ^ 16 + 1 do "
+                             "rawset(t, i * (2 ^ 17 - 1), i) end end))"),
+            "false|too many keys of a table have equal hashes");
+}
+
+TEST(Lua51Tables, GrowWithKeysOfAllKinds) {
+  for (const char* key : {"i", "-i", "i * 1000", "i * 2 ^ 20", "i / 3", "i * 2 ^ 60", "'key' .. i", "{}",
+                          "i % 2 == 0 and i or 'key' .. i", "i < 2 ^ 17 and i or i * (2 ^ 17 - 1)"}) {
+    EXPECT_EQ(Lua51State().Run(StrCat("local t, last = {} for i = 1, 2 ^ 17 + 5 do last = ", key,
+                                      " t[last] = i end local n = 0 for _ in pairs(t) do n = n + 1 end "
+                                      "return show(n, t[last])")),
+              "131077|131077")
+        << key;
+  }
 }
 
 TEST(Lua51Wrapper, luaK_prefix) {

@@ -1,0 +1,274 @@
+// Hashing of Lua's tables and strings: the seed, and what keeps chosen keys from blocking the server.
+//
+// Lua does not randomize the hash of numbers, and here not that of strings either, because `pairs` must visit most
+// tables in the order of 5.1. So a script can choose keys and strings with equal hashes. Then one step of the
+// interpreter could take minutes, during which no hook runs and no SCRIPT KILL is answered:
+// * A table that grows moves all its keys into a larger one. Each key is compared with the keys of equal hash that were
+//   moved before. So CheckGrowth ends the script if this would take too many comparisons.
+// * The collector takes each dead string from the list of the strings with equal hash, and searches this list from its
+//   start. So RemoveString takes all dead strings from a list at once.
+// What a script does in many steps (adding keys one by one, creating strings) can be slow, but SCRIPT KILL ends it.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <climits>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "scripting/lua51_internals.h"
+
+namespace respite::lua51 {
+
+struct StringObject {  // TString of Lua 5.4, without its text
+  void* next_object;
+  uint8_t tag;
+  uint8_t marks;          // the collector's bits: kWhites and others
+  uint8_t extra;          // long strings: whether `hash` was computed
+  uint8_t size;           // short strings: bytes
+  uint32_t hash;          // of the text
+  StringObject* in_list;  // short strings: the next string of the list; the string itself: it is in no list
+};
+static_assert(sizeof(StringObject) == kStringTextOffset);
+
+struct GlobalStateHead {  // the beginning of Lua's global_State
+  void* allocator[2];
+  size_t counters[4];
+  StringObject** string_lists;  // lists of the short strings, by hash
+  int string_count;
+  int string_list_count;  // a power of 2
+  Value registry;
+  Value nil;
+  unsigned seed;
+  uint8_t current_white;  // the collector's bit for objects that were created in this cycle
+};
+
+struct StateHead {  // the beginning of lua_State
+  void* next_object;
+  uint8_t bytes[8];
+  void* top;
+  GlobalStateHead* global;
+};
+
+struct TableNode {  // an entry of a table that is not in its array: a value and its key
+  void* value;
+  uint8_t value_tag;
+  uint8_t key_tag;
+  int next;
+  void* key_payload;
+
+  Value key() const { return {{key_payload}, key_tag}; }
+};
+static_assert(sizeof(TableNode) == 24);
+
+struct TableObject {
+  void* next_object;
+  uint8_t bytes[3];
+  uint8_t node_count_log2;
+  unsigned array_limit;
+  const Value* array;
+  const TableNode* nodes;
+  const TableNode* free_end;  // no node at or after this one is free
+};
+
+namespace {
+
+constexpr uint8_t kWhites = 1 << 3 | 1 << 4;
+constexpr uint8_t kAbsentTag = LUA_TNIL | 2 << 4;
+constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
+constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
+
+// Tables with fewer nodes are not checked, because they grow in a few milliseconds with any keys.
+constexpr uint8_t kMinCheckedLog2 = 11;
+// The comparisons that the growth of a table may take: about a quarter of a second, and four for each key.
+constexpr uint64_t kMaxComparisons = uint64_t{1} << 25;
+constexpr uint64_t kComparisonsPerKey = 4;
+constexpr char kCollidingKeys[] = "too many keys of a table have equal hashes";
+
+bool IsNil(uint8_t tag) { return (tag & kTypeMask) == LUA_TNIL; }
+
+// A table stores a number without a fraction as an integer.
+Value AsStored(Value key) {
+  if (key.tag != kFloatTag || std::floor(key.number) != key.number) return key;
+  if (key.number < -0x1p63 || key.number >= 0x1p63) return key;
+  return {.integer = static_cast<lua_Integer>(key.number), .tag = kIntegerTag};
+}
+
+uint32_t HashOfFraction(lua_Number number) {
+  int exponent = 0;
+  const lua_Number scaled = std::frexp(number, &exponent) * -static_cast<lua_Number>(INT_MIN);
+  if (!(scaled >= -0x1p63 && scaled < 0x1p63)) return 0;
+  const uint32_t hash = static_cast<uint32_t>(exponent) + static_cast<uint32_t>(static_cast<int64_t>(scaled));
+  return hash <= INT_MAX ? hash : ~hash;
+}
+
+// Returns the index of the node at which a table with 2^log2 nodes first looks for this key.
+size_t MainPosition(const Value& key, int log2) {
+  const size_t count = size_t{1} << log2;
+  const size_t divisor = (count - 1) | 1;
+  switch (key.tag & ~0x40) {  // without the bit for objects that the collector manages
+    case kShortStringTag & ~0x40:
+    case kLongStringTag & ~0x40:
+      return static_cast<const StringObject*>(key.object)->hash & (count - 1);
+    case kIntegerTag:
+      return static_cast<uint64_t>(key.integer) % divisor;
+    case kFloatTag:
+      return HashOfFraction(key.number) % divisor;
+    case kFalseTag:
+    case kTrueTag:
+      return key.tag == kTrueTag ? 1 : 0;
+    default:
+      return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(key.object)) % divisor;
+  }
+}
+
+struct NewSizes {
+  uint64_t array = 0;  // elements of the array: integer keys up to this one are not in nodes
+  int nodes_log2 = 0;
+};
+
+// Counts the keys of a table by the array that they would need, to find out how large Lua will make the table's parts.
+class KeyCounter {
+ public:
+  void Count(const Value& key) {
+    ++keys_;
+    if (key.tag != kIntegerTag || key.integer <= 0 || key.integer > INT_MAX) return;
+    ++integers_;
+    ++integers_below_[static_cast<size_t>(std::bit_width(static_cast<uint64_t>(key.integer - 1)))];
+  }
+  // The array gets the largest power of 2 of which more than half would be in use.
+  NewSizes Sizes() const {
+    NewSizes sizes;
+    uint64_t below = 0;
+    uint64_t in_array = 0;
+    for (size_t log2 = 0; log2 < integers_below_.size() && integers_ > (uint64_t{1} << log2) / 2; ++log2) {
+      below += integers_below_[log2];
+      if (below <= (uint64_t{1} << log2) / 2) continue;
+      sizes.array = uint64_t{1} << log2;
+      in_array = below;
+    }
+    const uint64_t in_nodes = keys_ - in_array;
+    sizes.nodes_log2 = in_nodes == 0 ? 0 : static_cast<int>(std::bit_width(in_nodes - 1));
+    return sizes;
+  }
+
+ private:
+  uint64_t keys_ = 0;
+  uint64_t integers_ = 0;                         // positive integers
+  std::array<uint64_t, 32> integers_below_ = {};  // [i]: integers over 2^(i-1), up to 2^i
+};
+
+std::span<const TableNode> NodesOf(const TableObject& table) {
+  return {table.nodes, size_t{1} << table.node_count_log2};
+}
+
+NewSizes SizesAfterGrowth(const TableObject& table, size_t array_size, const Value& new_key) {
+  KeyCounter counter;
+  counter.Count(new_key);
+  for (size_t i = 0; i < array_size; ++i)
+    if (!IsNil(table.array[i].tag)) counter.Count({.integer = static_cast<lua_Integer>(i) + 1, .tag = kIntegerTag});
+  for (const TableNode& node : NodesOf(table))
+    if (!IsNil(node.value_tag)) counter.Count(node.key());
+  return counter.Sizes();
+}
+
+// Returns whether the keys of the nodes can be moved into a table of this size with few enough comparisons.
+bool CanMoveKeys(const TableObject& table, const NewSizes& sizes) {
+  if (sizes.nodes_log2 < kMinCheckedLog2) return true;
+  std::vector<uint16_t> keys_at(size_t{1} << sizes.nodes_log2);
+  uint64_t comparisons = 0;
+  for (const TableNode& node : NodesOf(table)) {
+    const Value key = node.key();
+    if (IsNil(node.value_tag)) continue;
+    if (key.tag == kIntegerTag && static_cast<uint64_t>(key.integer) - 1 < sizes.array) continue;
+    uint16_t& count = keys_at[MainPosition(key, sizes.nodes_log2)];
+    comparisons += count;
+    if (count < std::numeric_limits<uint16_t>::max()) ++count;
+  }
+  return comparisons <= kMaxComparisons + kComparisonsPerKey * NodesOf(table).size();
+}
+
+}  // namespace
+
+extern "C" {
+
+[[gnu::used]] unsigned MakeSeed(const char* text, size_t size, unsigned seed) asm("__wrap__Z9luaS_hashPKcmj");
+[[gnu::used]] void RemoveString(lua_State* lua, StringObject* dead) asm("__wrap__Z11luaS_removeP9lua_StateP7TString");
+[[gnu::used]] void SetInTable(lua_State* lua, TableObject* table, const Value* key,
+                              Value* value) asm("__wrap__Z8luaH_setP9lua_StateP5TablePK6TValuePS3_");
+[[gnu::used]] void FinishSetInTable(lua_State* lua, TableObject* table, const Value* key, const Value* place,
+                                    Value* value) asm("__wrap__Z14luaH_finishsetP9lua_StateP5TablePK6TValueS5_PS3_");
+void RealSetInTable(lua_State* lua, TableObject* table, const Value* key,
+                    Value* value) asm("__real__Z8luaH_setP9lua_StateP5TablePK6TValuePS3_");
+void RealFinishSetInTable(lua_State* lua, TableObject* table, const Value* key, const Value* place,
+                          Value* value) asm("__real__Z14luaH_finishsetP9lua_StateP5TablePK6TValueS5_PS3_");
+const Value* FindInTable(TableObject* table, const Value* key) asm("_Z8luaH_getP5TablePK6TValue");
+[[noreturn]] void RunError(lua_State* lua, const char* format, ...) asm("_Z13luaG_runerrorP9lua_StatePKcz");
+unsigned ArraySizeOf(const TableObject* table) asm("_Z14luaH_realasizePK5Table");
+
+}  // extern "C"
+
+namespace {
+
+// Returns whether Lua needs a larger table for a new key: the key's main position is taken, and no node is free.
+bool MustGrow(const TableObject& table, const Value& new_key) {
+  const auto nodes = NodesOf(table);
+  if (IsNil(nodes[MainPosition(new_key, table.node_count_log2)].value_tag)) return false;
+  return std::none_of(std::make_reverse_iterator(table.free_end), std::make_reverse_iterator(table.nodes),
+                      [](const TableNode& node) { return node.key_tag == LUA_TNIL; });
+}
+
+// Raises a Lua error if the table grows for this key, and the growth would take too many comparisons. `place` is the
+// key's place in the table, as FindInTable returned it.
+void CheckGrowth(lua_State* lua, const TableObject& table, const Value& key, const Value& place) {
+  if (place.tag != kAbsentTag) return;
+  const Value stored = AsStored(key);
+  if (!MustGrow(table, stored)) return;
+  if (!CanMoveKeys(table, SizesAfterGrowth(table, ArraySizeOf(&table), stored))) RunError(lua, kCollidingKeys);
+}
+
+bool IsLarge(const TableObject& table) { return table.node_count_log2 >= kMinCheckedLog2; }
+
+}  // namespace
+
+// Returns 0 as the seed of the hash of strings, so that `pairs` and `next` visit most tables in the order of 5.1, which
+// has no seed. Lua 5.4 takes the seed from the time and addresses, so the order would differ between processes. With
+// seed 0, strings of up to 31 bytes have the same hash as in 5.1. The linker can redirect only calls between object
+// files. The call that creates the seed is one; the calls that hash a string are not, so they reach Lua's function.
+unsigned MakeSeed(const char*, size_t, unsigned) { return 0; }
+
+// Takes a string that is freed from the list of strings with equal hash. Also takes the other strings of the list that
+// this collection frees, so that the list is not searched for each of them. If the string is not dead, the whole state
+// is being closed, and all strings are freed.
+void RemoveString(lua_State* lua, StringObject* freed) {
+  if (freed->in_list == freed) return;
+  GlobalStateHead& global = *reinterpret_cast<StateHead*>(lua)->global;
+  const uint8_t dead_white = global.current_white ^ kWhites;
+  const bool is_closing = (freed->marks & dead_white & kWhites) == 0;
+  StringObject** place = &global.string_lists[freed->hash & static_cast<uint32_t>(global.string_list_count - 1)];
+  while (StringObject* const string = *place) {
+    if (!is_closing && (string->marks & dead_white & kWhites) == 0) {
+      place = &string->in_list;
+      continue;
+    }
+    *place = string->in_list;
+    string->in_list = string;
+    --global.string_count;
+  }
+}
+
+void SetInTable(lua_State* lua, TableObject* table, const Value* key, Value* value) {
+  if (IsLarge(*table)) [[unlikely]]
+    CheckGrowth(lua, *table, *key, *FindInTable(table, key));
+  RealSetInTable(lua, table, key, value);
+}
+
+void FinishSetInTable(lua_State* lua, TableObject* table, const Value* key, const Value* place, Value* value) {
+  if (IsLarge(*table)) [[unlikely]]
+    CheckGrowth(lua, *table, *key, *place);
+  RealFinishSetInTable(lua, table, key, place, value);
+}
+
+}  // namespace respite::lua51
