@@ -72,6 +72,7 @@ struct Session {  // the server's state of one client
   bool no_evict = false;               // CLIENT NO-EVICT on: maxmemory-clients never closes this client
   bool no_touch = false;               // CLIENT NO-TOUCH on: only TOUCH of this client updates LRU and LFU
   bool import_source = false;          // CLIENT IMPORT-SOURCE on: in import-mode the client sees expired keys
+  bool runs_fixture = false;           // the session runs the commands of a fixture (TEST LOAD)
   bool maint_notifications = false;    // CLIENT MAINT_NOTIFICATIONS ON: the client wants to be told of maintenance
   ReplyState replies;                  // CLIENT REPLY: whether the client gets replies
   ClientClusterState cluster_options;  // the client's settings for cluster commands: ASKING, READONLY …

@@ -43,7 +43,7 @@ enum class RequestPath : uint8_t {
   kFixture,         // `load` and TEST LOAD
   kQueued,          // a queued command, in EXEC
   kScript,          // a command called by a client's script or function
-  kReplayedScript,  // a command of a script from the primary, an import or a file
+  kReplayedScript,  // a command of a script from the primary, an import, a file or a fixture
 };
 inline constexpr size_t kRequestPaths = 8;  // number of RequestPath values
 
@@ -96,7 +96,7 @@ inline constexpr std::array<Row, kGates> kTable = {{
     {Gate::kAuthentication, {{kAsk, kAsk, kLoggedIn, kOwnFile, kOwnFile, kQueuedOnce, kCallerAsked, kCallerAsked}}},
     {Gate::kTransactions, {{kAsk, kAsk, kNoMulti, kNoMulti, kNoMulti, kQueuedOnce, kNoMulti, kNoMulti}}},
     {Gate::kScripts, {{kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kNoScript, kOwn, kOwn}}},
-    {Gate::kPermissions, {{kAsk, kAsk, kAccepted, kOwnFile, kOwnFile, kOwn, kOwn, kOwn}}},
+    {Gate::kPermissions, {{kAsk, kAsk, kAccepted, kOwnFile, kAsk, kOwn, kOwn, kOwn}}},
     {Gate::kOtherNode, {{kAsk, kAsk, kBelongs, kBelongs, kBelongs, kQueuedOnce, kOwn, kBelongs}}},
     {Gate::kOtherServer, {{kAsk, kAsk, kBelongs, kBelongs, kBelongs, kExecAsked, kCallerAsked, kBelongs}}},
     {Gate::kMemory, {{kAsk, kAsk, kAccepted, kOwnFile, kOwnFile, kExecAsked, kOwn, kAccepted}}},

@@ -76,8 +76,9 @@ ServerPhase::BusyScriptKind PhaseOf(ScriptRunner::Kind kind) {
                                              : ServerPhase::BusyScriptKind::kFunction;
 }
 
-RequestPath PathOfCommands(const Unit& unit) {
-  return unit.IsReplaying() ? RequestPath::kReplayedScript : RequestPath::kScript;
+RequestPath PathOfCommands(const Call& call) {
+  const bool is_clients = !call.unit.IsReplaying() && !call.session.runs_fixture;
+  return is_clients ? RequestPath::kScript : RequestPath::kReplayedScript;
 }
 
 // Returns the maximum size in bytes of the reply of a command that a script calls. The script gets a copy of the reply
@@ -101,12 +102,12 @@ void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes na
   // command the Executor has read no time, so the clock is read here.
   const int64_t started_ms = repeats ? parts_.env.real_clock.NowMs() : parts_.current_execution.real_us / 1000;
   const bool is_over_memory =
-      respite::Applies(Gate::kMemory, PathOfCommands(call.unit)) && parts_.eviction.LacksMemory();
+      respite::Applies(Gate::kMemory, PathOfCommands(call)) && parts_.eviction.LacksMemory();
   current_.emplace(Current{.call = &call,
                            .request = request,
                            .kind = kind,
                            .name = name,
-                           .path = PathOfCommands(call.unit),
+                           .path = PathOfCommands(call),
                            .started_ms = started_ms,
                            .is_over_memory = is_over_memory});
 }

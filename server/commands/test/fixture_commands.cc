@@ -1,7 +1,6 @@
 // TEST LOAD runs the commands of a fixture (data as text), and TEST DUMP writes the data as text. TEST SEED and TEST
 // SHUFFLE control random behaviour.
 #include "scripting/function_library.h"
-#include "server/clients/acl/users.h"
 #include "server/clients/client_subsystem.h"
 #include "server/clients/clients.h"
 #include "server/clients/role.h"
@@ -60,9 +59,9 @@ std::optional<std::string> RunWithin(Call& call, Session& session, const std::ve
 std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
   // Meanwhile, no other client is served.
   const FunctionLibraries::SharedLimit shared_limit(call.services.execution.function_libraries);
-  const User user = call.services.clients.users.MakeUnlimitedUser();
   const std::unique_ptr<Session> session = call.services.clients.registry.CreateDetached();
-  session->user = &user;
+  session->user = call.session.user;
+  session->runs_fixture = true;
   for (const Fixture::Request& request : fixture.requests) {
     if (auto reason = RunWithin(call, *session, request.words)) return request.place + ": " + *reason;
   }

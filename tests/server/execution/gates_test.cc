@@ -302,6 +302,29 @@ TEST_F(GatesOfFixtures, HarmfulLinesAreRefused) {
   EXPECT_THAT(Load("EVAL \"return redis.call('SET', 'a', 1)\" 0"), Int(1));
 }
 
+TEST_F(GatesOfFixtures, HarmfulCommandsOfScriptsAreRefused) {
+  for (const std::string& line : kHarmfulLines) {
+    std::string arguments;
+    for (const std::string& word : GateWords(line)) arguments += (arguments.empty() ? "'" : ", '") + word + "'";
+    EXPECT_THAT(Load("EVAL \"return redis.call(" + arguments + ")\" 0"), ErrorStartsWith("ERR line 1: ")) << line;
+    EXPECT_EQ(server_.StoppedWith(), std::nullopt) << line;
+  }
+}
+
+TEST_F(GatesOfFixtures, CommandsNeedThePermissionsOfTheClient) {
+  EXPECT_THAT(client_.Run("SET k v"), Ok());
+  EXPECT_THAT(client_.Run("ACL SETUSER tester on nopass ~own:* -@all +test +set +eval"), Ok());
+  TestClient tester(server_);
+  EXPECT_THAT(tester.Run("AUTH tester x"), Ok());
+  const auto load = [&](Bytes line) { return tester.Run({"TEST", "LOAD", "REDIS", line}); };
+  EXPECT_THAT(load("FLUSHALL"),
+              Error("ERR line 1: NOPERM User tester has no permissions to run the 'flushall' command"));
+  EXPECT_THAT(load("EVAL \"return redis.call('FLUSHALL')\" 0"), ErrorStartsWith("ERR line 1: eval: ERR ACL failure"));
+  EXPECT_THAT(load("SET k other"), ErrorStartsWith("ERR line 1: NOPERM"));
+  EXPECT_THAT(load("SET own:k v"), Int(1));
+  EXPECT_THAT(client_.Run("GET k"), Bulk("v"));
+}
+
 TEST(GatesOfQueuedCommands, HarmfulCommandsAreRefusedWhenTheyAreQueued) {
   for (const char* line : {"DEBUG SLEEP 60", "TEST CLOCK"}) {
     TestServer server;
