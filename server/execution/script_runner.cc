@@ -101,8 +101,7 @@ void ScriptRunner::Begin(Call& call, const Request* request, Kind kind, Bytes na
   // For a client's script, the time that the Executor read for the client's command is recent enough. For a replayed
   // command the Executor has read no time, so the clock is read here.
   const int64_t started_ms = repeats ? parts_.env.real_clock.NowMs() : parts_.current_execution.real_us / 1000;
-  const bool is_over_memory =
-      respite::Applies(Gate::kMemory, PathOfCommands(call)) && parts_.eviction.LacksMemory();
+  const bool is_over_memory = respite::Applies(Gate::kMemory, PathOfCommands(call)) && parts_.eviction.LacksMemory();
   current_.emplace(Current{.call = &call,
                            .request = request,
                            .kind = kind,
