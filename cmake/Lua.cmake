@@ -40,8 +40,9 @@ list(APPEND RESPITE_LUA_WRAPPED
     _Z13luaT_trybinTMP9lua_StatePK6TValueS3_P10StackValue3TMS
     _Z18luaT_trybinassocTMP9lua_StatePK6TValueS3_iP10StackValue3TMS
     _Z15luaG_opinterrorP9lua_StatePK6TValueS3_PKc
-    _Z9luaS_hashPKcmj _Z11luaS_removeP9lua_StateP7TString
-    _Z8luaH_setP9lua_StateP5TablePK6TValuePS3_ _Z14luaH_finishsetP9lua_StateP5TablePK6TValueS5_PS3_
+    _Z9luaS_hashPKcmj _Z11luaS_removeP9lua_StateP7TString _Z13luaS_eqlngstrP7TStringS0_
+    _Z8luaH_setP9lua_StateP5TablePK6TValuePS3_ _Z11luaH_setintP9lua_StateP5TablexP6TValue
+    _Z16luaH_resizearrayP9lua_StateP5Tablej _Z14luaH_finishsetP9lua_StateP5TablePK6TValueS5_PS3_
     _Z11luaK_prefixP9FuncState5UnOprP7expdesci _Z11luaK_finishP9FuncState _Z9luaV_modfP9lua_Statedd
     _Z17luaO_pushvfstringP9lua_StatePKc${RESPITE_LUA_VA_LIST} _Z16luaO_pushfstringP9lua_StatePKcz)
 # Other internal functions that the wrappers call.

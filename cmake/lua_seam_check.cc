@@ -1,5 +1,5 @@
 // Checks that the linked Lua calls each wrapper of scripting/lua51_*.cc; docs/design/scripting.md explains them. For
-// each wrapped function (but luaS_remove, which is only faster) there is a program that gives another result if Lua's
+// each wrapped function (but luaS_remove and luaS_eqlngstr, which are only faster) there is a program that gives another result if Lua's
 // own function runs. The check is part of
 // the build, because a release of Lua may inline a function or call a different one.
 #include <cstdio>
@@ -65,6 +65,14 @@ constexpr Probe kProbes[] = {
     {"luaH_set",
      "local t = {} return tostring((pcall(function() for i = 1, 2 ^ 16 + 1 do rawset(t, i * (2 ^ 17 - 1), i) end "
      "end)))",
+     "false"},
+    {"luaH_setint",
+     "local t = {} for i = 1, 2 ^ 16 do t[-i * (2 ^ 17 - 1)] = i end return tostring((pcall(table.insert, t, 7, 1)))",
+     "false"},
+    {"luaH_resizearray",
+     "local keys = {} for i = 1, 33000 do keys[i] = '[g()]=1' end "
+     "local make = loadstring('local g, f = ... return {' .. table.concat(keys, ',') .. ', f()}') local i = 0 "
+     "return tostring((pcall(make, function() i = i + 65535 return i end, function() return 1, 2 end)))",
      "false"},
     {"luaK_prefix", "return is_double(#'ab')", "true"},
 };

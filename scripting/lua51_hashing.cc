@@ -3,8 +3,9 @@
 // Lua does not randomize the hash of numbers, and here not that of strings either, because `pairs` must visit most
 // tables in the order of 5.1. So a script can choose keys and strings with equal hashes. Then one step of the
 // interpreter could take minutes, during which no hook runs and no SCRIPT KILL is answered:
-// * A table that grows moves all its keys into a larger one. Each key is compared with the keys of equal hash that were
-//   moved before. So CheckGrowth ends the script if this would take too many comparisons.
+// * A table that grows moves all its keys into a larger one. Each key is compared with the keys that were moved to the
+//   same place before; long strings are compared whole. So CheckMove ends the script if this would take too long.
+//   AreLongStringsEqual saves most comparisons of long strings that differ.
 // * The collector takes each dead string from the list of the strings with equal hash, and searches this list from its
 //   start. So RemoveString takes all dead strings from a list at once.
 // What a script does in many steps (adding keys one by one, creating strings) can be slow, but SCRIPT KILL ends it.
@@ -13,8 +14,8 @@
 #include <bit>
 #include <climits>
 #include <cmath>
+#include <cstddef>
 #include <iterator>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -25,17 +26,22 @@ namespace respite::lua51 {
 struct StringObject {  // TString of Lua 5.4, without its text
   void* next_object;
   uint8_t tag;
-  uint8_t marks;          // the collector's bits: kWhites and others
-  uint8_t extra;          // long strings: whether `hash` was computed
-  uint8_t size;           // short strings: bytes
-  uint32_t hash;          // of the text
-  StringObject* in_list;  // short strings: the next string of the list; the string itself: it is in no list
+  uint8_t marks;  // the collector's bits: kWhites and others
+  uint8_t extra;  // long strings: whether `hash` was computed
+  uint8_t size;   // short strings: bytes
+  uint32_t hash;  // of the text
+  union {
+    StringObject* in_list;  // short strings: the next string of the list; the string itself: it is in no list
+    size_t long_size;       // long strings: bytes
+  };
 };
 static_assert(sizeof(StringObject) == kStringTextOffset);
 
 struct GlobalStateHead {  // the beginning of Lua's global_State
   void* allocator[2];
-  size_t counters[4];
+  ptrdiff_t allocated;  // allocated + debt: bytes that Lua uses
+  ptrdiff_t debt;
+  size_t estimates[2];
   StringObject** string_lists;  // lists of the short strings, by hash
   int string_count;
   int string_list_count;  // a power of 2
@@ -79,12 +85,16 @@ constexpr uint8_t kWhites = 1 << 3 | 1 << 4;
 constexpr uint8_t kAbsentTag = LUA_TNIL | 2 << 4;
 constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
 constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
+constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages the value
 
-// Tables with fewer nodes are not checked, because they grow in a few milliseconds with any keys.
+// Tables with fewer nodes are checked only if Lua uses a lot of memory, because short keys are moved in milliseconds.
 constexpr uint8_t kMinCheckedLog2 = 11;
-// The comparisons that the growth of a table may take: about a quarter of a second, and four for each key.
-constexpr uint64_t kMaxComparisons = uint64_t{1} << 25;
-constexpr uint64_t kComparisonsPerKey = 4;
+constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
+// The work that moving the keys of a table may take: about a quarter of a second, and four comparisons for each key. A
+// comparison is one unit of work, and another one for each kBytesPerUnit of a long string.
+constexpr uint64_t kMaxWork = uint64_t{1} << 25;
+constexpr uint64_t kWorkPerKey = 4;
+constexpr size_t kBytesPerUnit = 128;
 constexpr char kCollidingKeys[] = "too many keys of a table have equal hashes";
 
 bool IsNil(uint8_t tag) { return (tag & kTypeMask) == LUA_TNIL; }
@@ -108,9 +118,9 @@ uint32_t HashOfFraction(lua_Number number) {
 size_t MainPosition(const Value& key, int log2) {
   const size_t count = size_t{1} << log2;
   const size_t divisor = (count - 1) | 1;
-  switch (key.tag & ~0x40) {  // without the bit for objects that the collector manages
-    case kShortStringTag & ~0x40:
-    case kLongStringTag & ~0x40:
+  switch (key.tag & ~kCollectableBit) {
+    case kShortStringTag & ~kCollectableBit:
+    case kLongStringTag & ~kCollectableBit:
       return static_cast<const StringObject*>(key.object)->hash & (count - 1);
     case kIntegerTag:
       return static_cast<uint64_t>(key.integer) % divisor;
@@ -174,20 +184,26 @@ NewSizes SizesAfterGrowth(const TableObject& table, size_t array_size, const Val
   return counter.Sizes();
 }
 
-// Returns whether the keys of the nodes can be moved into a table of this size with few enough comparisons.
+// The work of comparing this key with another one.
+uint64_t WorkOf(const Value& key) {
+  if (key.tag != (kLongStringTag | kCollectableBit)) return 1;
+  return 1 + static_cast<const StringObject*>(key.object)->long_size / kBytesPerUnit;
+}
+
+// Returns whether the keys of the nodes can be moved into a table of this size without too much work. Long strings of
+// different sizes are not compared, but count as if they were.
 bool CanMoveKeys(const TableObject& table, const NewSizes& sizes) {
-  if (sizes.nodes_log2 < kMinCheckedLog2) return true;
-  std::vector<uint16_t> keys_at(size_t{1} << sizes.nodes_log2);
-  uint64_t comparisons = 0;
+  std::vector<uint32_t> work_at(size_t{1} << sizes.nodes_log2);  // [i]: of a comparison with all keys at this place
+  uint64_t work = 0;
   for (const TableNode& node : NodesOf(table)) {
     const Value key = node.key();
     if (IsNil(node.value_tag)) continue;
     if (key.tag == kIntegerTag && static_cast<uint64_t>(key.integer) - 1 < sizes.array) continue;
-    uint16_t& count = keys_at[MainPosition(key, sizes.nodes_log2)];
-    comparisons += count;
-    if (count < std::numeric_limits<uint16_t>::max()) ++count;
+    uint32_t& work_here = work_at[MainPosition(key, sizes.nodes_log2)];
+    work += work_here;
+    work_here = static_cast<uint32_t>(std::min<uint64_t>(work_here + WorkOf(key), UINT32_MAX));
   }
-  return comparisons <= kMaxComparisons + kComparisonsPerKey * NodesOf(table).size();
+  return work <= kMaxWork + kWorkPerKey * NodesOf(table).size();
 }
 
 }  // namespace
@@ -196,12 +212,24 @@ extern "C" {
 
 [[gnu::used]] unsigned MakeSeed(const char* text, size_t size, unsigned seed) asm("__wrap__Z9luaS_hashPKcmj");
 [[gnu::used]] void RemoveString(lua_State* lua, StringObject* dead) asm("__wrap__Z11luaS_removeP9lua_StateP7TString");
+[[gnu::used]] int AreLongStringsEqual(const StringObject* one,
+                                      const StringObject* other) asm("__wrap__Z13luaS_eqlngstrP7TStringS0_");
+int RealAreLongStringsEqual(const StringObject* one,
+                            const StringObject* other) asm("__real__Z13luaS_eqlngstrP7TStringS0_");
 [[gnu::used]] void SetInTable(lua_State* lua, TableObject* table, const Value* key,
                               Value* value) asm("__wrap__Z8luaH_setP9lua_StateP5TablePK6TValuePS3_");
+[[gnu::used]] void SetIntegerInTable(lua_State* lua, TableObject* table, lua_Integer key,
+                                     Value* value) asm("__wrap__Z11luaH_setintP9lua_StateP5TablexP6TValue");
+[[gnu::used]] void ResizeArray(lua_State* lua, TableObject* table,
+                               unsigned size) asm("__wrap__Z16luaH_resizearrayP9lua_StateP5Tablej");
 [[gnu::used]] void FinishSetInTable(lua_State* lua, TableObject* table, const Value* key, const Value* place,
                                     Value* value) asm("__wrap__Z14luaH_finishsetP9lua_StateP5TablePK6TValueS5_PS3_");
 void RealSetInTable(lua_State* lua, TableObject* table, const Value* key,
                     Value* value) asm("__real__Z8luaH_setP9lua_StateP5TablePK6TValuePS3_");
+void RealSetIntegerInTable(lua_State* lua, TableObject* table, lua_Integer key,
+                           Value* value) asm("__real__Z11luaH_setintP9lua_StateP5TablexP6TValue");
+void RealResizeArray(lua_State* lua, TableObject* table,
+                     unsigned size) asm("__real__Z16luaH_resizearrayP9lua_StateP5Tablej");
 void RealFinishSetInTable(lua_State* lua, TableObject* table, const Value* key, const Value* place,
                           Value* value) asm("__real__Z14luaH_finishsetP9lua_StateP5TablePK6TValueS5_PS3_");
 const Value* FindInTable(TableObject* table, const Value* key) asm("_Z8luaH_getP5TablePK6TValue");
@@ -220,16 +248,25 @@ bool MustGrow(const TableObject& table, const Value& new_key) {
                       [](const TableNode& node) { return node.key_tag == LUA_TNIL; });
 }
 
-// Raises a Lua error if the table grows for this key, and the growth would take too many comparisons. `place` is the
-// key's place in the table, as FindInTable returned it.
-void CheckGrowth(lua_State* lua, const TableObject& table, const Value& key, const Value& place) {
-  if (place.tag != kAbsentTag) return;
-  const Value stored = AsStored(key);
-  if (!MustGrow(table, stored)) return;
-  if (!CanMoveKeys(table, SizesAfterGrowth(table, ArraySizeOf(&table), stored))) RunError(lua, kCollidingKeys);
+// Raises a Lua error if moving the keys of the table's nodes would take too much work.
+void CheckMove(lua_State* lua, const TableObject& table, const NewSizes& sizes) {
+  if (!CanMoveKeys(table, sizes)) RunError(lua, kCollidingKeys);
 }
 
-bool IsLarge(const TableObject& table) { return table.node_count_log2 >= kMinCheckedLog2; }
+// Calls CheckMove if the table grows because this key gets this value. `place` is the key's place in the table, as
+// FindInTable returned it.
+void CheckGrowth(lua_State* lua, const TableObject& table, const Value& key, const Value& place, const Value& value) {
+  if (place.tag != kAbsentTag || IsNil(value.tag)) return;
+  const Value stored = AsStored(key);
+  if (MustGrow(table, stored)) CheckMove(lua, table, SizesAfterGrowth(table, ArraySizeOf(&table), stored));
+}
+
+// Returns whether moving the keys of this table may take long.
+bool IsChecked(lua_State* lua, const TableObject& table) {
+  if (table.node_count_log2 >= kMinCheckedLog2) return true;
+  const GlobalStateHead& global = *reinterpret_cast<const StateHead*>(lua)->global;
+  return global.allocated + global.debt > kMemoryToCheckAll && table.node_count_log2 > 0;
+}
 
 }  // namespace
 
@@ -259,16 +296,38 @@ void RemoveString(lua_State* lua, StringObject* freed) {
   }
 }
 
+// Compares the hashes first, if both were computed, as in each look-up of a table. A script can make Lua compare two
+// long strings thousands of times in one step (a table that is its own __index).
+int AreLongStringsEqual(const StringObject* one, const StringObject* other) {
+  const bool are_different = one->extra != 0 && other->extra != 0 && one->hash != other->hash;
+  return are_different ? 0 : RealAreLongStringsEqual(one, other);
+}
+
 void SetInTable(lua_State* lua, TableObject* table, const Value* key, Value* value) {
-  if (IsLarge(*table)) [[unlikely]]
-    CheckGrowth(lua, *table, *key, *FindInTable(table, key));
+  if (IsChecked(lua, *table)) [[unlikely]]
+    CheckGrowth(lua, *table, *key, *FindInTable(table, key), *value);
   RealSetInTable(lua, table, key, value);
 }
 
+void SetIntegerInTable(lua_State* lua, TableObject* table, lua_Integer integer, Value* value) {
+  if (IsChecked(lua, *table)) [[unlikely]] {
+    const Value key = {.integer = integer, .tag = kIntegerTag};
+    CheckGrowth(lua, *table, key, *FindInTable(table, &key), *value);
+  }
+  RealSetIntegerInTable(lua, table, integer, value);
+}
+
 void FinishSetInTable(lua_State* lua, TableObject* table, const Value* key, const Value* place, Value* value) {
-  if (IsLarge(*table)) [[unlikely]]
-    CheckGrowth(lua, *table, *key, *place);
+  if (IsChecked(lua, *table)) [[unlikely]]
+    CheckGrowth(lua, *table, *key, *place, *value);
   RealFinishSetInTable(lua, table, key, place, value);
+}
+
+// Changes the size of a table's array. Lua also moves the keys of the nodes, into as many new nodes.
+void ResizeArray(lua_State* lua, TableObject* table, unsigned size) {
+  if (IsChecked(lua, *table)) [[unlikely]]
+    CheckMove(lua, *table, {.array = size, .nodes_log2 = table->node_count_log2});
+  RealResizeArray(lua, table, size);
 }
 
 }  // namespace respite::lua51

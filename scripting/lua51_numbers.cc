@@ -16,6 +16,8 @@ namespace {
 
 constexpr lua_Number kTwoTo63 = 9223372036854775808.0;
 constexpr int kMaxSimpleDigits = 15;
+// A longer text is no number. A call of a library may convert the same text thousands of times.
+constexpr size_t kMaxNumeralBytes = 4096;
 
 struct ReadNumber {
   lua_Number number;
@@ -88,7 +90,10 @@ int RealTableNext(lua_State* lua, void* table, Value* key) asm("__real__Z9luaH_n
 
 size_t TextToNumber(const char* text, Value* value) {
   ReadNumber read = ReadSimple(text);
-  if (!IsDone(text, read.end)) read = ReadAny(text);
+  if (!IsDone(text, read.end)) {
+    if (strnlen(text, kMaxNumeralBytes + 1) > kMaxNumeralBytes) return 0;
+    read = ReadAny(text);
+  }
   if (read.end == text || *read.end != '\0') return 0;
   SetNumber(value, read.number);
   return static_cast<size_t>(read.end - text) + 1;

@@ -9,6 +9,8 @@ namespace respite::lua51 {
 namespace {
 
 constexpr char kEscape = '%';
+// The maximum size of a set such as [a-z], which is searched for each character in one step.
+constexpr ptrdiff_t kMaxSetBytes = 65536;
 
 bool IsOfClass(unsigned char c, char name) {
   switch (LowerChar(name)) {
@@ -164,6 +166,7 @@ const char* PatternMatcher::MatchBalanced(const char* at, const char* item) {
 const char* PatternMatcher::MatchFrontier(const char* at, const char* item) {
   if (At(item) != '[') luaL_error(lua_, "missing '[' after '%%f' in pattern");
   const char* set_end = FindItemEnd(item);
+  if (set_end - item > kMaxSetBytes) luaL_error(lua_, "pattern too complex");
   AddWork(static_cast<size_t>(set_end - item));
   const bool is_end = at == subject_.data() + subject_.size();
   const auto before = static_cast<unsigned char>(at == subject_.data() ? '\0' : at[-1]);
@@ -221,6 +224,7 @@ const char* PatternMatcher::FindSetEnd(const char* set) {
 }
 
 bool PatternMatcher::MatchesOne(const char* at, const char* item, const char* item_end) {
+  if (item_end - item > kMaxSetBytes) luaL_error(lua_, "pattern too complex");
   AddWork(static_cast<size_t>(item_end - item));  // the cost of finding the item's end, and of comparing
   if (at >= subject_.data() + subject_.size()) return false;
   const auto c = static_cast<unsigned char>(*at);

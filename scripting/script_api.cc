@@ -35,18 +35,25 @@ ScriptHost& HostFor(lua_State* lua, const char* function) {
   return engine.host();
 }
 
-// Stores the arguments of the Lua function in the engine's CallArguments. If there are none, or one has the wrong type,
-// pushes an error table and returns false.
+// The maximum size in bytes of all arguments of a command together. The same long text may be passed thousands of
+// times. The default of proto-max-bulk-len, so each single argument that a client may send fits.
+constexpr size_t kMaxArgumentBytes = size_t{512} << 20;
+constexpr char kArgumentsTooLong[] = "The arguments of the command are too long for a script";
+
+// Stores the arguments of the Lua function in the engine's CallArguments. If there are none, if one has the wrong type,
+// or if they are too long, pushes an error table and returns false.
 bool TakeWords(lua_State* lua) {
   const int count = lua_gettop(lua);
   if (count == 0)
     return PushError(lua, "Please specify at least one argument for this " + std::string(DialectOf(lua).call)) == 0;
   CallArguments& words = EngineOf(lua).words();
   words.Start(static_cast<size_t>(count));
+  size_t bytes = 0;
   for (int i = 1; i <= count; ++i) {
     switch (lua_type(lua, i)) {
       case LUA_TSTRING:
         words.Add(TextAt(lua, i));
+        bytes += TextAt(lua, i).size();
         break;
       case LUA_TNUMBER:
         words.Add(lua_tonumber(lua, i));
@@ -55,6 +62,7 @@ bool TakeWords(lua_State* lua) {
         return PushError(lua, std::string(DialectOf(lua).command) + " arguments must be strings or integers") == 0;
     }
   }
+  if (bytes > kMaxArgumentBytes) return PushError(lua, kArgumentsTooLong) == 0;
   return true;
 }
 

@@ -164,6 +164,18 @@ TEST(Lua51Wrapper, luaS_remove) {
   EXPECT_LT(seconds_of_equal, 10 * CollectionSeconds(state) + 0.05);
 }
 
+// With Lua's own function, the look-up would compare 40 GB.
+TEST(Lua51Wrapper, luaS_eqlngstr) {
+  Lua51State state;
+  state.Run(
+      "local p = ('x'):rep(20000000) one, other = p .. 'a', p .. 'b' t = {[one] = 1} setmetatable(t, {__index = t})");
+  const std::clock_t start = std::clock();
+  EXPECT_EQ(state.Run("return show(pcall(function() return t[other] end))"),
+            "false|user_script:1: loop in gettable");
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1);
+  EXPECT_EQ(state.Run("return show(one == other, t[one], rawequal(one, one .. ''))"), "false|1|true");
+}
+
 // The table gets 2^17 nodes, and a number is looked for at the node that is its remainder modulo 2^17 - 1.
 TEST(Lua51Wrapper, luaH_finishset) {
   EXPECT_EQ(Lua51State().Run("local t = {} return show(pcall(function() for i = 1, 2 ^ 16 + 1 do "
@@ -175,6 +187,42 @@ TEST(Lua51Wrapper, luaH_set) {
   EXPECT_EQ(Lua51State().Run("local t = {} return show(pcall(function() for i = 1, 2 ^ 16 + 1 do "
                              "rawset(t, i * (2 ^ 17 - 1), i) end end))"),
             "false|too many keys of a table have equal hashes");
+}
+
+TEST(Lua51Wrapper, luaH_setint) {
+  EXPECT_EQ(Lua51State().Run("local t = {} for i = 1, 2 ^ 16 do t[-i * (2 ^ 17 - 1)] = i end "
+                             "return show(pcall(table.insert, t, 7, 1))"),
+            "false|too many keys of a table have equal hashes");
+}
+
+TEST(Lua51Wrapper, luaH_resizearray) {
+  EXPECT_EQ(Lua51State().Run("local keys = {} for i = 1, 33000 do keys[i] = '[g()]=1' end "
+                             "local make = loadstring('local g, f = ... return {' .. table.concat(keys, ',') .. "
+                             "', f()}') local i = 0 return show((pcall(make, function() i = i + 65535 return i end, "
+                             "function() return 1, 2 end)))"),
+            "false");
+}
+
+// Strings of over 40 bytes are compared whole. These differ only at the end.
+TEST(Lua51Tables, LongKeysOfEqualHashesEndTheScript) {
+  Lua51State state;
+  state.Run("prefix = ('x'):rep(200000) ends = {}");
+  lua_getglobal(state.lua(), "ends");
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string text = StringOfEqualHash(i);
+    lua_pushlstring(state.lua(), text.data(), text.size());
+    lua_rawseti(state.lua(), -2, static_cast<lua_Integer>(i) + 1);
+  }
+  lua_settop(state.lua(), 0);
+  EXPECT_EQ(state.Run("local t = {} for i = 1, 3 do t[prefix .. ends[i]] = i end return show(t[prefix .. ends[2]])"),
+            "2");
+}
+
+// To give an absent key the value nil changes nothing. It must not cost a look at all keys.
+TEST(Lua51Tables, AbsentKeysCanBeRemovedQuickly) {
+  EXPECT_EQ(Lua51State().Run("local t = {} for i = 1, 2 ^ 16 do t[i + 0.5] = 1 end for i = 1, 2 ^ 16 do "
+                             "t[i + 0.25] = nil rawset(t, i + 0.125, nil) end return show(t[1.5])"),
+            "1");
 }
 
 TEST(Lua51Tables, GrowWithKeysOfAllKinds) {
