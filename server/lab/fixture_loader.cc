@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/real_clock.h"
 #include "base/str_cat.h"
 #include "persistence/aof_manifest.h"
 #include "persistence/file_head.h"
@@ -36,6 +37,7 @@ namespace {
 using Reason = std::optional<std::string>;
 
 constexpr size_t kServeOthersEvery = 4096;  // requests
+constexpr int64_t kLongestSilenceMs = 100;  // also after this time: a script or library may take long
 
 constexpr char kUnknownFormat[] =
     "the name must end in .rdb, .aof, .resp, .redis or .json, or be that of the folder of an append-only file";
@@ -132,12 +134,14 @@ Reason FixtureLoader::Run(const Fixture& fixture, ExpiryRule rule) {
   const std::unique_ptr<Session> session = services_.clients.registry.CreateDetached();
   session->user = &user_;
   size_t done = 0;
+  int64_t served_ms = services_.env.real_clock.NowMs();
   for (const Fixture::Request& request : fixture.requests) {
     if (auto reason = RunOne(*session, request, rule)) return request.place + ": " + *reason;
+    const int64_t now_ms = services_.env.real_clock.NowMs();
+    if (++done % kServeOthersEvery != 0 && now_ms - served_ms < kLongestSilenceMs) continue;
+    served_ms = now_ms;
     // Reports 0 bytes of progress, because the size of these requests in bytes is not known.
-    if (++done % kServeOthersEvery == 0 && services_.storage.loading.Advance(0) == Loading::Order::kStop) {
-      return "the server was stopped meanwhile";
-    }
+    if (services_.storage.loading.Advance(0) == Loading::Order::kStop) return "the server was stopped meanwhile";
   }
   return std::nullopt;
 }

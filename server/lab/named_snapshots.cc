@@ -134,8 +134,8 @@ void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   const Snapshot& snapshot = At(name);
   RestoreDirectives(snapshot.setup.directives);
   RestoreUsers(snapshot.setup.users, running);
-  RestorePrograms(snapshot.setup.programs, unit);
   data_.Restore(*snapshot.data, unit);
+  RestorePrograms(snapshot.setup.programs, unit);
   parts_.clock.Restore(snapshot.setup.clock);
 }
 
@@ -167,7 +167,7 @@ void NamedSnapshots::RestoreScripts(const Texts& bodies) {
 void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
   if (codes == Functions()) return;
   const auto restored =
-      parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, FunctionLibraries::TimeLimit::kTogether,
+      parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, FunctionLibraries::TimeLimit::kEach,
                                FunctionLibraries::Origin::kAccepted);
   if (!restored) throw Refusal{"ERR " + restored.error()};
   unit.CountChanges(1);

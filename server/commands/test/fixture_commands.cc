@@ -81,8 +81,8 @@ struct TestLoad {
     const auto before = snapshots.data().Save();
     const auto programs = snapshots.CurrentPrograms();
     if (const auto reason = RunAll(call, fixture)) {
-      snapshots.RestorePrograms(programs, call.unit);
       snapshots.data().Restore(*before, call.unit);
+      snapshots.RestorePrograms(programs, call.unit);
       call.failed = true;
       return call.reply.Error("ERR " + *reason);
     }
