@@ -144,7 +144,7 @@ class PrimaryLink final : public Link::User, public Transport {  // the connecti
   int64_t last_io_ms_ = 0;                    // when the primary last sent something (real time)
   int64_t began_ms_ = 0;                      // when the connection attempt began (real time)
   int64_t last_keep_alive_ms_ = 0;            // when SendKeepAliveWhileLoading last wrote (real time)
-  int64_t down_since_ms_ = 0;                 // when the link went down, or Follow was called (real time)
+  int64_t down_since_ms_ = 0;                 // when the link went down, or was first wanted (real time)
   int64_t linked_since_ms_ = 0;               // when the link last came up (real time); 0: never
   int64_t current_sync_attempts_ = 0;         // number of attempts to connect since an established link was last lost
   int64_t total_sync_attempts_ = 0;           // number of attempts to connect since this server started

@@ -301,6 +301,10 @@ TEST_F(LinkTest, InfoHasTheFieldsThatSentinelsRead) {
   for (const char* field : fields) EXPECT_TRUE(has(field)) << field;
   EXPECT_FALSE(has("master_link_up_since_seconds"));
   EXPECT_GE(std::stoi(replica.Info("master_link_down_since_seconds")), 19);
+  // A Sentinel may send the replica to another server, which does not make its data younger.
+  replica.Run("REPLICAOF 127.0.0.1 1");
+  network().Step(1000);
+  EXPECT_GE(std::stoi(replica.Info("master_link_down_since_seconds")), 20);
 }
 
 TEST_F(LinkTest, ADatabaseOfTheStreamThatThisServerLacksEndsTheLink) {
