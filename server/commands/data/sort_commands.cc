@@ -287,10 +287,26 @@ EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
   return room.Take(list.slot().entry());
 }
 
+// Propagates the result instead of the request. A replica might compute another one: fields of hashes that have expired
+// here may still exist there, and versions differ in what they accept as a number.
+void RecordStoredList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
+  constexpr size_t kPerCommand = 1000;
+  if (!call.effect.IsRecording()) return;
+  call.effect.Replace("DEL", key);
+  for (size_t first = 0; first < elements.size(); first += kPerCommand) {
+    const size_t end = std::min(elements.size(), first + kPerCommand);
+    std::vector<std::string> words = {"RPUSH", std::string(key)};
+    for (size_t i = first; i < end; ++i) words.emplace_back(elements[i]);
+    call.effect.Replace(words);
+  }
+}
+
 void StoreResults(Call& call, SortOptions& options, std::span<const Bytes> elements) {
   TextPool pool;  // a copy, since the replaced key may contain the results
   ForEachResult(call, options, elements, [&](std::optional<Bytes> value) { pool.Add(value.value_or(Bytes())); });
-  EntryPtr list = pool.Size() == 0 ? nullptr : BuildList(call, *options.destination, pool.Views());
+  const std::vector<Bytes> values = pool.Views();
+  RecordStoredList(call, *options.destination, values);
+  EntryPtr list = values.empty() ? nullptr : BuildList(call, *options.destination, values);
   StoreOrDelete(call, *options.destination, std::move(list), "sortstore", pool.Size());
   call.reply.Integer(static_cast<int64_t>(pool.Size()));
 }

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/byte_order.h"
+#include "server/commands/partial_sort.h"
 
 namespace respite {
 
@@ -37,15 +38,19 @@ void SortOrder::SetTexts(std::span<const Bytes> texts) {
   for (Bytes text : texts) Add(text.empty() ? 0 : TextRank(text));
 }
 
-bool SortOrder::Precedes(const Key& one, const Key& other) const {
-  if (one.rank != other.rank) return one.rank < other.rank;
+int SortOrder::Compare(const Key& one, const Key& other) const {
+  if (one.rank != other.rank) return one.rank < other.rank ? -1 : 1;
   const std::span<const Bytes> texts = texts_.empty() ? elements_ : texts_;
   const Bytes text = texts[one.index];
   const Bytes other_text = texts[other.index];
   int order = static_cast<int>(text.data() != nullptr) - static_cast<int>(other_text.data() != nullptr);
   if (order == 0) order = text.compare(other_text);
-  if (order == 0) return one.index < other.index;
-  return (order < 0) == (direction_ == SortDirection::kUp);
+  return direction_ == SortDirection::kUp ? order : -order;
+}
+
+bool SortOrder::Precedes(const Key& one, const Key& other) const {
+  const int order = Compare(one, other);
+  return order == 0 ? one.index < other.index : order < 0;
 }
 
 // Sorts by one byte of the rank after the other, beginning with the lowest (LSD radix sort). Each pass keeps the order
@@ -86,12 +91,23 @@ std::vector<size_t> SortOrder::Select(SortRange range) {
   auto precedes = [this](const Key& one, const Key& other) { return Precedes(one, other); };
   const auto first = keys_.begin() + static_cast<std::ptrdiff_t>(range.first);
   const auto last = first + static_cast<std::ptrdiff_t>(range.count);
+  const bool is_part = range.count > 0 && range.count < keys_.size();
+  if (is_part && !texts_.empty() && SortLikeRedis(range)) return IndexesIn(range);
   if (range.first > 0 && range.count > 0) std::nth_element(keys_.begin(), first, keys_.end(), precedes);
   if (last != keys_.end() && range.count > 0) std::nth_element(first, last, keys_.end(), precedes);
   Sort(first, last);
+  return IndexesIn(range);
+}
+
+bool SortOrder::SortLikeRedis(SortRange range) {
+  PartialSort sort(keys_, [this](const Key& one, const Key& other) { return Compare(one, other); });
+  return sort.Sort(range.first, range.first + range.count - 1);
+}
+
+std::vector<size_t> SortOrder::IndexesIn(SortRange range) const {
   std::vector<size_t> indexes;
   indexes.reserve(range.count);
-  for (auto key = first; key != last; ++key) indexes.push_back(key->index);
+  for (size_t i = 0; i < range.count; ++i) indexes.push_back(keys_[range.first + i].index);
   return indexes;
 }
 

@@ -44,8 +44,9 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   void AddNumber(double number) { Add(NumberRank(number)); }  // sets the number of the next element
   void SetTexts(std::span<const Bytes> texts);  // sets a text for each element; a text with null data() is the least
 
-  // Elements with equal numbers are ordered by their own texts. Elements with equal texts keep their order. Requires:
-  // the range is within the elements. Cost: O(n), and O(k * log(k)) for k elements of the same rank.
+  // Elements with equal numbers are ordered by their own texts. Elements with equal texts keep their order, or have
+  // that of PartialSort if the range is a part. Requires: the range is within the elements. Cost: O(n), and O(k *
+  // log(k)) for k elements of the same rank.
   std::vector<size_t> Select(SortRange range);  // sorts, and returns the indexes of the elements in this range
 
  private:
@@ -59,7 +60,10 @@ class SortOrder {  // orders elements for SORT by numbers or texts
   // Adds the rank of the next element. For a descending sort, the rank is inverted, so that sorting is always
   // ascending.
   void Add(uint64_t rank) { keys_.push_back({direction_ == SortDirection::kUp ? rank : ~rank, keys_.size()}); }
+  int Compare(const Key& one, const Key& other) const;    // negative: `one` comes first; 0: they are equal
   bool Precedes(const Key& one, const Key& other) const;  // whether `one` comes first in the result
+  bool SortLikeRedis(SortRange range);  // sorts the range as Redis does if there are texts; false: gave up
+  std::vector<size_t> IndexesIn(SortRange range) const;  // the indexes of the keys in this range
   using KeyIterator = std::vector<Key>::iterator;
   void Sort(KeyIterator first, KeyIterator last);
   static void SortByRank(KeyIterator first, KeyIterator last);  // sorts by the ranks alone, and ignores texts

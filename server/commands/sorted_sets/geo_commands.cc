@@ -6,6 +6,7 @@
 #include "server/catalogue/dialect.h"
 #include "server/catalogue/key_finder.h"
 #include "server/commands/families.h"
+#include "server/commands/partial_sort.h"
 #include "server/commands/sorted_sets/geo_query.h"
 #include "server/commands/sorted_sets/sorted_set_words.h"
 #include "server/execution/call.h"
@@ -236,10 +237,12 @@ class FoundPlaces {
     auto before = [&](const FoundPlace& a, const FoundPlace& b) {
       return farthest_first ? a.distance_m > b.distance_m : a.distance_m < b.distance_m;
     };
-    const auto count = static_cast<std::ptrdiff_t>(query.count);
-    if (count > 0 && count < std::ssize(found_)) {
-      std::nth_element(found_.begin(), found_.begin() + count, found_.end(), before);
-      found_.resize(static_cast<size_t>(count));
+    const auto count = static_cast<size_t>(query.count);
+    if (count > 0 && count < found_.size()) {
+      PartialSort sort(found_, [&](const FoundPlace& a, const FoundPlace& b) {
+        return before(a, b) ? -1 : static_cast<int>(before(b, a));
+      });
+      if (sort.Sort(0, count - 1)) return;  // the caller drops the other places
     }
     std::stable_sort(found_.begin(), found_.end(), before);
   }

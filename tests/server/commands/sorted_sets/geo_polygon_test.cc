@@ -1,4 +1,5 @@
 #include <string>
+#include <vector>
 
 #include "base/str_cat.h"
 #include "tests/support/command_test.h"
@@ -7,7 +8,7 @@ namespace respite {
 
 namespace {
 
-// GEOSEARCH … BYPOLYGON. The figures are those of Valkey 9.1.2.
+// GEOSEARCH with BYPOLYGON and COUNT. The figures are those of Valkey 9.1.2.
 class GeoPolygonCommands : public CommandTest {
  protected:
   GeoPolygonCommands() { Run("GEOADD g 0 0 o 1 0 e 0 1 n 1 1 ne 0.5 0.5 m 0.2 0.1 p 3 0.5 far"); }
@@ -19,6 +20,20 @@ TEST_P(GeoPolygonCommands, FindsThePlacesInside) {
   EXPECT_THAT(Run("GEOSEARCH g BYPOLYGON 3 0 0 1 1 2 0"), UnorderedBulks({"o", "p", "e", "ne"}));
   EXPECT_THAT(Run("GEOSEARCH g BYPOLYGON 4 0.1 0.05 0.9 0.05 0.9 0.2 0.1 0.2"), Bulks({"p"}));
   EXPECT_THAT(Run("GEOSEARCH none BYPOLYGON 3 0 0 1 1 2 0"), EmptyArray());
+}
+
+// The expected places are from Redis 7.0.15.
+TEST_P(GeoPolygonCommands, CountTakesEqualDistancesInTheOrderOfRedis) {
+  std::vector<std::string> words = {"GEOADD", "equal"};
+  for (int i = 0; i < 60; ++i) {
+    const std::string place[] = {StrCat("13.0", i % 4), "38", StrCat("p", i)};
+    words.insert(words.end(), std::begin(place), std::end(place));
+  }
+  Run(words);
+  EXPECT_THAT(Run("GEOSEARCH equal FROMLONLAT 13.015 38 BYRADIUS 100 km ASC COUNT 9"),
+              Bulks({"p10", "p18", "p2", "p22", "p26", "p30", "p34", "p38", "p42"}));
+  EXPECT_THAT(Run("GEOSEARCH equal FROMLONLAT 13.015 38 BYRADIUS 100 km DESC COUNT 7"),
+              Bulks({"p11", "p59", "p55", "p51", "p47", "p43", "p39"}));
 }
 
 TEST_P(GeoPolygonCommands, MeasuresFromTheMeanOfTheVertices) {
