@@ -231,6 +231,10 @@ bool Hash::SetDeadline(Bytes field, int64_t deadline_ms) {
   return true;
 }
 
+void Hash::PrepareForDeadlines() {
+  if (Exists() && slot_.Form() == ValueForm::kListpack) ConvertToTimedListpack();
+}
+
 int64_t Hash::NextDeadline() const {
   if (!Exists()) return kNoDeadline;
   if (IsTable()) return AsTable().NextDeadline();

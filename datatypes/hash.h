@@ -80,6 +80,7 @@ class Hash : public Collection {
   Outcome Set(Bytes field, Bytes value, OldDeadline old_deadline = OldDeadline::kDrop);
   bool Remove(Bytes field);  // removes a field; false: there is no such field
   // Cost: O(log n), O(n) when packed.
+  void PrepareForDeadlines();  // makes a kListpack a kTimedListpack; nothing if there is no hash, or in another form
   bool SetDeadline(Bytes field, int64_t deadline_ms);  // Unix ms, or kNoDeadline to remove; false: no such field
 
   // Cost: O(1).

@@ -86,6 +86,7 @@ constexpr DialectTraits TraitsOfRedis86() {
   traits.unknown_command_lists_arguments = false;
   traits.client_text_has_traffic = true;
   traits.streams_show_idempotency = true;
+  traits.hash_field_grammar = HashFieldGrammar::kFree;
   return traits;
 }
 
@@ -226,6 +227,7 @@ constexpr DialectTraits TraitsOfValkey90() {
   traits.version = traits.valkey_version = "9.0.0";
   traits.valkey_version_number = 0x090000;
   traits.transaction_errors_name_command = true;
+  traits.hash_field_grammar = HashFieldGrammar::kValkey;
   return traits;
 }
 
@@ -245,6 +247,7 @@ constexpr DialectTraits TraitsOfValkey91() {
   traits.scores_in_ranges_are_decimal = true;
   traits.script_errors_name_script = false;
   traits.refused_in_scripts = "Valkey";
+  traits.msetex_reports_expire_first = false;
   traits.invalid_numkeys_of_msetex = "ERR invalid numkeys value or out of range";
   traits.too_few_pairs_of_msetex = "ERR syntax error";
   return traits;

@@ -27,6 +27,10 @@ struct FlagChange {          // how a command's flags in one version differ from
   uint32_t removed = 0;      // CommandFlag bits that only the CommandSpec has
 };
 
+// The arguments of HEXPIRE and its variants, HSETEX and HGETEX, and their errors: Redis 7.4 to 8.4 (FIELDS comes last,
+// after one option), Redis 8.6 (options and FIELDS in any order), or Valkey 9 (options may be repeated, then FIELDS).
+enum class HashFieldGrammar : uint8_t { kFixed, kFree, kValkey };
+
 // The defaults of the members are the values of Redis 7.2.
 struct DialectTraits {  // formats, texts and behaviours that differ between versions
   // --- Names and version numbers of the server.
@@ -120,6 +124,8 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool xread_needs_last_entry = false;          // XREAD with + is an error for a stream that never had an entry
   bool xread_takes_block_in_scripts = false;  // XREAD or XREADGROUP … BLOCK in a script is no error, but does not block
 
+  HashFieldGrammar hash_field_grammar = HashFieldGrammar::kFixed;  // arguments and errors of HEXPIRE, HSETEX, HGETEX …
+
   // Deadlines and numbers.
   bool cursors_may_be_negative = true;               // SCAN -1, HSCAN k -1 … are allowed
   bool lrem_takes_any_count = true;                  // LREM also accepts the smallest 64-bit integer
@@ -128,6 +134,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool past_deadlines_expire = false;                // EXPIRE with a past time causes the event "expired", not "del"
   bool set_nx_may_get = true;                        // SET … NX GET is allowed
   bool comparisons_combine = true;                   // SET … IFEQ v NX is allowed, and IFEQ may be repeated
+  bool msetex_reports_expire_first = true;           // event "expire" of MSETEX comes before "set", not after it
   const char* invalid_numkeys_of_msetex = "ERR invalid numkeys value";          // error of MSETEX 0 k v
   const char* too_few_pairs_of_msetex = "ERR wrong number of key-value pairs";  // error of MSETEX 2 k v
   bool new_scores_are_decimal = false;             // scores of ZADD and ZINCRBY: 0x1 or leading blanks are an error

@@ -15,6 +15,7 @@ import unittest
 import known_differences
 import oracles
 from generators import DATABASES, FAMILIES, Generator
+from newer_generators import CLEANING, NEWER_FAMILIES
 from two_servers import RESPITE, Closed, Server, encode, value_of
 
 COMMANDS_PER_ROUND = 200
@@ -37,6 +38,8 @@ NAMED_MOMENTS = {b"idle", b"inactive", b"seen-time", b"active-time"}
 # Replies in seconds or milliseconds from now, or times that were given relative to now.
 TIMED_S = {b"TTL", b"EXPIRETIME"}
 TIMED_MS = {b"PTTL", b"PEXPIRETIME"}
+TIMED_FIELDS_S = {b"HTTL", b"HEXPIRETIME"}
+TIMED_FIELDS_MS = {b"HPTTL", b"HPEXPIRETIME"}
 
 
 def groups(values, size):
@@ -50,8 +53,17 @@ def excerpt(reply, other, size=500):
     return reply[start:start + size]
 
 
+def inner(words):
+    """Returns the command that a script of newer_generators runs, or the command itself."""
+    return words[3:] if words[0] == b"EVAL" and len(words) > 3 else words
+
+
 def without_misses(events):
     return [(channel, message) for channel, message in events if b"keymiss" not in channel + message]
+
+
+# Versions to which the commands of newer_generators are sent.
+WITH_NEWER = {"8.6", "valkey 9.1"}
 
 
 class Difference(AssertionError):
@@ -64,7 +76,7 @@ class Listener:
 
     def __init__(self, server):
         self.client, self.control = server.client(), server.client()
-        events = "AKEmn" if server.version >= (7, 0) else "AKEm"
+        events = "AKEmnoc" if server.version >= (8, 2) else "AKEmn" if server.version >= (7, 0) else "AKEm"
         assert self.control.run("CONFIG", "SET", "notify-keyspace-events", events) == b"+OK\r\n"
         self.client.run("PSUBSCRIBE", b"__key*")
 
@@ -148,6 +160,7 @@ class Pair:
         for index, (words, (ours, theirs), (told, heard)) in enumerate(zip(commands, replies, events)):
             if ours.startswith(b"-") or theirs.startswith(b"-"):  # the order of checks differs between versions
                 heard, told = without_misses(heard), without_misses(told)
+            words = inner(words)
             if words[0].upper() in EVENTS_IN_NO_ORDER:
                 heard, told = sorted(heard), sorted(told)
             if told != heard and not self.known_event(words, told, heard):
@@ -170,6 +183,7 @@ class Pair:
     def same(self, words, ours, theirs):
         if ours == theirs:
             return True
+        words = inner(words)
         name = words[0].upper()
         if ours[:1] == theirs[:1] and ours[:1] in b"*~%" and self.same_elements(name, ours, theirs):
             return True
@@ -188,6 +202,12 @@ class Pair:
             return groups(mine, 2) == groups(yours, 2)
         if name in WITH_MOMENTS and self.same_but_moments(mine, yours):
             return True
+        if name in TIMED_FIELDS_S | TIMED_FIELDS_MS:
+            tolerance = TOLERANCE_MS if name in TIMED_FIELDS_MS else TOLERANCE_MS // 1000
+            return len(mine) == len(yours) and all(one == other or min(one, other) >= 0 and abs(one - other) <= tolerance
+                                                   for one, other in zip(mine, yours))
+        if name == b"HOTKEYS":
+            return self.names_of_hot_keys(mine) == self.names_of_hot_keys(yours)
         if name in SCANS:
             return mine[0] == yours[0] and groups(mine[1], SCANS[name]) == groups(yours[1], SCANS[name])
         return name in BY_CHANCE and len(mine) == len(yours)
@@ -210,6 +230,12 @@ class Pair:
             elif not self.same_but_moments(one, other):
                 return False
         return True
+
+    @staticmethod
+    def names_of_hot_keys(report):
+        """Returns the names of the fields: which keys are hot, and how hot, depends on time."""
+        fields = report[0] if len(report) == 1 else report
+        return fields[::2]
 
     @staticmethod
     def close_enough(name, ours, theirs):
@@ -237,9 +263,15 @@ class Pair:
             if not ours == theirs == listed[0] == listed[1]:
                 raise Difference(f"{where}, database {db}: keys\n  ours   {ours}\n  theirs {theirs}\n  KEYS   {listed}")
             types = [reply for reply, _ in self.run([[b"TYPE", key] for key in ours])] if ours else []
+            hashes = [key for key, kind in zip(ours, types) if kind == b"+hash\r\n"] if self.emulated else []
+            deadlines = []
+            for key, (fields, _) in zip(hashes, self.run([[b"HKEYS", key] for key in hashes]) if hashes else []):
+                fields = value_of(fields)
+                deadlines.append([b"HPEXPIRETIME", key, b"FIELDS", b"%d" % len(fields), *fields])
             scored = {key for key, kind in zip(ours, types) if kind == b"+zset\r\n"}
             commands = [[b"ZRANGE", key, b"0", b"-1", b"WITHSCORES"] for key in sorted(scored)]
             commands += [[b"XINFO", b"STREAM", key, b"FULL", b"COUNT", b"0"] for key, kind in zip(ours, types) if kind == b"+stream\r\n"]
+            commands += deadlines
             commands += [[*ask, key] for key in ours for ask in
                          ([b"TYPE"], [b"GET"], [b"PTTL"], [b"PEXPIRETIME"], [b"OBJECT", b"ENCODING"], [b"STRLEN"],
                           [b"DEBUG", b"DIGEST-VALUE"] if same_digests or key not in scored else [b"ZCARD"])]
@@ -252,15 +284,17 @@ def run(seed, rounds, commands, oracle, ours=RESPITE, families=(), emulated=Fals
     """Raises Difference; its message has everything that is needed to repeat it."""
     pair = Pair(oracle, ours, emulated)
     try:
+        newer = emulated and oracle.mark in WITH_NEWER
         pair.run([[b"DEBUG", b"SET-ACTIVE-EXPIRE", b"0"]])  # else each timer removes keys at its own times
         for index in range(rounds):
             rng = random.Random(f"{seed}/{index}")
             where = f"--seed {seed}, round {index}"
-            generator = Generator(rng, pair.version, families)
-            pair.run([[b"FLUSHALL"], [b"SELECT", b"0"], [b"HELLO", b"3" if index % 2 else b"2"], *generator.thresholds()])
+            generator = Generator(rng, pair.version, families, NEWER_FAMILIES if newer else {})
+            pair.run([[b"FLUSHALL"], [b"SELECT", b"0"], [b"HELLO", b"3" if index % 2 else b"2"], *generator.thresholds(),
+                      *(CLEANING if newer else [])])
             for _ in range(4):
                 chosen = [generator.command() for _ in range(commands // 4)]
-                pair.compare([words for words in chosen if not known_differences.avoided(oracle.mark, words, emulated)], where)
+                pair.compare([words for words in chosen if not known_differences.avoided(oracle.mark, inner(words), emulated)], where)
                 pair.checkpoint(rng, where)
     finally:
         pair.stop()
@@ -293,7 +327,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**9))
     parser.add_argument("--rounds", type=int, default=100)
     parser.add_argument("--commands", type=int, default=COMMANDS_PER_ROUND, help="in each round")
-    parser.add_argument("--families", nargs="*", default=(), help="some of " + " ".join(f.__name__ for f in FAMILIES))
+    parser.add_argument("--families", nargs="*", default=(), help="some of " + " ".join(f.__name__ for f in FAMILIES | NEWER_FAMILIES))
     parser.add_argument("--ours", default=RESPITE)
     parser.add_argument("--emulate", action="store_true", help="our server speaks as the oracle")
     parser.add_argument("--oracle", type=oracles.oracle_at, default=os.environ.get("REDIS_SERVER", "redis-server"))

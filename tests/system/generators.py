@@ -737,13 +737,15 @@ FAMILIES = {Strings: 4, Keys: 5, Hashes: 5, Lists: 5, Sets: 5, SortedSets: 7, Bi
 
 
 class Generator:
-    """A stream of commands. `names` selects some of the families."""
+    """A stream of commands. `names` selects some of the families, `more` has further ones."""
 
-    def __init__(self, rng, version, names=()):
+    def __init__(self, rng, version, names=(), more=None):
         self.rng, self.version = rng, version
-        chosen = {family: weight for family, weight in FAMILIES.items() if not names or family.__name__ in names}
+        chosen = {family: weight for family, weight in (FAMILIES | (more or {})).items() if not names or family.__name__ in names}
         self.families = [family(rng, version) for family in chosen]
         self.weights = list(chosen.values())
+        for family in self.families:
+            family.others = self.families
 
     def command(self):
         words = self.rng.choices(self.families, self.weights)[0].command()

@@ -61,6 +61,11 @@ def stored_nothing_over_expired(words, ours, theirs):
                       for channel, message in ours]
 
 
+def gets_and_compares_bad_digest(words):
+    upper = [word.upper() for word in words]
+    return b"GET" in upper[3:] and any(name in (b"IFDEQ", b"IFDNE") and len(digest) != 16 for name, digest in zip(upper[3:], words[4:]))
+
+
 def same_numbers(words, ours, theirs):
     return ours[:1] == theirs[:1] and _close(value_of(ours), value_of(theirs))
 
@@ -139,6 +144,10 @@ REPLIES = [
 AVOIDED = [
     (told(*SINCE_74), b"ZRANGESTORE", negative_offset, "in large sets a negative offset counts from the end"),
     (told("valkey 8.0", "valkey 8.1", "valkey 9.1"), b"SET", in_the_past, "what is stored with a deadline in the past is not stored at all"),
+]
+
+AVOIDED += [
+    (("8.6",), b"SET", gets_and_compares_bad_digest, "replies two times, with the value and with an error"),
 ]
 
 # (versions, command, whether it allows this of (words, our events, their events), why)

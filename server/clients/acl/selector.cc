@@ -163,6 +163,7 @@ void Selector::RememberCommandRule(char sign, Bytes name) {
 }
 
 const char* Selector::ApplyKeyAccess(Bytes rule) {
+  if (all_keys_) return kPatternAfterAllKeys;
   uint8_t access = 0;
   size_t at = 1;
   for (; at < rule.size() && rule[at] != '~'; ++at) {

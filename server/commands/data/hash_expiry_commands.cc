@@ -1,32 +1,16 @@
 // Deadlines of hash fields: HEXPIRE and its variants (since Redis 7.4), HSETEX and its variants (since Redis 8.0).
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <vector>
 
 #include "datatypes/hash.h"
 #include "server/commands/common_arguments.h"
 #include "server/commands/data/collection_words.h"
+#include "server/commands/data/hash_expiry_words.h"
 #include "server/commands/families.h"
 #include "server/execution/call.h"
 
 namespace respite {
-
-namespace refusals {
-namespace {
-
-constexpr char kFieldsMissing[] = "ERR Mandatory argument FIELDS is missing or not at the right position";
-constexpr char kFieldCountZero[] = "ERR Parameter `numFields` should be greater than 0";
-constexpr char kFieldCountNotPositive[] = "ERR Number of fields must be a positive integer";
-constexpr char kFieldCountMismatch[] = "ERR The `numfields` parameter must match the number of arguments";
-constexpr char kExpireNegative[] = "ERR invalid expire time, must be >= 0";
-constexpr char kOneGetExpiry[] = "ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified";
-constexpr char kOneSetExpiry[] = "ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified";
-constexpr char kOneFieldCondition[] = "ERR Only one of FXX or FNX arguments can be specified";
-
-}  // namespace
-}  // namespace refusals
 
 namespace {
 
@@ -37,42 +21,14 @@ constexpr int64_t kNotMet = 0;
 constexpr int64_t kDone = 1;
 constexpr int64_t kDeleted = 2;
 
-// The latest possible deadline of a field. As in Redis, such a deadline has 46 bits.
-constexpr int64_t kLatestMs = (int64_t{1} << 46) - 1;
-
-// An error that only HSETEX gives, for an invalid number of fields.
-constexpr char kPairCountInvalid[] = "ERR invalid number of fields";
-
-std::optional<int64_t> TakeFieldCount(Args& args) {
-  if (!args.TakeToken("FIELDS")) throw Refusal{refusals::kFieldsMissing};
-  return args.AtEnd() ? std::nullopt : ParseInteger(args.Next());
+// Returns the keyspace event of fields that are deleted because their new deadline has passed.
+KeyEvent PastFieldEvent(const Call& call) {
+  return call.services.env.dialect.traits.past_deadlines_expire ? KeyEvent("hexpired") : KeyEvent("hdel");
 }
 
-// Takes the arguments `FIELDS numfields field…`, which must be the last ones, and returns the fields.
-std::span<const Bytes> TakeFields(Args& args, const char* not_positive) {
-  const auto count = TakeFieldCount(args);
-  if (!count || *count < 1) throw Refusal{not_positive};
-  if (args.Left() != static_cast<uint64_t>(*count)) throw Refusal{refusals::kFieldCountMismatch};
-  return args.Rest();
-}
-
-// Takes the arguments `FIELDS numfields field value…`, which must be the last ones. Returns the fields and their
-// values.
-std::span<const Bytes> TakePairs(Call& call) {
-  const auto count = TakeFieldCount(call.args);
-  if (!count || *count < 1 || *count > std::numeric_limits<int>::max()) throw Refusal{kPairCountInvalid};
-  if (call.args.Left() != 2 * static_cast<uint64_t>(*count)) throw refusals::WrongArity(call.command.full_name);
-  return call.args.Rest();
-}
-
-int64_t ParseFieldDeadline(const Call& call, Bytes word, TimeUnit unit, TimeBase base) {
-  int64_t ms = Args::Integer(word);
-  if (ms < 0) throw Refusal{refusals::kExpireNegative};
-  if (__builtin_mul_overflow(ms, unit == TimeUnit::kSeconds ? 1000 : 1, &ms) ||
-      __builtin_add_overflow(ms, base == TimeBase::kNow ? call.now_ms : 0, &ms) || ms > kLatestMs) {
-    throw refusals::InvalidExpireOf(call);
-  }
-  return ms;
+// Checks the type of the key before the other arguments, as Redis does; Valkey does so after them.
+void CheckHashFirst(Call& call, Bytes key) {
+  if (GrammarOfFields(call) != HashFieldGrammar::kValkey) call.db.Open<Hash>(key);
 }
 
 // Collects the fields that a command sets or deletes in one hash. Tell then notifies clients and propagates the
@@ -85,7 +41,8 @@ class FieldChanges {
   void Delete(Bytes field) { deleted_.push_back(field); }
   // Reports and propagates all changes. `event` is the keyspace event for the fields that were set. `command` is the
   // command that sets these fields again, up to its argument FIELDS.
-  void Tell(Edit<Hash>& hash, const KeyEvent& event, std::vector<std::string> command) {
+  void Tell(Edit<Hash>& hash, const KeyEvent& event, std::vector<std::string> command,
+            const KeyEvent& deleted_event = "hdel") {
     if (!set_.empty()) {
       hash.ReportChange(event);
       hash.ReportSubkeys(event, {set_});
@@ -93,8 +50,8 @@ class FieldChanges {
       Record(std::move(command), set_);
     }
     if (!deleted_.empty()) {
-      hash.ReportChange("hdel");
-      hash.ReportSubkeys("hdel", {deleted_});
+      hash.ReportChange(deleted_event);
+      hash.ReportSubkeys(deleted_event, {deleted_});
       Record({"HDEL", std::string(key_)}, deleted_);
     }
   }
@@ -153,33 +110,19 @@ namespace {
 
 // === HEXPIRE and its variants
 
-enum class TtlCondition : uint8_t { kNone, kIfWithout, kIfWith, kIfLater, kIfSooner };
-
-TtlCondition TakeTtlCondition(Args& args) {
-  if (args.TakeToken("NX")) return TtlCondition::kIfWithout;
-  if (args.TakeToken("XX")) return TtlCondition::kIfWith;
-  if (args.TakeToken("GT")) return TtlCondition::kIfLater;
-  if (args.TakeToken("LT")) return TtlCondition::kIfSooner;
-  return TtlCondition::kNone;
+// Returns whether the options NX, XX, GT and LT allow the new deadline. A field without a deadline counts as one that
+// expires infinitely late.
+bool AllowForField(const FieldExpireConditions& conditions, int64_t old_ms, int64_t new_ms) {
+  const bool timed = old_ms != kNoDeadline;
+  if (conditions.only_without && timed) return false;
+  if (conditions.only_with && !timed) return false;
+  if (conditions.only_later && (!timed || new_ms <= old_ms)) return false;
+  return !(conditions.only_sooner && timed && new_ms >= old_ms);
 }
 
-// Returns whether the option NX, XX, GT or LT allows the new deadline. A field without a deadline counts as one that
-// expires infinitely late.
-bool Allows(TtlCondition condition, int64_t old_ms, int64_t new_ms) {
-  const bool timed = old_ms != kNoDeadline;
-  switch (condition) {
-    case TtlCondition::kNone:
-      return true;
-    case TtlCondition::kIfWithout:
-      return !timed;
-    case TtlCondition::kIfWith:
-      return timed;
-    case TtlCondition::kIfLater:
-      return timed && new_ms > old_ms;
-    case TtlCondition::kIfSooner:
-      return !timed || new_ms < old_ms;
-  }
-  return false;
+// Gives a packed hash room for deadlines even if no field will have one: OBJECT ENCODING shows that. Valkey does not.
+void PrepareForDeadlines(const Call& call, Hash& hash) {
+  if (GrammarOfFields(call) != HashFieldGrammar::kValkey) hash.PrepareForDeadlines();
 }
 
 void ReplyForEach(Call& call, size_t count, int64_t answer) {
@@ -187,27 +130,28 @@ void ReplyForEach(Call& call, size_t count, int64_t answer) {
   for (size_t i = 0; i < count; ++i) call.reply.Integer(answer);
 }
 
-// Implements HEXPIRE and its variants. As Redis does, checks the type of the key before the other arguments.
+// Implements HEXPIRE and its variants.
 void SetFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
   const Bytes key = call.args.Next();
+  CheckHashFirst(call, key);
+  const FieldExpireWords words = TakeFieldExpireWords(call, unit, base);
   Edit<Hash> hash = call.db.Open<Hash>(key);
-  const int64_t deadline_ms = ParseFieldDeadline(call, call.args.Next(), unit, base);
-  const TtlCondition condition = TakeTtlCondition(call.args);
-  const auto fields = TakeFields(call.args, refusals::kFieldCountZero);
-  if (!hash) return ReplyForEach(call, fields.size(), kNoField);
+  if (!hash) return ReplyForEach(call, words.fields.size(), kNoField);
 
+  PrepareForDeadlines(call, *hash);
   FieldChanges changes(call, key);
-  call.reply.Array(fields.size());
-  for (Bytes field : fields) {
+  call.reply.Array(words.fields.size());
+  for (Bytes field : words.fields) {
     const auto old_ms = hash->DeadlineOf(field);
     int64_t answer = kNoField;
     if (old_ms) {
-      answer =
-          Allows(condition, *old_ms, deadline_ms) ? ApplyDeadline(call, *hash, field, deadline_ms, changes) : kNotMet;
+      answer = AllowForField(words.conditions, *old_ms, words.deadline_ms)
+                   ? ApplyDeadline(call, *hash, field, words.deadline_ms, changes)
+                   : kNotMet;
     }
     call.reply.Integer(answer);
   }
-  changes.Tell(hash, "hexpire", AbsoluteExpire(key, deadline_ms));
+  changes.Tell(hash, "hexpire", AbsoluteExpire(key, words.deadline_ms), PastFieldEvent(call));
 }
 
 struct HExpire {
@@ -265,8 +209,10 @@ struct HPExpireAt {
 // === HTTL and its variants, HPERSIST
 
 void ReplyFieldExpiry(Call& call, TimeUnit unit, TimeBase base) {
-  const Hash hash = call.db.Read<Hash>(call.args.Next());
-  const auto fields = TakeFields(call.args, refusals::kFieldCountNotPositive);
+  const Bytes key = call.args.Next();
+  CheckHashFirst(call, key);
+  const auto fields = TakeFieldsToRead(call);
+  const Hash hash = call.db.Read<Hash>(key);
   call.reply.Array(fields.size());
   for (Bytes field : fields) {
     const auto deadline_ms = hash.DeadlineOf(field);
@@ -336,8 +282,9 @@ struct HPersist {
                                        .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
+    CheckHashFirst(call, key);
+    const auto fields = TakeFieldNames(call);
     Edit<Hash> hash = call.db.Open<Hash>(key);
-    const auto fields = TakeFields(call.args, refusals::kFieldCountNotPositive);
     if (!hash) return ReplyForEach(call, fields.size(), kNoField);
     FieldChanges changes(call, key);
     call.reply.Array(fields.size());
@@ -358,74 +305,6 @@ struct HPersist {
 
 // === Values with deadlines
 
-enum class FieldExpiry : uint8_t { kNone, kKeep, kPersist, kAt };
-enum class FieldCondition : uint8_t { kAlways, kIfNone, kIfAll };
-enum class KeyCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
-
-struct FieldOptions {
-  FieldCondition condition = FieldCondition::kAlways;
-  KeyCondition key_condition = KeyCondition::kAlways;
-  FieldExpiry expiry = FieldExpiry::kNone;
-  int64_t deadline_ms = kNoDeadline;
-};
-
-// Parses the options [EX s|PX ms|EXAT s|PXAT ms], or instead KEEPTTL for HSETEX and PERSIST for HGETEX. For HSETEX,
-// also parses the conditions FNX, FXX, NX and XX. Stops at any other argument.
-class FieldOptionParser {
- public:
-  FieldOptionParser(Call& call, const char* only_one) : call_(call), args_(call.args), only_one_(only_one) {}
-
-  FieldOptions ParseHSetEx() {
-    while (TakeKeyCondition("NX", KeyCondition::kIfAbsent) || TakeKeyCondition("XX", KeyCondition::kIfPresent) ||
-           TakeCondition("FNX", FieldCondition::kIfNone) || TakeCondition("FXX", FieldCondition::kIfAll) ||
-           TakeWord("KEEPTTL", FieldExpiry::kKeep) || TakeAnyTime()) {
-    }
-    return options_;
-  }
-  FieldOptions ParseHGetEx() {
-    while (TakeWord("PERSIST", FieldExpiry::kPersist) || TakeAnyTime()) {
-    }
-    return options_;
-  }
-
- private:
-  bool TakeCondition(Bytes token, FieldCondition condition) {
-    if (!args_.TakeToken(token)) return false;
-    if (options_.condition != FieldCondition::kAlways) throw Refusal{refusals::kOneFieldCondition};
-    options_.condition = condition;
-    return true;
-  }
-  bool TakeKeyCondition(Bytes token, KeyCondition condition) {  // of Valkey 9.1
-    const bool has_conditions = call_.services.env.dialect.Has("valkey:9.1.0") || call_.unit.IsReplaying();
-    if (!has_conditions || !args_.TakeToken(token)) return false;
-    const KeyCondition before = std::exchange(options_.key_condition, condition);
-    if (before != KeyCondition::kAlways && before != condition) throw Refusal{refusals::kSyntax};
-    return true;
-  }
-  bool TakeWord(Bytes token, FieldExpiry expiry) {
-    if (!args_.TakeToken(token)) return false;
-    if (options_.expiry != FieldExpiry::kNone) throw Refusal{only_one_};
-    options_.expiry = expiry;
-    return true;
-  }
-  bool TakeAnyTime() {
-    return TakeTime("EX", TimeUnit::kSeconds, TimeBase::kNow) ||
-           TakeTime("PX", TimeUnit::kMilliseconds, TimeBase::kNow) ||
-           TakeTime("EXAT", TimeUnit::kSeconds, TimeBase::kEpoch) ||
-           TakeTime("PXAT", TimeUnit::kMilliseconds, TimeBase::kEpoch);
-  }
-  bool TakeTime(Bytes token, TimeUnit unit, TimeBase base) {
-    if (!TakeWord(token, FieldExpiry::kAt)) return false;
-    options_.deadline_ms = ParseFieldDeadline(call_, args_.Next(), unit, base);
-    return true;
-  }
-
-  Call& call_;
-  Args& args_;
-  const char* only_one_;
-  FieldOptions options_;
-};
-
 struct HGetDel {
   static constexpr CommandSpec spec = {.syntax = "HGETDEL key FIELDS fields{numfields:integer field...}",
                                        .summary = "Returns the values of fields and removes the fields.",
@@ -436,8 +315,9 @@ struct HGetDel {
                                        .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
+    CheckHashFirst(call, key);
+    const auto fields = TakeFieldNames(call);
     Edit<Hash> hash = call.db.Open<Hash>(key);
-    const auto fields = TakeFields(call.args, refusals::kFieldCountNotPositive);
     FieldChanges changes(call, key);
     call.reply.Array(fields.size());
     for (Bytes field : fields) {
@@ -461,24 +341,31 @@ struct HGetEx {
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    Edit<Hash> hash = call.db.Open<Hash>(key);
-    const FieldOptions options = FieldOptionParser(call, refusals::kOneGetExpiry).ParseHGetEx();
-    const auto fields = TakeFields(call.args, refusals::kFieldCountNotPositive);
+    CheckHashFirst(call, key);
+    FieldWords words = TakeHGetExWords(call);
+    Edit<Hash> hash = OpenToGet(call, key);
+    words.ReadDeadline(call);
     FieldChanges changes(call, key);
-    call.reply.Array(fields.size());
-    for (Bytes field : fields) {
+    if (hash && words.expiry == FieldExpiry::kAt) PrepareForDeadlines(call, *hash);
+    call.reply.Array(words.fields.size());
+    for (Bytes field : words.fields) {
       ReplyField(call, *hash, field);
-      if (const auto old_ms = hash->DeadlineOf(field)) Apply(call, *hash, field, *old_ms, options, changes);
+      if (const auto old_ms = hash->DeadlineOf(field)) Apply(call, *hash, field, *old_ms, words, changes);
     }
-    if (options.expiry == FieldExpiry::kPersist) return changes.Tell(hash, "hpersist", {"HPERSIST", std::string(key)});
-    changes.Tell(hash, "hexpire", AbsoluteExpire(key, options.deadline_ms));
+    if (words.expiry == FieldExpiry::kPersist) return changes.Tell(hash, "hpersist", {"HPERSIST", std::string(key)});
+    changes.Tell(hash, "hexpire", AbsoluteExpire(key, words.deadline_ms), PastFieldEvent(call));
   }
 
  private:
-  static void Apply(const Call& call, Hash& hash, Bytes field, int64_t old_ms, const FieldOptions& options,
+  // Valkey counts the lookup as a hit or a miss.
+  static Edit<Hash> OpenToGet(Call& call, Bytes key) {
+    if (GrammarOfFields(call) == HashFieldGrammar::kValkey) return call.db.OpenAndCountLookup<Hash>(key);
+    return call.db.Open<Hash>(key);
+  }
+  static void Apply(const Call& call, Hash& hash, Bytes field, int64_t old_ms, const FieldWords& words,
                     FieldChanges& changes) {
-    if (options.expiry == FieldExpiry::kAt) ApplyDeadline(call, hash, field, options.deadline_ms, changes);
-    if (options.expiry != FieldExpiry::kPersist || old_ms == kNoDeadline) return;
+    if (words.expiry == FieldExpiry::kAt) ApplyDeadline(call, hash, field, words.deadline_ms, changes);
+    if (words.expiry != FieldExpiry::kPersist || old_ms == kNoDeadline) return;
     hash.SetDeadline(field, kNoDeadline);
     changes.Set(field);
   }
@@ -499,48 +386,58 @@ struct HSetEx {
       .keys = {Key(1, kKeyRW | kKeyUpdate)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    const FieldOptions options = FieldOptionParser(call, refusals::kOneSetExpiry).ParseHSetEx();
-    const auto pairs = TakePairs(call);
-    if (!MeetsConditions(call, key, pairs, options)) return call.reply.Integer(0);
-    const bool too_late = options.expiry == FieldExpiry::kAt && call.HasPassed(options.deadline_ms);
-    too_late ? Delete(call, key, pairs) : Set(call, key, pairs, options);
+    FieldWords words = TakeHSetExWords(call);
+    if (!MeetsKeyCondition(call, key, words.key_condition)) return call.reply.Integer(0);
+    words.ReadDeadline(call);
+    if (!MeetsFieldCondition(call, key, words)) return call.reply.Integer(0);
+    Set(call, key, words);
     call.reply.Integer(1);
   }
 
  private:
-  static bool MeetsConditions(Call& call, Bytes key, std::span<const Bytes> pairs, const FieldOptions& options) {
+  static bool MeetsKeyCondition(Call& call, Bytes key, KeyCondition condition) {
     const Edit<Hash> hash = call.db.Open<Hash>(key);
-    if (options.key_condition == KeyCondition::kIfAbsent && hash) return false;
-    if (options.key_condition == KeyCondition::kIfPresent && !hash) return false;
-    if (options.condition == FieldCondition::kAlways) return true;
-    for (size_t i = 0; i < pairs.size(); i += 2)
-      if (hash->Has(pairs[i]) != (options.condition == FieldCondition::kIfAll)) return false;
+    if (condition == KeyCondition::kAlways) return true;
+    return static_cast<bool>(hash) == (condition == KeyCondition::kIfPresent);
+  }
+  static bool MeetsFieldCondition(Call& call, Bytes key, const FieldWords& words) {
+    const Edit<Hash> hash = call.db.Open<Hash>(key);
+    if (words.condition == FieldCondition::kAlways) return true;
+    for (size_t i = 0; i < words.fields.size(); i += 2)
+      if (hash->Has(words.fields[i]) != (words.condition == FieldCondition::kIfAll)) return false;
     return true;
   }
-  static void Delete(Call& call, Bytes key, std::span<const Bytes> pairs) {
-    Edit<Hash> hash = call.db.Open<Hash>(key);
-    if (!hash) return;
-    FieldChanges changes(call, key);
-    for (size_t i = 0; i < pairs.size(); i += 2)
-      if (hash->Remove(pairs[i])) changes.Delete(pairs[i]);
-    changes.Tell(hash, "hset", {});
-  }
-  static void Set(Call& call, Bytes key, std::span<const Bytes> pairs, const FieldOptions& options) {
-    const bool keeps = options.expiry == FieldExpiry::kKeep;
-    const bool timed = options.expiry == FieldExpiry::kAt;
-    Edit<Hash> hash = OpenForFields(call, key, pairs);
-    hash->PrepareToAdd(pairs);
-    for (size_t i = 0; i < pairs.size(); i += 2) {
-      hash->Set(pairs[i], pairs[i + 1], keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);
-      if (timed) hash->SetDeadline(pairs[i], options.deadline_ms);
+  static void Set(Call& call, Bytes key, const FieldWords& words) {
+    const bool keeps = words.expiry == FieldExpiry::kKeep;
+    const bool timed = words.expiry == FieldExpiry::kAt;
+    const bool too_late = timed && call.HasPassed(words.deadline_ms);
+    Edit<Hash> hash = OpenForFields(call, key, words.fields);
+    hash->PrepareToAdd(words.fields);
+    if (timed) PrepareForDeadlines(call, *hash);
+    for (size_t i = 0; i < words.fields.size(); i += 2) {
+      hash->Set(words.fields[i], words.fields[i + 1], keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);
+      if (timed && !too_late) hash->SetDeadline(words.fields[i], words.deadline_ms);
     }
     hash.ReportChange("hset");
-    hash.ReportSubkeys("hset", {pairs, 2});
+    hash.ReportSubkeys("hset", {words.fields, 2});
+    if (too_late) return Delete(call, key, hash, words.fields);
     if (timed) {
+      hash.ReportChangeUncounted("hexpire");
+      hash.ReportSubkeys("hexpire", {words.fields, 2});
+    }
+    RecordFields(call, key, *hash, words.fields);
+  }
+  // Deletes the fields that were just set, because their deadline has passed.
+  static void Delete(Call& call, Bytes key, Edit<Hash>& hash, std::span<const Bytes> pairs) {
+    const bool expires = call.services.env.dialect.traits.past_deadlines_expire;
+    if (expires) {
       hash.ReportChangeUncounted("hexpire");
       hash.ReportSubkeys("hexpire", {pairs, 2});
     }
-    RecordFields(call, key, *hash, pairs);
+    FieldChanges changes(call, key);
+    for (size_t i = 0; i < pairs.size(); i += 2)
+      if (hash->Remove(pairs[i])) changes.Delete(pairs[i]);
+    changes.Tell(hash, "hset", {}, PastFieldEvent(call));
   }
 };
 

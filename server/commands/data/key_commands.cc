@@ -369,6 +369,7 @@ const Entry* ExamineOrNull(Call& call) {
 // encoding.
 std::string_view EncodingNameIn(const DialectTraits& traits, const Entry& entry) {
   const std::string_view name = EncodingName(entry);
+  if (name == "listpackex" && traits.hash_field_grammar == HashFieldGrammar::kValkey) return "hashtable";
   if (name != "listpack") return name;
   if (entry.Type() == ValueType::kList) return traits.small_lists_are_listpacks ? name : "quicklist";
   if (entry.Type() == ValueType::kSet) return traits.small_sets_are_listpacks ? name : "hashtable";

@@ -69,14 +69,15 @@ struct DelEx {
       return any ? DeleteKey(call, any) : call.reply.Integer(0);
     }
     if (call.args.Left() != 2) throw refusals::WrongArity(call.command.full_name);
+    // As in Redis, an absent key is a miss, and then the condition is not even parsed.
+    if (call.db.FindAndCountLookup(key) == nullptr) return call.reply.Integer(0);
     KeyEdit text = call.db.Open(key);
-    if (text && text->Type() != ValueType::kString) throw Refusal{refusals::kConditionNeedsString};
+    if (text->Type() != ValueType::kString) throw Refusal{refusals::kConditionNeedsString};
     ValueCondition condition{ParseValueConditionKind(call.args)};
     if (condition.kind == ValueCondition::Kind::kNone) throw Refusal{refusals::kInvalidCondition};
     condition.operand = call.args.Next();
     condition.CheckDigest();
-    const bool deletes = text && condition.IsFulfilledBy(text.entry());
-    deletes ? DeleteKey(call, text) : call.reply.Integer(0);
+    condition.IsFulfilledBy(text.entry()) ? DeleteKey(call, text) : call.reply.Integer(0);
   }
 };
 
@@ -153,8 +154,10 @@ struct MSetEx {
       const std::optional<ValueType> type_before = text ? std::optional(text->Type()) : std::nullopt;
       keeps ? text.Assign(call.Value(value)) : text.Put(call.Value(value), deadline_ms);
       if (type_before) text.ReportOverwrite(*type_before, ValueType::kString);
-      if (options.HasTime()) text.ReportChangeUncounted("expire");
+      const bool expire_comes_first = call.services.env.dialect.traits.msetex_reports_expire_first;
+      if (options.HasTime() && expire_comes_first) text.ReportChangeUncounted("expire");
       text.ReportChange("set");
+      if (options.HasTime() && !expire_comes_first) text.ReportChangeUncounted("expire");
     });
     ReplaceMSetEx(call, pairs, options, deadline_ms);
     return true;

@@ -109,7 +109,7 @@ struct XAckDel {
   static void Run(Call& call) {
     auto [key, name] = call.args.Take<Bytes, Bytes>();
     const DeleteOptions options = TakeDeleteOptions(call.args);
-    Edit<Stream> stream = call.db.Open<Stream>(key);
+    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
     StreamGroup* group = stream ? stream->Log().FindGroup(name) : nullptr;
     if (group == nullptr) return WriteAllAbsent(call.reply, options.ids.size());
     std::vector<Deletion> deletions;

@@ -1,0 +1,56 @@
+// Parses the arguments of commands that set, read or remove deadlines of hash fields: HEXPIRE and its variants, HSETEX,
+// HGETEX, HGETDEL. Their grammar and its errors differ between versions: see HashFieldGrammar.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "server/commands/common_arguments.h"
+#include "server/execution/call.h"
+
+namespace respite {
+
+HashFieldGrammar GrammarOfFields(const Call& call);  // the grammar of the emulated version, or of replayed commands
+
+// Take the arguments `FIELDS numfields field…`, which must be the last ones. Return the fields, or throw a Refusal.
+std::span<const Bytes> TakeFieldNames(Call& call);    // of HPERSIST and HGETDEL
+std::span<const Bytes> TakeFieldsToRead(Call& call);  // of HTTL and its variants
+
+struct FieldExpireConditions {  // NX, XX, GT and LT of HEXPIRE and its variants
+  bool only_without = false;    // NX
+  bool only_with = false;       // XX
+  bool only_later = false;      // GT
+  bool only_sooner = false;     // LT
+};
+
+struct FieldExpireWords {            // the arguments of HEXPIRE and its variants after the key
+  int64_t deadline_ms = 0;           // Unix ms
+  FieldExpireConditions conditions;  // which fields get the deadline
+  std::span<const Bytes> fields;     // their names
+};
+FieldExpireWords TakeFieldExpireWords(Call& call, TimeUnit unit, TimeBase base);  // takes all arguments
+
+enum class FieldExpiry : uint8_t { kNone, kKeep, kPersist, kAt };
+enum class FieldCondition : uint8_t { kAlways, kIfNone, kIfAll };
+enum class KeyCondition : uint8_t { kAlways, kIfAbsent, kIfPresent };
+
+struct FieldTime {  // the value of EX, PX, EXAT or PXAT
+  Bytes word;       // the number as the client wrote it
+  TimeUnit unit = TimeUnit::kSeconds;
+  TimeBase base = TimeBase::kNow;
+};
+
+struct FieldWords {                                    // the arguments of HGETEX or HSETEX after the key
+  FieldCondition condition = FieldCondition::kAlways;  // FNX or FXX
+  KeyCondition key_condition = KeyCondition::kAlways;  // NX or XX
+  FieldExpiry expiry = FieldExpiry::kNone;             // what happens to the deadlines
+  std::optional<FieldTime> time;                       // nullopt: no option gives a time
+  int64_t deadline_ms = kNoDeadline;                   // Unix ms; kNoDeadline until ReadDeadline has read `time`
+  std::span<const Bytes> fields;                       // names of fields; for HSETEX each followed by its value
+  void ReadDeadline(const Call& call);                 // reads `time` if it was not read yet; throws if it is invalid
+};
+FieldWords TakeHGetExWords(Call& call);  // takes all arguments; throws a Refusal if they are invalid
+FieldWords TakeHSetExWords(Call& call);  // takes all arguments; throws a Refusal if they are invalid
+
+}  // namespace respite
