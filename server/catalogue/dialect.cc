@@ -246,6 +246,7 @@ constexpr DialectTraits TraitsOfValkey91() {
   traits.new_scores_are_decimal = true;
   traits.scores_in_ranges_are_decimal = true;
   traits.script_errors_name_script = false;
+  traits.scripts_name_unknown_subcommands = true;
   traits.refused_in_scripts = "Valkey";
   traits.msetex_reports_expire_first = false;
   traits.invalid_numkeys_of_msetex = "ERR invalid numkeys value or out of range";

@@ -156,6 +156,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool scripts_have_clock = false;                // scripts have os.clock()
   bool script_errors_name_script = true;          // script errors end "script: <SHA-1>, on @user_script:1."
   std::string_view refused_in_scripts = "Redis";  // in "This Redis command is not allowed from script"
+  bool scripts_name_unknown_subcommands = false;  // an unknown subcommand in a script: "unknown subcommand 'x'. Try …"
   size_t max_eval_scripts = 0;                    // maximum number of scripts that only EVAL has cached; 0: any
   bool script_errors_are_nested = false;  // script errors begin "Error running script (call to f_…): @user_script:1:"
 };

@@ -439,6 +439,19 @@ void Cluster::Forget(ClusterNode& node) { gossip_.Forget(node, core_.settings.cl
 
 void Cluster::Replicate(ClusterNode& primary) { role_.Follow(primary); }
 
+void Cluster::LeavePrimary() {
+  ClusterNode& me = view_->me();
+  if (me.IsPrimary()) return;
+  role_.Promote();
+  core_.host.DeleteAllKeys();
+  manual_failover_.Reset();
+  election_.Cancel();
+  me.shard = NodeId::Draw(random_);
+  core_.log.Notice("Stop replication and turning myself into empty master");
+  view_->RequestSave();
+  view_->RequestHealthCheck();
+}
+
 void Cluster::AddSlots(const SlotSet& slots) {
   slots.ForEach([&](int slot) {
     view_->SetImporting(slot, nullptr);

@@ -57,7 +57,8 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   bool HasForgotten(const NodeId& id) {  // CLUSTER FORGET, here or elsewhere, removed this id recently
     return gossip_.IsForgotten(id);
   }
-  void Replicate(ClusterNode& primary);    // CLUSTER REPLICATE: makes this node a replica of `primary`
+  void Replicate(ClusterNode& primary);  // CLUSTER REPLICATE: makes this node a replica of `primary`
+  void LeavePrimary();  // CLUSTER REPLICATE NO ONE: makes a replica an empty primary in a shard of its own
   void AddSlots(const SlotSet& slots);     // CLUSTER ADDSLOTS: makes this node the owner; ends their imports
   void DeleteSlots(const SlotSet& slots);  // CLUSTER DELSLOTS: leaves the slots without an owner
   // Makes `owner` the owner of the slot. If this node imported the slot, it takes a new epoch and tells all nodes. If

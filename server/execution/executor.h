@@ -144,6 +144,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // still during a script. So keys that had not expired when the script began do not expire before the script ends.
   void AdvanceUnitWallTime();  // sets the time that TIME shows (UnitWallUs) to the current time
 
+  Refusal UnknownCommand(std::span<const Bytes> arguments) const;  // the error "unknown command …" or "… subcommand …"
+
  private:
   Outcome ExecuteForClient(Request& request);  // applies TEST FAULT, makes all checks, then runs, queues or delays it
   // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. Pauses
@@ -181,7 +183,6 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
                     std::span<const Bytes> arguments, Progress progress);
   void Reject(const Request& request, const Refusal& refusal);  // replies with an error; a refused EXEC also ends MULTI
   const Command* FindReplicatedCommand(std::span<const Bytes> arguments) const;  // propagated command; null: none valid
-  Refusal UnknownCommand(std::span<const Bytes> arguments) const;                // the error "unknown command …"
   void RunHandler(Request& request);  // runs the handler in a new execution (Unit)
   // Chooses the error for a session whose blocked request ends because this server has become a replica. The session
   // closes after the error, unless the error redirects the client to the primary.

@@ -2,6 +2,7 @@
 
 #include "server/commands/families.h"
 #include "server/node/config_hooks.h"
+#include "server/node/shutdown_failover.h"
 
 namespace respite {
 
@@ -70,6 +71,7 @@ void Node::RegisterHooks() {
     replication_.Forget(session);
     slot_migrations_.Forget(session);
   });
+  storage_.shutdown.SetFailoverHandler([this] { RequestFailoverOnShutdown(services_); });
   RegisterConfigHooks(services_);
 }
 

@@ -68,6 +68,7 @@ Shutdown::Outcome Shutdown::End(uint32_t flags) {
     parts_.env.log.Warning("Errors trying to shut down the server. Check the logs for more information.");
     return outcome;
   }
+  if ((flags & kShutdownFailover) != 0 && on_failover_) on_failover_();
   parts_.backup.HandleShutdown();
   parts_.env.phase.Stop();
   parts_.env.host->Stop(0);

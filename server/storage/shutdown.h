@@ -28,6 +28,9 @@ class Pause;
 class Snapshots;
 class BlockedClients;
 
+// A flag of Shutdown::Begin besides those of Settings: before the end, a replica takes over (SHUTDOWN FAILOVER).
+inline constexpr uint32_t kShutdownFailover = 16;
+
 class ReplicasToWaitFor {  // interface to the replicas that should get all writes before the server stops
  public:
   virtual ~ReplicasToWaitFor() = default;
@@ -75,6 +78,9 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   void SetReplicasToWaitFor(ReplicasToWaitFor* replicas) {  // the replicas that a shutdown waits for; null: none
     replicas_to_wait_for_ = replicas;
   }
+  void SetFailoverHandler(std::function<void()> handler) {  // asks a replica to take over; for kShutdownFailover
+    on_failover_ = std::move(handler);
+  }
   void AddWaitingClient(const Session& session) {  // `session` gets an error if the shutdown is given up
     waiting_client_ids_.push_back(session.id);
   }
@@ -119,6 +125,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   // Value of AppendOnlyFile::ConsecutiveFailures() when a shutdown by signal began to wait for the first base. A
   // different value now means that the rewrite has failed. nullopt: no such wait.
   std::optional<uint64_t> rewrite_failures_before_wait_;  // ConsecutiveFailures() when a wait began; nullopt: no wait
+  std::function<void()> on_failover_;                     // asks a replica to take over; may be null
   std::function<void()> on_cancelled_;                    // called when a shutdown is given up; may be null
   std::function<void(const std::string&)> on_status_;     // gets status texts; may be null
 };

@@ -281,6 +281,39 @@ class Alone(Clusters):
         self.assertEqual(nodes[0].slots(), before)
 
 
+    def replicated_cluster(self):
+        """Returns six nodes, one of their primaries, and its replica."""
+        nodes = self.cluster([RESPITE] * 6, replicas=1)
+        replica = next(node for node in nodes if not node.is_primary())
+        primary = next(node for node in nodes if node.id == replica.roles()[replica.id])
+        wait_until(lambda: replica.ask("ROLE")[3] == b"connected", "the link", 30)
+        return nodes, primary, replica
+
+    def test_a_replica_leaves_its_primary(self):
+        nodes, primary, replica = self.replicated_cluster()
+        shard = replica.ask("CLUSTER", "MYSHARDID")
+        client = self.client(nodes[0])
+        for number in range(100):
+            client.run("SET", f"key:{number}", "value")
+        wait_until(lambda: replica.ask("DBSIZE") > 0, "the replica has keys", 30)
+        self.assertIn(b"unknown subcommand or wrong number of arguments for 'REPLICATE'", replica.ask("CLUSTER", "REPLICATE", "NO", "TWO"))
+        self.assertEqual(primary.ask("CLUSTER", "REPLICATE", "NO", "ONE"), b"+OK")
+        self.assertEqual(replica.ask("CLUSTER", "REPLICATE", "NO", "ONE"), b"+OK")
+        self.assertEqual((replica.ask("DBSIZE"), replica.ask("ROLE")[0]), (0, b"master"))
+        self.assertNotEqual(replica.ask("CLUSTER", "MYSHARDID"), shard)
+        self.assertEqual(primary.ask("ROLE")[0], b"master")
+        self.assertGreater(primary.ask("DBSIZE"), 0)
+
+    def test_a_replica_takes_over_when_its_primary_stops(self):
+        _, primary, replica = self.replicated_cluster()
+        try:
+            primary.ask("SHUTDOWN", "NOSAVE", "FAILOVER")
+        except (OSError, Closed):
+            pass
+        wait_until(lambda: replica.ask("ROLE")[0] == b"master", "the replica takes over", 5)
+        self.assertTrue(replica.slot_count())
+
+
 class Mixed(Clusters):
     def test_life_of_a_mixed_cluster(self):
         program = self.oracle.program

@@ -3,13 +3,13 @@ sent to every version: one that lacks them must refuse them like its server."""
 
 from generators import FAR_S, Family, Hashes, Places, Streams, Strings
 
-# Of the texts that Strings' keys often hold: so that comparisons of digests sometimes succeed. Taken from DIGEST of Redis.
+# Scripts that run the command in ARGV.
 SCRIPTS = ["return redis.pcall(unpack(ARGV))", "redis.setresp(3) return redis.pcall(unpack(ARGV))"]
 
 
 class ConditionalStrings(Strings):
     weights = {"set": 8, "conditional": 10, "delete": 6, "digest": 3, "many": 6, "operation": 3}
-    # DIGEST of the texts of `plain`, and others.
+    # The digest of "Hello world", and others.
     DIGESTS = ["b6acb9d84a38ff74", "0000000000000000", "B6ACB9D84A38FF74", "x", "", "b6acb9d84a38ff7", "b6acb9d84a38ff744",
                "g6acb9d84a38ff74"]
 
@@ -164,7 +164,7 @@ class NewerStreams(Streams):
         return ["XTRIM", self.key(), *self.trimming_with_policy()]
 
     def idempotent(self):
-        """Mostly with the ID `*`... of explicit milliseconds, which idempotent IDs require to be generated."""
+        """IDs are explicit, as everywhere here, which idempotent IDs do not allow: most of these commands are refused."""
         rng = self.rng
         producer = rng.choice([["IDMP", f"p{rng.randrange(3)}", f"i{rng.randrange(6)}"], ["IDMPAUTO", f"p{rng.randrange(3)}"],
                                ["IDMP", f"p{rng.randrange(3)}", f"i{rng.randrange(6)}"], ["IDMP", "", "i"], ["IDMP", "p", ""], ["IDMPAUTO", ""],
@@ -206,6 +206,11 @@ class Polygons(Places):
         shape = ["BYPOLYGON", count, *[number for corner in corners for number in corner], *self.maybe(0.03, "x")]
         also = self.maybe(0.03, "BYRADIUS", self.size(), self.unit())
         return [*around, *shape, *also, rng.choice(["ASC", "DESC"]), *self.maybe(0.4, "COUNT", rng.choice([1, 2, 5, 0, "x"]))]
+
+
+    def store(self):
+        """Without STOREDIST: the last digits of distances from the middle of a polygon differ."""
+        return ["GEOSEARCHSTORE", self.key(), self.key(), *self.search_options()]
 
 
 class Users(Family):

@@ -96,6 +96,28 @@ class SlotMigration(unittest.TestCase):
         self.assertEqual((first.slot_count(), second.slot_count()), (8192, 8192))
         wait_until(lambda: second.ask("DEBUG", "DIGEST") == replica.ask("DEBUG", "DIGEST"), "the replica", 30)
 
+    def tasks(self, node):
+        """Returns dictionaries as of CLUSTER MIGRATION STATUS, the latest task first."""
+        return [dict(zip((key.decode() for key in task[::2]), task[1::2]))
+                for task in node.ask("CLUSTER", "MIGRATION", "STATUS", "ALL")]
+
+    def test_the_target_asks_for_slots(self):
+        first, second = self.cluster(2)
+        with Load(first) as load:
+            for source, target in ((first, second), (second, first)):
+                before = sum(load.acknowledged())
+                task = target.ask("CLUSTER", "MIGRATION", "IMPORT", 0, 4000, 4002, 8191)
+                self.assertEqual(len(task), 40)
+                wait_until(lambda: self.tasks(target)[0]["state"] == b"completed", "the end of the task", 60)
+                mine, theirs = self.tasks(target)[0], self.tasks(source)[0]
+                self.assertEqual((mine["id"], theirs["id"]), (task, task))
+                self.assertEqual((mine["operation"], theirs["operation"]), (b"import", b"migrate"))
+                self.assertEqual(mine["slots"], b"0-4000 4002-8191")
+                wait_until(lambda: sum(load.acknowledged()) > before + 50, "more writes", 30)
+        self.assertEqual([thread.error for thread in load.threads], [None] * 3)
+        self.check_counters(first, load)
+        self.assertEqual((first.slot_count(), second.slot_count()), (8192, 8192))
+
     def test_values_of_any_size(self):
         first, second = self.cluster(2, "--enable-debug-command", "yes", "--proto-max-bulk-len", "1gb")
         client = self.client(first)

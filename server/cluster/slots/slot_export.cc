@@ -73,7 +73,7 @@ SlotExport::~SlotExport() {
 Cluster& SlotExport::cluster() const { return *services_.cluster.cluster(); }
 
 void SlotExport::SetState(State state) {
-  job_->SetState(state, services_.env.clock.WallMs() / 1000);
+  job_->SetState(state, services_.env.clock.WallMs());
   entered_ms_ = last_progress_ms_ = services_.env.real_clock.NowMs();
 }
 
@@ -107,6 +107,7 @@ void SlotExport::Start() {
   if (!CheckOwnership()) return;
   if (target == nullptr || !target->IsPrimary() || !target->HasAddress()) return Fail("the target is no primary");
   SetState(State::kConnecting);
+  job_->started_ms = services_.env.clock.WallMs();
   const Settings& settings = services_.env.settings;
   const int port = settings.tls_replication ? target->address.tls_port : target->address.tcp_port;
   link_ = services_.env.network->Connect(

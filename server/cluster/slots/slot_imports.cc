@@ -39,6 +39,7 @@ constexpr char kOneAtATime[] = "ERR This client sends slots already";
 constexpr char kIncomplete[] = "ERR The slots are not complete yet";
 constexpr char kTooLate[] = "ERR The takeover comes too late";
 constexpr char kNoImport[] = "ERR No slot migration was established by this client";
+constexpr char kNotRequested[] = "ERR The slot migration of this name has ended or is for other slots";
 constexpr char kNameTaken[] = "ERR There is a slot migration of this name already";
 constexpr char kManual[] = "ERR Slots are being manually imported or migrated";
 Refusal UnknownSource(const NodeId& id) { return {"ERR Unknown node name: " + id.String()}; }
@@ -56,7 +57,7 @@ SlotImports::~SlotImports() {
 
 Cluster& SlotImports::cluster() const { return *parts_.services.cluster.cluster(); }
 
-int64_t SlotImports::NowS() const { return parts_.services.env.clock.WallMs() / 1000; }
+int64_t SlotImports::NowMs() const { return parts_.services.env.clock.WallMs(); }
 
 // --- Requests of the source.
 
@@ -76,6 +77,27 @@ void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
   });
 }
 
+// Returns the job of a migration that the source begins: the one that this node has requested, or a new one.
+std::shared_ptr<SlotJob> SlotImports::JobOf(const Offer& offer) {
+  const int64_t now_ms = NowMs();
+  if (const auto requested = parts_.log.Find(offer.name, SlotJob::Operation::kImport)) {
+    if (requested->IsOver() || requested->slots != offer.slots) throw Refusal{kNotRequested};
+    requested->SetState(State::kReceivingSnapshot, now_ms);
+    requested->acked_s = now_ms / 1000;
+    return requested;
+  }
+  return parts_.log.Add({.name = offer.name,
+                         .operation = SlotJob::Operation::kImport,
+                         .slots = offer.slots,
+                         .source = offer.source,
+                         .target = cluster().view().me().id,
+                         .state = State::kReceivingSnapshot,
+                         .created_ms = now_ms,
+                         .started_ms = now_ms,
+                         .updated_s = now_ms / 1000,
+                         .acked_s = now_ms / 1000});
+}
+
 void SlotImports::Establish(Session& session, const Offer& offer) {
   CheckOffer(session, offer);
   const Services& services = parts_.services;
@@ -83,17 +105,7 @@ void SlotImports::Establish(Session& session, const Offer& offer) {
     parts_.services.execution.observers.Attach(*this);
     services.data.dataset.journals.Attach(*this);
   }
-  const int64_t now_s = NowS();
-  Import& import = imports_.emplace_back(Import{parts_.log.Add({.name = offer.name,
-                                                                .operation = SlotJob::Operation::kImport,
-                                                                .slots = offer.slots,
-                                                                .source = offer.source,
-                                                                .target = cluster().view().me().id,
-                                                                .state = State::kReceivingSnapshot,
-                                                                .created_s = now_s,
-                                                                .updated_s = now_s,
-                                                                .acked_s = now_s}),
-                                                &session});
+  Import& import = imports_.emplace_back(Import{JobOf(offer), &session});
   import.last_request_ms = services.env.real_clock.NowMs();
   services.data.dataset.keyspace.hidden().Hide(offer.name, offer.slots);
   session.cluster_options.imports = &import.job->slots;
@@ -109,12 +121,12 @@ SlotImports::Import& SlotImports::ImportOf(const Session& session) {
 
 SlotImports::Import& SlotImports::GetHealthyImport(const Session& session) {
   Import& import = ImportOf(session);
-  import.job->acked_s = NowS();
+  import.job->acked_s = NowMs() / 1000;
   if (!import.failure_reason.empty()) throw Broken(import.failure_reason);
   return import;
 }
 
-void SlotImports::EndSnapshot(Session& session) { GetHealthyImport(session).job->SetState(State::kFollowing, NowS()); }
+void SlotImports::EndSnapshot(Session& session) { GetHealthyImport(session).job->SetState(State::kFollowing, NowMs()); }
 
 void SlotImports::Acknowledge(Session& session) { GetHealthyImport(session); }
 
@@ -181,6 +193,15 @@ void SlotImports::Forget(Session& session) {
   EndImport(import, State::kFailed, import.failure_reason.empty() ? "the source has gone" : import.failure_reason);
 }
 
+void SlotImports::Cancel(Bytes name) {
+  const auto found = std::ranges::find_if(imports_, [&](const Import& one) { return one.job->name == name; });
+  if (found == imports_.end()) return;
+  Session& session = *found->session;
+  EndImport(*found, State::kCancelled, "by an operator");
+  session.close_after_reply = true;
+  parts_.services.clients.registry.QueueFlush(session);
+}
+
 void SlotImports::CheckTimeouts() {
   const int64_t now_ms = parts_.services.env.real_clock.NowMs();
   const int64_t limit_ms = int64_t{parts_.services.env.settings.repl_timeout} * 1000;
@@ -202,7 +223,7 @@ void SlotImports::EndImport(Import& import, State state, const std::string& mess
     services.data.dataset.journals.Detach(*this);
   }
   job->message = message;
-  job->SetState(state, NowS());
+  job->SetState(state, NowMs());
   if (state == State::kSuccess) {
     services.env.log.Notice("Slot migration " + job->name + ": this node owns the slots now.");
     return RevealAndPropagate(job->name);

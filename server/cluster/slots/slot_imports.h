@@ -75,6 +75,7 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   void EndTurn();                 // ends imports with errors, and cleans up hidden slots that no import uses any more
   void CheckTimeouts();           // fails imports whose source is silent for longer than repl-timeout
   void Forget(Session& session);  // called when a session closes: its import, if any, fails
+  void Cancel(Bytes name);        // ends the import with this name, if it runs, because an operator has cancelled it
 
   // The functions of CallObserver and Journal.
   void OnCall(const FinishedCall& call) override;      // notes the time; a failed command fails its import
@@ -91,8 +92,9 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   };
 
   Cluster& cluster() const;                                           // this server as a cluster node
-  int64_t NowS() const;                                               // Unix time in seconds
+  int64_t NowMs() const;                                              // Unix time in milliseconds
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if these slots cannot be imported
+  std::shared_ptr<SlotJob> JobOf(const Offer& offer);     // the job of a new import; throws if it must not begin
   Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
   Import& GetHealthyImport(const Session& session);       // like ImportOf, but also throws if it failed; sets acked_s
   void RecordImportError(Session& session, Bytes error);  // notes why the session's import fails in EndTurn

@@ -1,5 +1,5 @@
-// SlotJob: a migration of slots between two nodes, as CLUSTER GETSLOTMIGRATIONS shows it. SlotJobLog: the migrations
-// that CLUSTER GETSLOTMIGRATIONS lists.
+// SlotJob: a migration of slots between two nodes, as CLUSTER GETSLOTMIGRATIONS and CLUSTER MIGRATION STATUS show it.
+// SlotJobLog: the migrations that these commands list.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,11 @@ namespace respite {
 struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
   enum class Operation : uint8_t { kExport, kImport };
   enum class State : uint8_t {
-    // States of an export.
+    // States of an export, and of an import that this node has requested (SlotRequest).
     kQueued,
     kConnecting,
     kEstablishing,
+    // States of an export.
     kWaitingToSnapshot,
     kSnapshotting,
     kStreaming,
@@ -42,17 +43,26 @@ struct SlotJob {  // a slot migration, as CLUSTER GETSLOTMIGRATIONS shows it
   NodeId source = {};        // the node that gives the slots
   NodeId target = {};        // the node that gets the slots
   State state;               // the current step, or how the job ended
-  int64_t created_s = 0;     // when the job was made (Unix time)
+  int64_t created_ms = 0;    // when the job was made (Unix ms)
+  int64_t started_ms = 0;    // when the job, or its last attempt, began (Unix ms)
+  int64_t ended_ms = -1;     // when the job succeeded or was cancelled (Unix ms); -1: it runs, or failed
+  int64_t paused_ms = 0;     // how long an export paused writes; meanwhile the time when the pause began (Unix ms)
+  int retries = 0;           // how often a requested import was tried again
   int64_t updated_s = 0;     // when the state last changed (Unix time)
   int64_t acked_s = 0;       // when the other node last answered or sent a CLUSTER SYNCSLOTS (Unix time)
   std::string message = {};  // why the job failed or was cancelled; empty otherwise
   uint64_t cow_bytes = 0;    // bytes of memory that were copied on write while the child of an export ran
 
   bool IsOver() const { return state >= State::kSuccess; }  // the job has succeeded, has failed or was cancelled
-  void SetState(State next, int64_t now_s) {                // changes the state of the job
+  void SetState(State next, int64_t now_ms) {               // changes the state of the job at this Unix time
+    const bool was_paused = state == State::kPaused || state == State::kGranted;
     state = next;
-    updated_s = now_s;
+    updated_s = now_ms / 1000;
+    if (next == State::kPaused) paused_ms = now_ms;
+    if (was_paused && IsOver()) paused_ms = now_ms - paused_ms;
+    ended_ms = next == State::kSuccess || next == State::kCancelled ? now_ms : -1;
   }
+  bool IsPausing() const { return state == State::kPaused || state == State::kGranted; }  // writes are paused
 };
 
 inline Bytes StateName(SlotJob::State state) {  // the state's name in CLUSTER GETSLOTMIGRATIONS
@@ -100,6 +110,12 @@ class SlotJobLog {  // slot migrations in which this node took part, for CLUSTER
     jobs_.push_front(std::make_shared<SlotJob>(std::move(job)));
     return jobs_.front();
   }
+  std::shared_ptr<SlotJob> Find(Bytes name, SlotJob::Operation operation) const {  // null: there is no such migration
+    const auto found = std::ranges::find_if(
+        jobs_, [&](const std::shared_ptr<SlotJob>& job) { return job->name == name && job->operation == operation; });
+    return found == jobs_.end() ? nullptr : *found;
+  }
+  void Remove(const std::shared_ptr<SlotJob>& job) { jobs_.remove(job); }
   // Returns all slot migrations in the log, the latest first.
   const Jobs& All() const { return jobs_; }
   // Removes the oldest ended jobs, until at most `most` ended jobs are left.

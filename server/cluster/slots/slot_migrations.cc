@@ -1,5 +1,8 @@
 #include "server/cluster/slots/slot_migrations.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/clock.h"
 #include "base/real_clock.h"
 #include "datatypes/keyspace.h"
@@ -23,20 +26,62 @@ SlotMigrations::SlotMigrations(const Services& services, uint64_t random_seed)
 
 void SlotMigrations::Close() {
   exports_.clear();
+  request_.reset();
   is_closed_ = true;
 }
 
 void SlotMigrations::Export(const SlotSet& slots, const NodeId& target) {
-  const int64_t now_s = services_.env.clock.WallMs() / 1000;
-  exports_.emplace_back(services_, log_.Add({.name = NodeId::Draw(random_).String(),
-                                             .operation = SlotJob::Operation::kExport,
-                                             .slots = slots,
-                                             .source = services_.cluster.cluster()->view().me().id,
-                                             .target = target,
-                                             .state = SlotJob::State::kQueued,
-                                             .created_s = now_s,
-                                             .updated_s = now_s,
-                                             .acked_s = now_s}));
+  Export(slots, target, NodeId::Draw(random_).String());
+}
+
+void SlotMigrations::Export(const SlotSet& slots, const NodeId& target, const std::string& name) {
+  SlotJob job = NewJob(name, SlotJob::Operation::kExport, slots);
+  job.source = services_.cluster.cluster()->view().me().id;
+  job.target = target;
+  // An earlier attempt of the target to get the slots.
+  if (const auto former = log_.Find(name, SlotJob::Operation::kExport)) log_.Remove(former);
+  exports_.emplace_back(services_, log_.Add(std::move(job)));
+}
+
+std::string SlotMigrations::Import(const SlotSet& slots, const NodeId& source) {
+  SlotJob job = NewJob(NodeId::Draw(random_).String(), SlotJob::Operation::kImport, slots);
+  job.source = source;
+  job.target = services_.cluster.cluster()->view().me().id;
+  request_.emplace(services_, log_.Add(std::move(job)));
+  return request_->job().name;
+}
+
+const SlotJob* SlotMigrations::FindRequest() const {
+  return request_ && !request_->IsOver() ? &request_->job() : nullptr;
+}
+
+size_t SlotMigrations::Cancel(Bytes name) {
+  const auto is_meant = [&](const SlotJob& job) { return name.empty() || job.name == name; };
+  size_t count = 0;
+  if (request_ && !request_->IsOver() && is_meant(request_->job())) {
+    const std::string cancelled = request_->job().name;
+    request_->Cancel();
+    imports_.Cancel(cancelled);
+    ++count;
+  }
+  for (SlotExport& one : exports_) {
+    if (one.IsOver() || !is_meant(one.job())) continue;
+    one.Cancel();
+    ++count;
+  }
+  return count;
+}
+
+SlotJob SlotMigrations::NewJob(const std::string& name, SlotJob::Operation operation, const SlotSet& slots) const {
+  const int64_t now_ms = services_.env.clock.WallMs();
+  return {.name = name,
+          .operation = operation,
+          .slots = slots,
+          .state = SlotJob::State::kQueued,
+          .created_ms = now_ms,
+          .started_ms = now_ms,
+          .updated_s = now_ms / 1000,
+          .acked_s = now_ms / 1000};
 }
 
 std::optional<int> SlotMigrations::FindExportedSlot(const SlotSet& slots) const {
@@ -48,6 +93,11 @@ std::optional<int> SlotMigrations::FindExportedSlot(const SlotSet& slots) const 
     });
   }
   return found;
+}
+
+bool SlotMigrations::IsExporting(Bytes name) const {
+  return std::ranges::any_of(exports_,
+                             [name](const SlotExport& one) { return !one.IsOver() && one.job().name == name; });
 }
 
 bool SlotMigrations::CancelExports() {
@@ -88,6 +138,7 @@ void SlotMigrations::Tick() {
   if (now_ms - ticked_at_ms_ < kTickMs) return;
   ticked_at_ms_ = now_ms;
   imports_.CheckTimeouts();
+  if (request_ && !is_closed_) request_->Tick();
   if (!exports_.empty()) exports_.front().CheckTimeouts();
   log_.Trim(static_cast<size_t>(services_.env.settings.cluster_slot_migration_log_max_len));
 }

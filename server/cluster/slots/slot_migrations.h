@@ -1,5 +1,6 @@
-// SlotMigrations: moves whole slots to other nodes (CLUSTER MIGRATESLOTS), and receives slots from other nodes. Clients
-// see a slot at its old owner until one moment, and at the new owner from then on.
+// SlotMigrations: moves whole slots to other nodes (CLUSTER MIGRATESLOTS), and receives slots from other nodes, also on
+// its own request (CLUSTER MIGRATION IMPORT). Clients see a slot at its old owner until one moment, and at the new
+// owner from then on.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include "server/cluster/slots/slot_export.h"
 #include "server/cluster/slots/slot_imports.h"
 #include "server/cluster/slots/slot_job.h"
+#include "server/cluster/slots/slot_request.h"
 
 namespace respite {
 
@@ -23,9 +25,17 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   void Close();  // closes the links; called before the cluster and the event loop are destroyed
 
   // Sends slots of this node to another node, after the exports that are queued already. Requires: a cluster.
-  void Export(const SlotSet& slots, const NodeId& target);          // queues an export (CLUSTER MIGRATESLOTS)
+  void Export(const SlotSet& slots, const NodeId& target);  // queues an export (CLUSTER MIGRATESLOTS)
+  // Queues an export that the target has requested under this name (CLUSTER SYNCSLOTS REQUEST).
+  void Export(const SlotSet& slots, const NodeId& target, const std::string& name);
+  // Requests slots from their owner. Requires: a cluster, and no other request (FindRequest). Returns the name.
+  std::string Import(const SlotSet& slots, const NodeId& source);  // CLUSTER MIGRATION IMPORT
+  const SlotJob* FindRequest() const;  // the import that this node has requested and that is not over; null: none
+  // Cancels exports and requested imports. An empty name cancels all of them.
+  size_t Cancel(Bytes name);  // returns how many migrations were cancelled (CLUSTER MIGRATION CANCEL)
   std::optional<int> FindExportedSlot(const SlotSet& slots) const;  // one of `slots` that an export moves; or nothing
   bool IsExporting() const { return !exports_.empty(); }            // any export is queued or runs
+  bool IsExporting(Bytes name) const;                               // the export with this name is queued or runs
   bool IsImporting() const { return !imports_.IsEmpty(); }          // any import is under way
   bool CancelExports();  // cancels all exports, queued ones too; false: there was none
 
@@ -41,13 +51,17 @@ class SlotMigrations {  // moves whole slots to and from other nodes
   void Forget(Session& session) { imports_.Forget(session); }  // called when a session closes: its import fails
 
  private:
+  SlotJob NewJob(const std::string& name, SlotJob::Operation operation,  // a queued job without nodes
+                 const SlotSet& slots) const;
+
   const Services& services_;  // the other parts of this server
   Random random_;             // for the names of migrations
   SlotJobLog log_;
-  SlotImports imports_;            // receives slots that other nodes send
-  std::list<SlotExport> exports_;  // exports in their order; only the first one runs, the others are queued
-  int64_t ticked_at_ms_ = 0;       // when Tick last checked the timeouts (real time)
-  bool is_closed_ = false;         // Close was called
+  SlotImports imports_;                 // receives slots that other nodes send
+  std::optional<SlotRequest> request_;  // the last import that this node has requested; nullopt: none yet
+  std::list<SlotExport> exports_;       // exports in their order; only the first one runs, the others are queued
+  int64_t ticked_at_ms_ = 0;            // when Tick last checked the timeouts (real time)
+  bool is_closed_ = false;              // Close was called
 };
 
 }  // namespace respite

@@ -132,9 +132,12 @@ struct ClusterReplicate {
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kCluster,
-                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+                                       .flags = kAdmin | kStale | kNoAsyncLoading,
+                                       .arity = -3,
+                                       .former_arity = {"valkey:9.0.0", 3}};
   static void Run(Call& call) {
     Cluster& cluster = RequireCluster(call);
+    if (call.args.Left() > 1) return LeavePrimary(call, cluster);
     ClusterNode& node = GetNodeById(cluster, call.args.Next());
     const ClusterNode& me = cluster.view().me();
     if (node.IsMyself()) throw Refusal{kReplicateMyself};
@@ -143,6 +146,16 @@ struct ClusterReplicate {
       throw Refusal{kReplicateNotEmpty};
     }
     cluster.Replicate(node);
+    call.reply.Ok();
+  }
+
+ private:
+  // NO ONE, of Valkey 9: a replica becomes an empty primary in a shard of its own; a primary stays as it is.
+  static void LeavePrimary(Call& call, Cluster& cluster) {
+    const bool is_no_one = call.args.TakeToken("NO") && call.args.TakeToken("ONE") && call.args.AtEnd();
+    if (!is_no_one || !call.services.env.dialect.Has("valkey:9.0.0"))
+      throw refusals::SubcommandSyntax(call.services.env.dialect, "cluster", call.args.Words()[1]);
+    cluster.LeavePrimary();
     call.reply.Ok();
   }
 };
@@ -159,8 +172,10 @@ struct ClusterFailover {
     Cluster& cluster = RequireCluster(call);
     Mode mode = Mode::kAsk;
     if (call.args.TakeToken("FORCE")) mode = Mode::kForce;
+    const bool is_request = mode == Mode::kForce && call.session.kind == SessionKind::kPrimary && !call.args.AtEnd();
+    if (is_request && IsForOtherReplica(call, cluster)) return call.reply.Ok();
     if (call.args.TakeToken("TAKEOVER")) mode = Mode::kTakeOver;
-    ExpectEnd(call);
+    if (!is_request) ExpectEnd(call);
     const ClusterNode& me = cluster.view().me();
     if (me.IsPrimary()) throw Refusal{kFailoverOfPrimary};
     if (me.primary == nullptr) throw Refusal{kFailoverWithoutPrimary};
@@ -169,6 +184,16 @@ struct ClusterFailover {
     if (mode != Mode::kTakeOver && !call.services.data.dataset.history.IsWhole()) throw Refusal{kFailoverWithoutData};
     cluster.FailOver(mode);
     call.reply.Ok();
+  }
+
+ private:
+  // Takes REPLICAID and an ID. Only a primary that stops may send them, in its stream to all replicas (SHUTDOWN
+  // FAILOVER). Returns whether the request is meant for another replica.
+  static bool IsForOtherReplica(Call& call, const Cluster& cluster) {
+    if (!call.args.TakeToken("REPLICAID")) throw Refusal{refusals::kSyntax};
+    const Bytes id = call.args.Next();
+    call.args.ExpectEnd();
+    return id != cluster.view().me().id.Text();
   }
 };
 

@@ -24,6 +24,7 @@ constexpr char kManuallyImported[] = "ERR Slots are being manually imported";
 constexpr char kManyShards[] = "ERR Requested slots span multiple shards";
 constexpr char kInvalidNode[] = "ERR Invalid node name: ";
 constexpr char kUnknownNodeName[] = "ERR Unknown node name: ";
+constexpr char kSlotsNotStable[] = "ERR all slot states must be STABLE to start a slot migration task.";
 constexpr char kNotServedHere[] = "ERR Slots are not served by this node";
 constexpr char kTargetIsSelf[] = "ERR Target node can not be this node";
 constexpr char kOverlap[] = "ERR Slot ranges in migrations overlap";
@@ -178,6 +179,26 @@ void Reveal(Call& call) {
   call.reply.Ok();
 }
 
+// Queues an export that the target has requested. A second request with the same name changes nothing.
+void Request(Call& call) {
+  const ClusterView& view = RequireCluster(call).view();
+  if (!view.me().IsPrimary()) throw Refusal{kMigrationNeedsPrimary};
+  if (view.HasMovingSlots()) throw Refusal{kSlotsNotStable};
+  if (!call.args.TakeToken("TARGET")) throw Refusal{refusals::kSyntax};
+  const ClusterNode& target = NextTarget(call.args, view);
+  const std::string name = NextName(call.args);
+  const SlotSet slots = LastSlots(call.args);
+  SlotMigrations& migrations = call.services.slot_migrations;
+  if (&CommonOwner(view, slots) != &view.me()) throw Refusal{kNotServedHere};
+  if (target.IsMyself()) throw Refusal{kTargetIsSelf};
+  if (target.IsReplica()) throw Refusal{refusals::kTargetNotAPrimary};
+  if (!migrations.IsExporting(name)) {
+    if (const auto slot = migrations.FindExportedSlot(slots)) throw AlreadyMigrated(*slot);
+    migrations.Export(slots, target.id, name);
+  }
+  call.reply.Ok();
+}
+
 void Continue(Call& call, Bytes step) {
   SlotImports& imports = call.services.slot_migrations.imports();
   if (EqualsIgnoreCase(step, "SNAPSHOT-EOF")) {
@@ -212,7 +233,7 @@ void WriteJob(Reply& reply, const SlotJob& job) {
   WriteJobText(reply, "slot_ranges", SlotRangesText(job.slots));
   if (has_nodes) WriteJobText(reply, "target_node", job.target.Text());
   if (has_nodes) WriteJobText(reply, "source_node", job.source.Text());
-  WriteJobNumber(reply, "create_time", job.created_s);
+  WriteJobNumber(reply, "create_time", job.created_ms / 1000);
   WriteJobNumber(reply, "last_update_time", job.updated_s);
   WriteJobNumber(reply, "last_ack_time", job.acked_s);
   WriteJobText(reply, "state", StateName(job.state));
@@ -293,6 +314,7 @@ struct ClusterSyncSlots {
   static void Run(Call& call) {
     const Bytes step = call.args.Next();
     if (EqualsIgnoreCase(step, "ESTABLISH")) return Establish(call);
+    if (EqualsIgnoreCase(step, "REQUEST")) return Request(call);
     if (EqualsIgnoreCase(step, "HIDE")) return Hide(call);
     if (EqualsIgnoreCase(step, "REVEAL")) return Reveal(call);
     RequireCluster(call);
@@ -306,8 +328,163 @@ struct ClusterSyncSlots {
   }
 };
 
-constexpr auto kClusterSlotMigrationCommands =
-    Family<ClusterCancelSlotMigrations, ClusterGetSlotMigrations, ClusterMigrateSlots, ClusterSyncSlots>();
+// --- CLUSTER MIGRATION: Redis' words for migrations, which begin at the target.
+
+constexpr char kNotOnReplica[] = "ERR slot migration not allowed on replica.";
+constexpr char kOwnsRange[] = "ERR this node is already the owner of the slot range";
+constexpr char kManySources[] = "ERR slots belong to different source nodes";
+constexpr char kOneTaskAtATime[] = "ERR another ASM task is already in progress";
+constexpr char kUnknownArgument[] = "ERR unknown argument";
+Refusal NamedTwice(int slot) { return {StrCat("ERR Slot ", slot, " specified multiple times")}; }
+Refusal HasNoOwner(int slot) { return {StrCat("ERR slot has no owner: ", slot)}; }
+
+// Takes all arguments as ranges of slots.
+std::vector<SlotRange> TakeTaskRanges(Call& call) {
+  Args& args = call.args;
+  if (args.Left() == 0 || args.Left() % 2 != 0) throw refusals::WrongArity(call.command.full_name);
+  std::vector<SlotRange> ranges;
+  while (!args.AtEnd()) {
+    const int first = ParseSlotNumber(args.Next());
+    const int last = ParseSlotNumber(args.Next());
+    if (first > last) throw Refusal{StrCat("ERR start slot number ", first, " is greater than end slot number ", last)};
+    ranges.push_back({first, last});
+  }
+  return ranges;
+}
+
+// Cost: O(slots).
+SlotSet SlotsOf(const std::vector<SlotRange>& ranges) {
+  SlotSet slots;
+  for (const SlotRange& range : ranges) {
+    for (int slot = range.first; slot <= range.last; ++slot) {
+      if (slots.Has(slot)) throw NamedTwice(slot);
+      slots.Add(slot);
+    }
+  }
+  return slots;
+}
+
+// Returns the node that owns all of these slots. Throws if there is none, or if this node owns some of them only.
+const ClusterNode& SourceOfTask(const ClusterView& view, const SlotSet& slots) {
+  const ClusterNode* common = nullptr;
+  bool has_several = false;
+  slots.ForEach([&](int slot) {
+    const ClusterNode* const owner = view.Owner(slot);
+    if (owner == nullptr) throw HasNoOwner(slot);
+    has_several |= common != nullptr && owner != common;
+    common = owner;
+  });
+  if (has_several) throw Refusal{kManySources};
+  if (common == &view.me()) throw Refusal{kOwnsRange};
+  return *common;
+}
+
+void ImportTask(Call& call, const ClusterView& view) {
+  if (!view.me().IsPrimary()) throw Refusal{kNotOnReplica};
+  const std::vector<SlotRange> ranges = TakeTaskRanges(call);
+  const SlotSet slots = SlotsOf(ranges);
+  if (view.HasMovingSlots()) throw Refusal{kSlotsNotStable};
+  const ClusterNode& source = SourceOfTask(view, slots);
+  SlotMigrations& migrations = call.services.slot_migrations;
+  if (const SlotJob* const running = migrations.FindRequest()) {
+    for (const SlotRange& range : ranges) {
+      for (int slot = range.first; slot <= range.last; ++slot) {
+        if (running->slots.Has(slot))
+          throw Refusal{"ERR overlapping import exists for slot range: " + SlotRangeText(range)};
+      }
+    }
+    throw Refusal{kOneTaskAtATime};
+  }
+  call.reply.Bulk(migrations.Import(slots, source.id));
+}
+
+// The names of states in Redis. Only some of them were seen: those of a running task change fast.
+Bytes TaskStateName(const SlotJob& job) {
+  using State = SlotJob::State;
+  const bool is_import = job.operation == SlotJob::Operation::kImport;
+  switch (job.state) {
+    case State::kSuccess:
+      return "completed";
+    case State::kFailed:
+      return "failed";
+    case State::kCancelled:
+      return "canceled";
+    case State::kQueued:
+      return "none";
+    case State::kConnecting:
+      return "connecting";
+    case State::kEstablishing:
+      return is_import ? "syncslots-reply" : "wait-rdbchannel";
+    case State::kReceivingSnapshot:
+      return "accumulate-buffer";
+    case State::kPaused:
+    case State::kGranted:
+      return "handoff";
+    default:
+      return is_import ? "wait-stream-eof" : "send-bulk-and-stream";
+  }
+}
+
+void WriteTask(Reply& reply, const SlotJob& job) {
+  reply.Map(12);
+  WriteJobText(reply, "id", job.name);
+  WriteJobText(reply, "slots", SlotRangesText(job.slots));
+  WriteJobText(reply, "source", job.source.Text());
+  WriteJobText(reply, "dest", job.target.Text());
+  WriteJobText(reply, "operation", job.operation == SlotJob::Operation::kExport ? "migrate" : "import");
+  WriteJobText(reply, "state", TaskStateName(job));
+  WriteJobText(reply, "last_error", job.message);
+  WriteJobNumber(reply, "retries", job.retries);
+  WriteJobNumber(reply, "create_time", job.created_ms);
+  WriteJobNumber(reply, "start_time", job.started_ms);
+  WriteJobNumber(reply, "end_time", job.ended_ms);
+  WriteJobNumber(reply, "write_pause_ms", job.IsPausing() ? 0 : job.paused_ms);
+}
+
+// Takes `ID task` or `ALL`, which must be the last arguments. Returns the name of the task; empty: all.
+Bytes TakeTaskName(Call& call) {
+  if (call.args.TakeToken("ALL")) {
+    if (!call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
+    return {};
+  }
+  if (!call.args.TakeToken("ID")) throw Refusal{kUnknownArgument};
+  if (call.args.Left() != 1) throw refusals::WrongArity(call.command.full_name);
+  const Bytes name = call.args.Next();
+  return name.empty() ? Bytes(" ") : name;  // no task has this name
+}
+
+void WriteTasks(Call& call, Bytes name) {
+  std::vector<SlotJob> jobs = call.services.slot_migrations.Jobs();
+  std::erase_if(jobs, [&](const SlotJob& job) {
+    return job.state == SlotJob::State::kOnPrimary || (!name.empty() && job.name != name);
+  });
+  call.reply.Array(jobs.size());
+  for (const SlotJob& job : jobs) WriteTask(call.reply, job);
+}
+
+struct ClusterMigration {
+  static constexpr CommandSpec spec = {
+      .syntax =
+          "CLUSTER|MIGRATION subcommand(IMPORT import{start-slot:integer end-slot:integer}...|CANCEL cancel(ID "
+          "task-id|ALL)|STATUS status([ID task-id]|[ALL]))",
+      .summary = "Starts, shows and cancels migrations of slots to this node.",
+      .since = "8.4.0",
+      .complexity = "O(N) for N slots",
+      .group = CommandGroup::kCluster,
+      .flags = kAdmin | kStale | kNoAsyncLoading,
+      .arity = -4,
+      .uses_all_databases = true};
+  static void Run(Call& call) {
+    const ClusterView& view = RequireCluster(call).view();
+    if (call.args.TakeToken("IMPORT")) return ImportTask(call, view);
+    if (call.args.TakeToken("STATUS")) return WriteTasks(call, TakeTaskName(call));
+    if (!call.args.TakeToken("CANCEL")) throw Refusal{kUnknownArgument};
+    call.reply.Integer(static_cast<int64_t>(call.services.slot_migrations.Cancel(TakeTaskName(call))));
+  }
+};
+
+constexpr auto kClusterSlotMigrationCommands = Family<ClusterCancelSlotMigrations, ClusterGetSlotMigrations,
+                                                      ClusterMigrateSlots, ClusterMigration, ClusterSyncSlots>();
 
 }  // namespace
 

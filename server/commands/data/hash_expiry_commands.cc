@@ -346,7 +346,7 @@ struct HGetEx {
     Edit<Hash> hash = OpenToGet(call, key);
     words.ReadDeadline(call);
     FieldChanges changes(call, key);
-    if (hash && words.expiry == FieldExpiry::kAt) PrepareForDeadlines(call, *hash);
+    if (hash && words.expiry != FieldExpiry::kNone) PrepareForDeadlines(call, *hash);
     call.reply.Array(words.fields.size());
     for (Bytes field : words.fields) {
       ReplyField(call, *hash, field);
@@ -412,10 +412,13 @@ struct HSetEx {
     const bool timed = words.expiry == FieldExpiry::kAt;
     const bool too_late = timed && call.HasPassed(words.deadline_ms);
     Edit<Hash> hash = OpenForFields(call, key, words.fields);
-    hash->PrepareToAdd(words.fields);
+    // Valkey does not store values whose deadline has passed, so that they do not change the encoding.
+    const bool stores = !too_late || !call.services.env.dialect.traits.past_deadlines_expire;
+    if (stores) hash->PrepareToAdd(words.fields);
     if (timed) PrepareForDeadlines(call, *hash);
     for (size_t i = 0; i < words.fields.size(); i += 2) {
-      hash->Set(words.fields[i], words.fields[i + 1], keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);
+      hash->Set(words.fields[i], stores ? words.fields[i + 1] : Bytes(),
+                keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);
       if (timed && !too_late) hash->SetDeadline(words.fields[i], words.deadline_ms);
     }
     hash.ReportChange("hset");

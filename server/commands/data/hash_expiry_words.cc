@@ -198,10 +198,11 @@ FieldExpireWords TakeFreeExpireWords(Call& call, TimeUnit unit, TimeBase base) {
   FieldExpireWords words;
   words.deadline_ms = ParseFieldDeadline(call, {args.Next(), unit, base});
   const bool* chosen = nullptr;
+  bool has_several = false;
   while (!args.AtEnd()) {
     const Bytes word = args.Next();
     if (bool* condition = ConditionOf(words.conditions, word)) {
-      if (chosen != nullptr && chosen != condition) throw Refusal{refusals::kManyConditions};
+      has_several |= chosen != nullptr && chosen != condition;
       *condition = true;
       chosen = condition;
     } else if (EqualsIgnoreCase(word, "FIELDS")) {
@@ -213,6 +214,7 @@ FieldExpireWords TakeFreeExpireWords(Call& call, TimeUnit unit, TimeBase base) {
     }
   }
   if (words.fields.empty()) throw Refusal{refusals::kFieldsAbsent};
+  if (has_several) throw Refusal{refusals::kManyConditions};
   return words;
 }
 

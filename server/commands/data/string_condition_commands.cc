@@ -133,21 +133,18 @@ struct MSetEx {
   }
 
  private:
+  // Stops at the first key that decides. As in Redis, keys after it that have expired are not removed.
+  static bool MeetsCondition(Call& call, std::span<const Bytes> pairs, SetCondition condition) {
+    if (condition == SetCondition::kAlways) return true;
+    for (size_t at = 0; at < pairs.size(); at += 2)
+      if ((call.db.Find(pairs[at]) != nullptr) != (condition == SetCondition::kIfPresent)) return false;
+    return true;
+  }
   static bool Store(Call& call, std::span<const Bytes> pairs, const SetOptions& options, int64_t deadline_ms) {
     const auto for_each = [&](auto&& visit) {
       for (size_t at = 0; at < pairs.size(); at += 2) visit(pairs[at], pairs[at + 1]);
     };
-    bool some_exist = false;
-    bool all_exist = true;
-    if (options.condition != SetCondition::kAlways) {
-      for_each([&](Bytes key, Bytes) {
-        const bool exists = call.db.Find(key) != nullptr;
-        some_exist = some_exist || exists;
-        all_exist = all_exist && exists;
-      });
-    }
-    if (options.condition == SetCondition::kIfAbsent && some_exist) return false;
-    if (options.condition == SetCondition::kIfPresent && !all_exist) return false;
+    if (!MeetsCondition(call, pairs, options.condition)) return false;
     for_each([&](Bytes key, Bytes value) {
       KeyEdit text = call.db.Open(key);
       const bool keeps = options.expiry == ExpiryOption::kKeep;

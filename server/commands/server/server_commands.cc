@@ -194,6 +194,8 @@ struct ShutdownOptions {
       flags |= kShutdownForce;
     } else if (args.TakeToken("SAFE")) {
       safe = true;
+    } else if (args.TakeToken("FAILOVER")) {
+      flags |= kShutdownFailover;
     } else if (args.TakeToken("ABORT")) {
       abort = true;
     } else {
@@ -203,20 +205,22 @@ struct ShutdownOptions {
 };
 
 struct ShutdownCommand {
-  static constexpr CommandSpec spec = {
-      .syntax = "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] [SAFE@valkey:9.0.0] [ABORT@7.0.0]",
-      .where = Where::kEverywhere,
-      .summary = "Saves the data as configured and stops the server.",
-      .since = "1.0.0",
-      .complexity = "O(N), N being the number of keys when they are saved, else O(1)",
-      .group = CommandGroup::kServer,
-      .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy};
+  static constexpr CommandSpec spec = {.syntax =
+                                           "SHUTDOWN [save-selector(NOSAVE|SAVE)] [NOW@7.0.0] [FORCE@7.0.0] "
+                                           "[SAFE@valkey:9.0.0] [FAILOVER@valkey:9.0.0] [ABORT@7.0.0]",
+                                       .where = Where::kEverywhere,
+                                       .summary = "Saves the data as configured and stops the server.",
+                                       .since = "1.0.0",
+                                       .complexity = "O(N), N being the number of keys when they are saved, else O(1)",
+                                       .group = CommandGroup::kServer,
+                                       .flags = kAdmin | kNoScript | kLoading | kStale | kNoMulti | kAllowBusy};
   static void Run(Call& call) {
     const ShutdownOptions options = ShutdownOptions::Take(call.args);
     const Services& services = call.services;
     if (options.abort) return Abort(call);
     if (!services.clients.current_execution.MayBlock() && (options.flags & kShutdownNow) == 0)
       throw Refusal{kNotInScripts};
+    if ((options.flags & kShutdownFailover) != 0 && services.cluster.cluster() == nullptr) throw Refusal{kNeedsCluster};
     if (options.safe && (options.flags & kShutdownForce) == 0) RefuseIfOwnerOfSlots(call);
     const bool saves = (options.flags & kShutdownNoSave) == 0;
     if (services.execution.scripts.Busy() && saves) throw services.execution.scripts.BusyRefusal();
@@ -232,6 +236,7 @@ struct ShutdownCommand {
   }
 
  private:
+  static constexpr char kNeedsCluster[] = "ERR SHUTDOWN FAILOVER is only supported in cluster mode.";
   static constexpr char kNotInScripts[] = "ERR SHUTDOWN without NOW or ABORT isn't allowed for DENY BLOCKING client";
 
   static void ReplyFailed(Reply& reply, const Services&, const Session&) { reply.Error(refusals::kShutdownFailed); }
