@@ -87,6 +87,7 @@ constexpr DialectTraits TraitsOfRedis86() {
   traits.client_text_has_traffic = true;
   traits.streams_show_idempotency = true;
   traits.hash_field_grammar = HashFieldGrammar::kFree;
+  traits.large_sets_count_offsets_from_end = false;
   return traits;
 }
 

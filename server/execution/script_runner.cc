@@ -207,12 +207,13 @@ Bytes ScriptRunner::ReplyBytes() {
 
 void ScriptRunner::CheckCommand(const Command* command, std::span<const Bytes> arguments) {
   const DialectTraits& traits = DialectOf(parts_.env.settings.emulate).traits;
-  if (command == nullptr || (command->IsContainer() && arguments.size() < 2)) {
+  if (command == nullptr) {
     const bool names_subcommand = traits.scripts_name_unknown_subcommands && arguments.size() > 1 &&
                                   parts_.env.commands.Find(arguments[0]) != nullptr;
     throw names_subcommand ? parts_.executor.UnknownCommand(arguments) : refusals::UnknownInScript(traits);
   }
-  if (!command->FitsArity(arguments.size())) throw refusals::WrongArityInScript(traits);
+  const bool lacks_subcommand = command->IsContainer() && arguments.size() < 2;
+  if (lacks_subcommand || !command->FitsArity(arguments.size())) throw refusals::WrongArityInScript(traits);
   CheckMayBeCalled(*command);
   parts_.gates.Pass(current_->path, {current_->call->session, command, arguments, command->flags});
   if (Applies(Gate::kPermissions)) CheckAcl(*command, arguments);

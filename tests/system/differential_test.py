@@ -183,6 +183,8 @@ class Pair:
     def same(self, words, ours, theirs):
         if ours == theirs:
             return True
+        if words is not inner(words) and known_differences.same_in_any_order(words, ours, theirs):
+            return True  # a map that a script returns: the order of its pairs is not certain
         words = inner(words)
         name = words[0].upper()
         if ours[:1] == theirs[:1] and ours[:1] in b"*~%" and self.same_elements(name, ours, theirs):

@@ -26,6 +26,7 @@ constexpr char kFailoverWithoutData[] =
     "ERR I don't have the whole data of my master (see replica_data in INFO replication), only CLUSTER FAILOVER "
     "TAKEOVER is possible";
 constexpr char kFailoverNeedsForce[] = "ERR Master is down or failed, please use CLUSTER FAILOVER FORCE";
+constexpr char kFailoverInStream[] = "ERR Only a master that stops may send CLUSTER FAILOVER in its stream";
 constexpr char kEpochInCompany[] =
     "ERR The user can assign a config epoch only when the node does not know any other node.";
 constexpr char kEpochIsSet[] = "ERR Node config epoch is already non-zero";
@@ -166,13 +167,15 @@ struct ClusterFailover {
                                        .since = "3.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kCluster,
-                                       .flags = kAdmin | kStale | kNoAsyncLoading};
+                                       .flags = kAdmin | kStale | kNoAsyncLoading,
+                                       .in_streams = InStreams::kYes};
   static void Run(Call& call) {
     using Mode = Cluster::FailoverMode;
     Cluster& cluster = RequireCluster(call);
     Mode mode = Mode::kAsk;
     if (call.args.TakeToken("FORCE")) mode = Mode::kForce;
     const bool is_request = mode == Mode::kForce && call.session.kind == SessionKind::kPrimary && !call.args.AtEnd();
+    if (call.unit.IsReplaying() && !is_request) throw Refusal{kFailoverInStream};
     if (is_request && IsForOtherReplica(call, cluster)) return call.reply.Ok();
     if (call.args.TakeToken("TAKEOVER")) mode = Mode::kTakeOver;
     if (!is_request) ExpectEnd(call);

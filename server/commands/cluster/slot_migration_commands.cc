@@ -306,7 +306,7 @@ struct ClusterGetSlotMigrations {
 struct ClusterSyncSlots {
   static constexpr CommandSpec spec = {.syntax = "CLUSTER|SYNCSLOTS subcommand arguments...",
                                        .summary = "Sends slots: an internal command between nodes.",
-                                       .since = "valkey:9.0.0",
+                                       .since = "8.4.0,valkey:9.0.0",
                                        .complexity = "Depends on the subcommand.",
                                        .group = CommandGroup::kCluster,
                                        .flags = kAdmin | kStale | kMayReplicate | kNoMulti | kNoScript,

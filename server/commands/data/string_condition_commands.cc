@@ -40,8 +40,8 @@ struct DelIfEq {
                                        .since = "valkey:9.0.0",
                                        .complexity = "O(1)",
                                        .group = CommandGroup::kString,
-                                       .flags = kWrite,
-                                       .keys = {Key(1, kKeyRM | kKeyAccess | kKeyDelete)}};
+                                       .flags = kWrite | kFast,
+                                       .keys = {Key(1, kKeyRM | kKeyDelete)}};
   static void Run(Call& call) {
     auto [key, expected] = call.args.Take<Bytes, Bytes>();
     KeyEdit text = call.db.OpenString(key);

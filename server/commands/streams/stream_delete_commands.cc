@@ -65,8 +65,8 @@ struct XDelEx {
 
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
+    Edit<Stream> stream = call.db.Open<Stream>(key);  // as in Redis, checks the type before the other arguments
     const DeleteOptions options = TakeDeleteOptions(call.args);
-    Edit<Stream> stream = call.db.Open<Stream>(key);
     if (!stream) return WriteAllAbsent(call.reply, options.ids.size());
     std::vector<Deletion> deletions;
     RemovalRecorder recorder(call, key);
@@ -108,8 +108,8 @@ struct XAckDel {
 
   static void Run(Call& call) {
     auto [key, name] = call.args.Take<Bytes, Bytes>();
+    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);  // checks the type before the other arguments, too
     const DeleteOptions options = TakeDeleteOptions(call.args);
-    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);
     StreamGroup* group = stream ? stream->Log().FindGroup(name) : nullptr;
     if (group == nullptr) return WriteAllAbsent(call.reply, options.ids.size());
     std::vector<Deletion> deletions;
