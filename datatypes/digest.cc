@@ -9,13 +9,14 @@
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
 #include "datatypes/stream.h"
+#include "datatypes/vector_set.h"
 
 namespace respite {
 
 namespace {
 
-// Returns the number that Redis uses for a type. Redis' numbers 5 and 7 are for values that this server does not have,
-// such as those of modules.
+// Returns the number that Redis uses for a type. Redis' number 5 is for values of modules, and this server does not have
+// the type 7.
 uint32_t TypeNumber(ValueType type) {
   switch (type) {
     case ValueType::kString:
@@ -32,6 +33,8 @@ uint32_t TypeNumber(ValueType type) {
       return 6;
     case ValueType::kArray:
       return 8;
+    case ValueType::kVectorSet:
+      return 5;
   }
   return 0;
 }
@@ -78,6 +81,22 @@ void MixArray(Digest& digest, const ArrayTable& table) {
   });
 }
 
+// The digest covers names, vectors and attributes, but not the links.
+void MixVectorSet(Digest& digest, const VectorTable& table) {
+  for (SlotOrder::Place at = table.order().First(); !table.order().IsEnd(at); table.order().Next(at)) {
+    const uint32_t slot = table.order().At(at);
+    const HnswGraph& graph = table.graph();
+    const StoredVector vector = graph.VectorOf(slot);
+    Digest element;
+    element.Mix(table.NameOf(slot));
+    element.Mix({static_cast<const char*>(vector.data), graph.format().Bytes()});
+    element.Mix(ShortDoubleText(vector.scale));
+    element.Mix(ShortDoubleText(graph.LengthOf(slot)));
+    if (const auto attributes = table.AttributesOf(slot)) element.Mix(*attributes);
+    digest.Add(element.RawBytes());
+  }
+}
+
 void MixContent(Digest& digest, const Entry& entry) {
   const EncodingLimits unused;  // nothing is changed, so no limit applies
   const CollectionContext place{ValueSlot(&entry), unused, 0};
@@ -96,6 +115,8 @@ void MixContent(Digest& digest, const Entry& entry) {
       return MixStream(digest, Stream(place).Log());
     case ValueType::kArray:
       return MixArray(digest, Array(place).Table());
+    case ValueType::kVectorSet:
+      return MixVectorSet(digest, VectorSet(place).Table());
   }
 }
 

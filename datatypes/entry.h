@@ -25,7 +25,7 @@
 
 namespace respite {
 
-enum class ValueType : uint8_t { kString, kList, kSet, kSortedSet, kHash, kStream, kArray };
+enum class ValueType : uint8_t { kString, kList, kSet, kSortedSet, kHash, kStream, kArray, kVectorSet };
 
 // How a value is stored.
 //   strings       kInt, kEmbedded, kRaw, kBlob. kEmbedded and kRaw are both inline, but OBJECT ENCODING says embstr or

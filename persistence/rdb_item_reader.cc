@@ -233,8 +233,14 @@ bool RdbItemReader::ReadKey(uint8_t type) {
   key_.assign(key.View());
   step_ = Step::kValue;
   if (static_cast<rdb::Type>(type) == rdb::Type::kModule2) return ReadModuleValue();
-  auto entry =
-      ReadRdbValue(*input_, type, {key_, options_.access, options_.limits, options_.hash_key, deadline_ms_, dialect_});
+  return TakeEntry(ReadRdbValue(*input_, type, TargetProperties()));
+}
+
+RdbEntryProperties RdbItemReader::TargetProperties() const {
+  return {key_, options_.access, options_.limits, options_.hash_key, deadline_ms_, dialect_};
+}
+
+bool RdbItemReader::TakeEntry(RdbValueResult entry) {
   if (!entry) return SkipIfEmpty(entry.error());
   batch_.push_back({std::move(entry).value(), idle_s_, frequency_});
   if (announced_keys_ != 0) --announced_keys_;
@@ -243,7 +249,9 @@ bool RdbItemReader::ReadKey(uint8_t type) {
 }
 
 bool RdbItemReader::ReadModuleValue() {
-  const std::string module = ModuleName(input_->Length());
+  const uint64_t id = input_->Length();
+  if (IsKnownRdbModule(id)) return TakeEntry(ReadRdbModuleEntry(*input_, id, TargetProperties()));
+  const std::string module = ModuleName(id);
   if (!CheckRdbInput() || !CheckSinkResult(sink_.OnModuleValue(module), Kind::kModule) || !SkipModuleParts())
     return false;
   ForgetAttributes();

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "persistence/rdb_input.h"
 #include "persistence/rdb_sink.h"
+#include "persistence/rdb_types.h"
 
 namespace respite {
 
@@ -62,7 +63,9 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool ReadModuleAux();               // skips what a module stored outside keys; false: bad, or too few bytes
   bool SkipModuleParts();             // skips the parts of a module's data; false: bad, or too few bytes
   bool ReadKey(uint8_t type);         // reads a key and its value; false: bad, or too few bytes
-  bool ReadModuleValue();             // skips a value that belongs to a module; false: bad, or too few bytes
+  bool ReadModuleValue();             // reads or skips a value of a module; false: bad, or too few bytes
+  bool TakeEntry(RdbValueResult entry);  // adds a value to the batch; false: it could not be read
+  RdbEntryProperties TargetProperties() const;  // name, deadline and so on of the key that is being read
   bool SkipIfEmpty(const RdbValueFault& fault);  // true: an empty collection, whose key is skipped; false: read failed
   void ForgetAttributes();                       // resets deadline, idle time and LFU counter, before the next key
   bool PassBatchToSink();                        // calls OnEntries with batch_; false: the sink refused

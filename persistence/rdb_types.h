@@ -53,13 +53,21 @@ RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type,  // reads a stream
 RdbValueResult ReadRdbArray(RdbInput& input,  // reads an array, and makes an entry with it
                             const RdbEntryProperties& target);
 
-// WriteRdbList … WriteRdbArray write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
+// Values of data types that are modules of Redis (rdb_module.cc). The module's ID comes after the type byte.
+bool IsKnownRdbModule(uint64_t module);  // true: ReadRdbModuleValue can read values of this module
+RdbValueResult ReadRdbModuleValue(RdbInput& input, uint64_t module,  // reads a value after the ID of its module
+                                  const RdbEntryProperties& target);
+RdbValueResult ReadRdbVectorSet(RdbInput& input,  // reads a vector set after the ID, and makes an entry with it
+                                const RdbEntryProperties& target);
+
+// WriteRdbList … WriteRdbVectorSet write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
 void WriteRdbList(RdbOutput& out, const Entry& entry);              // writes the list without its type byte
 void WriteRdbSet(RdbOutput& out, const Entry& entry);               // writes the set without its type byte
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);         // writes the sorted set without its type byte
 void WriteRdbHash(RdbOutput& out, const Entry& entry);              // writes the hash without its type byte
 void WriteRdbStream(RdbOutput& out, const Entry& entry);            // writes the stream without its type byte
 void WriteRdbArray(RdbOutput& out, const Entry& entry);             // writes the array without its type byte
+void WriteRdbVectorSet(RdbOutput& out, const Entry& entry);         // writes the vector set without its type byte
 rdb::Type RdbTypeOfStream(const Entry& entry, RdbDialect dialect);  // the type byte that belongs to WriteRdbStream
 
 inline Failure<RdbValueFault> BadValue(const char* why) {  // makes the error result for a malformed value

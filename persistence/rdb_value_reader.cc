@@ -39,8 +39,9 @@ RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbEntryProperties
     case Type::kTimedHashListpack:
       return ReadRdbHash(input, type, target);
     case Type::kModule:
-    case Type::kModule2:
       return BadValue("values of modules cannot be read");
+    case Type::kModule2:
+      return ReadRdbModuleValue(input, input.Length(), target);
     case Type::kTimedHashDraft:
       if (target.dialect == rdb::Dialect::kValkey) return ReadRdbHash(input, type, target);
       [[fallthrough]];
@@ -64,14 +65,22 @@ EntryPtr WithDeadline(EntryPtr entry, int64_t deadline_ms) {
   return timed;
 }
 
-}  // namespace
-
-RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbEntryProperties& target) {
-  auto entry = ReadAny(input, static_cast<rdb::Type>(type), target);
+// Refuses a value if the input has failed, and sets the deadline of the key.
+RdbValueResult Checked(const RdbInput& input, RdbValueResult entry, const RdbEntryProperties& target) {
   if (input.Failed()) return BadValue("the value is cut off, or a length in it is wrong");
   if (entry && target.deadline_ms != kNoDeadline && !entry.value()->HasDeadlineSlot())
     return WithDeadline(std::move(entry).value(), target.deadline_ms);
   return entry;
+}
+
+}  // namespace
+
+RdbValueResult ReadRdbValue(RdbInput& input, uint8_t type, const RdbEntryProperties& target) {
+  return Checked(input, ReadAny(input, static_cast<rdb::Type>(type), target), target);
+}
+
+RdbValueResult ReadRdbModuleEntry(RdbInput& input, uint64_t module, const RdbEntryProperties& target) {
+  return Checked(input, ReadRdbModuleValue(input, module, target), target);
 }
 
 bool IsPackedRdbType(uint8_t type) {

@@ -38,6 +38,8 @@ rdb::Type TypeOf(const Entry& entry, RdbDialect dialect) {
       return RdbTypeOfStream(entry, dialect);
     case ValueType::kArray:
       return rdb::Type::kArray;
+    case ValueType::kVectorSet:
+      return rdb::Type::kModule2;
   }
   return rdb::Type::kString;
 }
@@ -58,6 +60,8 @@ void WriteContent(RdbOutput& out, const Entry& entry) {
       return WriteRdbStream(out, entry);
     case ValueType::kArray:
       return WriteRdbArray(out, entry);
+    case ValueType::kVectorSet:
+      return WriteRdbVectorSet(out, entry);
   }
 }
 

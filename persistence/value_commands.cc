@@ -13,6 +13,7 @@
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
 #include "datatypes/stream.h"
+#include "persistence/dump_payload.h"
 
 namespace respite {
 
@@ -93,6 +94,15 @@ void WriteArray(RequestOutput& out, const Entry& entry) {
   out.Word("ARSEEK");
   out.Word(entry.Key());
   out.Word(IntegerText::FromUnsigned(*table.LastInsert() + 1));
+}
+
+// Writes a RESTORE, because no other command keeps the links and the exact bytes of the vectors.
+void WriteVectorSet(RequestOutput& out, const Entry& entry) {
+  out.Begin(4);
+  out.Word("RESTORE");
+  out.Word(entry.Key());
+  out.Word("0");
+  out.Word(DumpPayload(entry, RdbCompression::kOff));
 }
 
 void WriteSortedSet(RequestOutput& out, const Entry& entry) {
@@ -345,6 +355,8 @@ void WriteValue(RequestOutput& out, const Entry& entry) {
       return StreamCommands(out, entry).Write();
     case ValueType::kArray:
       return WriteArray(out, entry);
+    case ValueType::kVectorSet:
+      return WriteVectorSet(out, entry);
   }
 }
 

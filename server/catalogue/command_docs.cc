@@ -21,6 +21,7 @@ constexpr FlagName kCommandFlagNames[] = {
     {kWrite, "write"},
     {kReadOnly, "readonly"},
     {kDenyOom, "denyoom"},
+    {kOfModule, "module"},
     {kAdmin, "admin"},
     {kPubSub, "pubsub"},
     {kNoScript, "noscript"},
@@ -238,9 +239,10 @@ std::vector<std::string_view> CommandFlagNames(const Command& command) {
 }
 
 std::string_view CommandGroupName(CommandGroup group) {
-  constexpr std::array<std::string_view, 18> kNames = {
-      "generic", "string",    "list",        "set",     "sorted-set", "hash", "pubsub", "transactions", "connection",
-      "server",  "scripting", "hyperloglog", "cluster", "sentinel",   "geo",  "stream", "bitmap",       "array"};
+  constexpr std::array<std::string_view, 19> kNames = {
+      "generic",    "string", "list",      "set",         "sorted-set", "hash",     "pubsub", "transactions",
+      "connection", "server", "scripting", "hyperloglog", "cluster",    "sentinel", "geo",    "stream",
+      "bitmap",     "array",  "module"};
   return kNames[static_cast<size_t>(group)];
 }
 
@@ -274,13 +276,16 @@ void WriteCommandDocs(Reply& reply, const Command& command) {
   const bool deprecated = dialect.Deprecates(command.full_name, spec.deprecated_since);
   const bool replaced = !spec.replaced_by.empty() && (deprecated || spec.deprecated_since.IsEmpty());
   const bool has_arguments = CountOf(syntax.Arguments(), dialect) > 0;
-  reply.Map(1u + !spec.summary.empty() + !spec.since.IsEmpty() + !spec.complexity.empty() +
+  // As in Redis, commands of modules have no complexity.
+  const bool has_complexity = spec.module.empty() && !spec.complexity.empty();
+  reply.Map(1u + !spec.summary.empty() + !spec.since.IsEmpty() + !spec.module.empty() + has_complexity +
             (deprecated || spec.syscmd) + deprecated + replaced + !spec.history.empty() + has_arguments +
             !command.subcommands.empty());
   if (!spec.summary.empty()) WritePair(reply, "summary", spec.summary);
   if (!spec.since.IsEmpty()) WritePair(reply, "since", dialect.ShownVersion(spec.since));
   WritePair(reply, "group", CommandGroupName(spec.group));
-  if (!spec.complexity.empty()) WritePair(reply, "complexity", spec.complexity);
+  if (!spec.module.empty()) WritePair(reply, "module", spec.module);
+  if (has_complexity) WritePair(reply, "complexity", spec.complexity);
   if (deprecated || spec.syscmd) WriteDocFlags(reply, spec, deprecated);
   if (deprecated) WritePair(reply, "deprecated_since", dialect.ShownVersion(spec.deprecated_since));
   if (replaced) WritePair(reply, "replaced_by", spec.replaced_by);

@@ -45,6 +45,7 @@ enum CommandFlag : uint32_t {
   kNoMandatoryKeys = 1u << 18,
   kProtected = 1u << 19,
   kTouchesArbitraryKeys = 1u << 20,
+  kOfModule = 1u << 21,  // of a module in Redis: COMMAND shows the name in capitals, and there are no ACL categories
 };
 
 // ACL categories of commands. The flags of a command imply @read, @write, @fast, @slow, @admin, @pubsub and @blocking,
@@ -95,6 +96,7 @@ enum class CommandGroup : uint8_t {
   kStream,
   kBitmap,
   kArray,
+  kModule,
 };
 
 enum KeyFlag : uint16_t {
@@ -242,6 +244,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   std::string_view summary = {};                // one sentence, for COMMAND DOCS
   VersionMark since = {};                       // version that introduced the command
   bool Settings::*exists_if = nullptr;          // directive without which a subcommand is unknown; null: it needs none
+  std::string_view module = {};                 // kOfModule: the module of Redis that has the command
   std::string_view complexity = {};             // Big-O text of COMMAND DOCS, such as "O(1)"
   CommandGroup group = CommandGroup::kGeneric;  // the group that COMMAND DOCS reports
   uint32_t flags = 0;                           // CommandFlag bits

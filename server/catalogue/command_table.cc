@@ -85,6 +85,7 @@ uint32_t CategoryOf(CommandGroup group) {
     case CommandGroup::kServer:
     case CommandGroup::kCluster:
     case CommandGroup::kSentinel:
+    case CommandGroup::kModule:
       return 0;
   }
   return 0;
@@ -92,6 +93,7 @@ uint32_t CategoryOf(CommandGroup group) {
 
 uint32_t CategoriesWith(const CommandCard& card, uint32_t flags) {
   const CommandSpec& spec = *card.spec;
+  if (flags & kOfModule) return 0;
   // A container command such as CONFIG does not get the ACL category of its group. Only its subcommands do.
   uint32_t all = spec.categories != 0 || card.run == nullptr ? spec.categories : CategoryOf(spec.group);
   if (flags & kWrite) all |= kAclWrite;
@@ -163,7 +165,7 @@ Command CommandSet::Make(const CommandCard& card, const Command* parent) const {
   const CommandSpec& spec = *card.spec;
   const LegacyKeys legacy = LegacyKeysOf(spec.keys.View());
   Command command{.card = &card, .parent = parent, .arity = ArityIn(dialect_, card)};
-  command.full_name = ToLower(FullNameOf(card));
+  command.full_name = spec.flags & kOfModule ? std::string(FullNameOf(card)) : ToLower(FullNameOf(card));
   command.flags = dialect_.FlagsOf(command.full_name, spec.flags);
   command.movable_keys = legacy.movable;
   command.categories = CategoriesWith(card, command.flags);
@@ -269,7 +271,7 @@ RenameResult CommandTable::Rename(Bytes from, Bytes to) {
   }
   own_names_ = std::make_unique<const CommandNames>(std::move(rows));
   names_ = own_names_.get();
-  renamed_.emplace(command->full_name, command);
+  renamed_.emplace(ToLower(command->full_name), command);
   return RenameResult::kDone;
 }
 

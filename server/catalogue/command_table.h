@@ -28,7 +28,7 @@ struct Dialect;
 struct Command {                          // a command or subcommand: its card (declaration), and derived properties
   const CommandCard* card = nullptr;      // what the command declares
   const Command* parent = nullptr;        // the container of a subcommand; null: no subcommand
-  std::string full_name = {};             // name with the container, in lower case: "get", "client|list"
+  std::string full_name = {};             // name with the container, in lower case: "get", "client|list"; of modules: "VADD"
   std::string_view name = {};             // "get", "list": the last part of full_name
   int arity = 0;                          // number of arguments, with the name, in this version; -3: at least 3
   uint32_t flags = 0;                     // CommandFlag bits in the emulated version

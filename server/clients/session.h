@@ -17,6 +17,7 @@
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
 #include "server/clients/client_state.h"
+#include "server/clients/command_task.h"
 #include "server/clients/replica.h"
 #include "server/clients/waiting_requests.h"
 
@@ -95,6 +96,7 @@ struct Session {  // the server's state of one client
 
   std::unique_ptr<Subscriptions> subscriptions;   // what the client is subscribed to; null: nothing yet
   std::unique_ptr<PausedRequest> paused_request;  // a request that waits, new or half done, and runs next; null: none
+  std::unique_ptr<CommandTask> command_task;      // state of the command that continues later; null: it keeps none
   std::unique_ptr<BlockedClient> blocked_client;  // the wait in BLPOP, WAIT …; null: not blocked
   std::unique_ptr<Transaction> transaction;       // commands since MULTI, and WATCHed keys; null: neither yet
   std::unique_ptr<TrackingOptions> tracking;      // options of CLIENT TRACKING; null: it is off

@@ -44,6 +44,9 @@
   FAMILY(ArrayRingCommands) \
   FAMILY(ArraySearchCommands) \
   FAMILY(ArrayGrepCommands) \
+  FAMILY(VectorCommands) \
+  FAMILY(VectorElementCommands) \
+  FAMILY(VectorSearchCommands) \
   FAMILY(WaitCommands) \
   FAMILY(PubSubCommands) \
   FAMILY(TransactionCommands) \

@@ -13,6 +13,7 @@
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
 #include "datatypes/stream.h"
+#include "datatypes/vector_set.h"
 
 namespace respite {
 
@@ -41,6 +42,8 @@ size_t SizeOf(const Entry& entry) {
       return Stream(place).Log().Length();
     case ValueType::kArray:
       return Array(place).Table().Count();
+    case ValueType::kVectorSet:
+      return VectorSet(place).Table().Count();
   }
   return 0;
 }

@@ -18,7 +18,7 @@ namespace {
 
 using ArgumentNodes = std::span<const SyntaxArgument>;
 
-constexpr size_t kGroups = static_cast<size_t>(CommandGroup::kArray) + 1;
+constexpr size_t kGroups = static_cast<size_t>(CommandGroup::kModule) + 1;
 
 std::string Joined(const std::vector<std::string>& texts, std::string_view between) {
   std::string all;

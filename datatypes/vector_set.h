@@ -1,0 +1,144 @@
+// VectorSet: elements with a vector each, which are found by the similarity of their vectors (Redis' type `vectorset`).
+//
+//   call.db.Read<VectorSet>(key)    const VectorSet   ┐
+//   call.db.Open<VectorSet>(key)    Edit<VectorSet>   ├─► VectorSet::Table(): VectorTable
+//   call.db.OpenOrCreate<VectorSet> Edit<VectorSet>   ┘
+//
+//   VectorTable
+//     graph    HnswGraph: slot ─► vector, links, and VectorElement (name, attributes, id)
+//     order    SlotOrder: the slots by name
+//
+// A new set has no dimensions before Begin is called. All vectors of a set have the encoding, the number of dimensions
+// and the number of links of the first one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "datatypes/member.h"
+#include "datatypes/object.h"
+#include "datatypes/value_slot.h"
+#include "datatypes/vectors/hnsw_graph.h"
+#include "datatypes/vectors/slot_order.h"
+
+namespace respite {
+
+struct VectorElement {  // what a set stores for an element besides its vector
+  Member name;
+  Member attributes;  // text in JSON; no member: the element has none
+  uint64_t id = 0;    // a number that no other vector of this set has or had
+};
+
+struct VectorSetShape {  // the properties that all vectors of a set share
+  VectorEncoding encoding = VectorEncoding::kInt8;
+  uint32_t dimensions = 0;        // dimensions of the stored vectors
+  uint32_t m = 16;                // maximum number of links per node and layer
+  uint32_t input_dimensions = 0;  // dimensions of the vectors of clients if these are projected (REDUCE); 0: they are not
+};
+
+class VectorTable final : public Object {  // the value of a vector set
+ public:
+  static constexpr uint32_t kNone = HnswGraph::kNone;         // no slot
+  static constexpr uint32_t kMaxDimensions = 65'536;          // as in Redis
+  static constexpr uint32_t kMinLinks = 4;                    // the least VectorSetShape::m
+  static constexpr uint32_t kMaxLinks = HnswGraph::kMaxLinks;  // the greatest VectorSetShape::m
+
+  VectorTable() = default;
+  ~VectorTable() override;
+
+  std::unique_ptr<Object> Clone() const override;  // returns a deep copy
+  size_t Size() const override { return Count(); }
+  size_t UsedBytes(size_t samples) const override;  // memory; exact for any `samples`; cost: O(n / 256)
+
+  // Sets the properties of a new set. Requires: HasShape() is false; the numbers are within the limits above.
+  void Begin(const VectorSetShape& shape);  // sets the properties of a new set
+  // Requires: HasShape(), as do all functions below.
+  bool HasShape() const { return graph_ != nullptr; }  // false: the set is new, and Begin must be called
+  const VectorSetShape& shape() const { return shape_; }
+  const HnswGraph& graph() const { return *graph_; }
+  // The matrix for REDUCE: shape().dimensions rows of shape().input_dimensions floats; empty: vectors are not projected.
+  const std::vector<float>& projection() const { return projection_; }
+  void SetProjection(std::vector<float> matrix) { projection_ = std::move(matrix); }  // replaces the matrix
+
+  uint32_t Count() const { return graph_ == nullptr ? 0 : graph_->Count(); }  // number of elements
+  uint64_t LastId() const { return last_id_; }                               // the greatest id that was given
+  void SetLastId(uint64_t id) { last_id_ = id; }                             // for readers of files
+  uint32_t AttributeCount() const { return attribute_count_; }               // number of elements with attributes
+  uint64_t Uid() const { return uid_; }                                      // a number that tells sets apart
+  void SetUid(uint64_t uid) { uid_ = uid; }
+
+  // Cost: O(log n).
+  uint32_t Find(Bytes name) const;  // the slot of an element; kNone: there is no such element
+  Bytes NameOf(uint32_t slot) const { return ElementOf(slot).name.Text(); }  // valid until the next change
+  const VectorElement& ElementOf(uint32_t slot) const {
+    return *reinterpret_cast<const VectorElement*>(graph_->ExtraOf(slot));
+  }
+  std::optional<Bytes> AttributesOf(uint32_t slot) const {  // the attributes in JSON; nullopt: none
+    const Member& attributes = ElementOf(slot).attributes;
+    return attributes ? std::optional(attributes.Text()) : std::nullopt;
+  }
+
+  // Stores a vector. An element with this name gets the new vector, and keeps its attributes. Returns true if the name
+  // is new. Requires: `vector` is not a view of this set.
+  bool Put(Bytes name, const StoredVector& vector, float length, Random& random, uint32_t ef);  // true: a new element
+  bool Erase(Bytes name);                                       // removes an element; false: there is none
+  void SetAttributes(uint32_t slot, std::optional<Bytes> text);  // nullopt: removes the attributes
+
+  // For readers of files: adds an element whose vector has no links yet. Returns its slot, or kNone if the name exists.
+  // The reader then adds all links, and finishes with ResolveLinks
+  // (see HnswGraph).
+  uint32_t AddUnlinked(Bytes name, const StoredVector& vector, float length, uint32_t level, uint64_t id);
+  void SetSizes(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
+    graph_->SetSizes(slot, scale, length);
+  }
+  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {  // false: no room, or the link exists
+    return graph_->AddRawLink(from, number, layer);
+  }
+  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret) {  // false: unsound links
+    return graph_->ResolveLinks(slot_of, secret);
+  }
+
+  const SlotOrder& order() const { return order_; }             // the slots by name
+  SlotOrder::Place AtOrAfter(Bytes name) const {                // the first element whose name is not below `name`
+    return order_.AtOrAfter(name, [this](uint32_t slot) { return NameOf(slot); });
+  }
+  // Cost: O(1) expected, unless most elements were removed.
+  uint32_t RandomSlot(Random& random) const;  // a random element; requires: Count() > 0
+
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
+
+ private:
+  VectorElement& MutableElement(uint32_t slot) { return *reinterpret_cast<VectorElement*>(graph_->ExtraOf(slot)); }
+  void AddElement(uint32_t slot, Member name, Member attributes, uint64_t id);  // stores name and attributes of a node
+  bool HasVector(uint32_t slot, const StoredVector& vector, float length) const;
+
+  VectorSetShape shape_;
+  std::unique_ptr<HnswGraph> graph_;  // null: Begin was not called yet
+  SlotOrder order_;
+  std::vector<float> projection_;
+  uint64_t last_id_ = 0;
+  uint64_t uid_ = 0;
+  uint32_t attribute_count_ = 0;
+  size_t text_bytes_ = 0;  // memory of names and attributes outside the graph
+};
+
+class VectorSet : public Collection {  // gives access to the vector set of one key
+ public:
+  static constexpr ValueType kType = ValueType::kVectorSet;  // the type of an entry that holds a vector set
+  static std::unique_ptr<Object> MakeInitialObject() { return std::make_unique<VectorTable>(); }  // makes an empty set
+
+  explicit VectorSet(const CollectionContext& place) : Collection(place) {}
+
+  bool IsEmpty() const { return !Exists() || Table().Count() == 0; }  // true: no elements, or no such key
+  // Requires: Exists().
+  VectorTable& Table() { return slot_.As<VectorTable>(); }
+  const VectorTable& Table() const { return slot_.As<VectorTable>(); }
+};
+
+}  // namespace respite

@@ -1,0 +1,84 @@
+// AttributeFilter: an expression such as `.year >= 1980 and .genre in ["action", "drama"]`, which tells whether the JSON
+// attributes of an element match.
+//
+//   or ||                      lowest precedence; all operators but ** are left-associative
+//   and &&
+//   == != < > <= >= in         `in` finds an element of a list or of an array, or a part of a text
+//   + -
+//   * / %
+//   **
+//   not !                      one only: `not not x` is an error
+//   ( )   12.5   -3   "text"   'text'   [1, "a"]   null   .field
+//
+// Texts have no escapes, but a backslash keeps the next character from ending the text. As in Redis: `==` compares two
+// texts as bytes, and all other values as numbers; a text that is no number counts as 0, and a list as 0; null equals
+// only null. An element without attributes, or without one of the fields of the expression, does not match.
+//
+// An expression is compiled to a program for a stack, so that neither compiling nor matching recurses.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace respite {
+
+class AttributeFilter {
+ public:
+  // Returns the filter, or the part of the expression where it is malformed. Cost: O(expression).
+  static Result<AttributeFilter, std::string> Compile(Bytes expression);
+
+  // Cost: O(program * attributes).
+  bool Matches(Bytes attributes) const;  // whether an element with these attributes matches
+
+ private:
+  enum class Op : uint8_t {
+    kNumber,
+    kText,
+    kNull,
+    kField,
+    kList,
+    kOr,
+    kAnd,
+    kEqual,
+    kNotEqual,
+    kLess,
+    kGreater,
+    kLessEqual,
+    kGreaterEqual,
+    kIn,
+    kAdd,
+    kSubtract,
+    kMultiply,
+    kDivide,
+    kModulo,
+    kPower,
+    kNot,
+    kOpen,  // an open parenthesis, only while compiling
+  };
+  struct Step {
+    Op op;
+    double number = 0;   // kNumber
+    uint32_t begin = 0;  // kText, kField: where the text is in expression_; kList: index of its first value in lists_
+    uint32_t size = 0;   // kText, kField: bytes; kList: number of values
+  };
+  struct Value;
+  class Compiler;
+
+  Bytes TextOf(const Step& step) const { return Bytes(expression_).substr(step.begin, step.size); }
+  Value ConstantOf(const Step& step) const;
+  bool Apply(Op op, std::vector<Value>& stack) const;  // false: the stack has too few values
+  static Value ResultOf(Op op, const Value& left, const Value& right, const AttributeFilter& filter);
+  bool Contains(const Value& container, const Value& value) const;
+
+  std::string expression_;
+  std::vector<Step> program_;  // in postfix order
+  std::vector<Step> lists_;    // the values of lists: kNumber and kText
+  size_t depth_ = 0;           // the greatest number of values on the stack
+};
+
+}  // namespace respite

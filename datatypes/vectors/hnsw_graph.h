@@ -1,0 +1,201 @@
+// HnswGraph: finds the vectors that are most similar to a vector, without looking at all of them. It is a Hierarchical
+// Navigable Small World graph (Malkov and Yashunin, 2016).
+//
+//   layer 2   o──────────────────o            Each node is on the layers from 0 to its level. A search goes from the
+//   layer 1   o────────o─────────o────o       entry node of the top layer to the nearest node of each layer. On layer
+//   layer 0   o──o──o──o──o──o───o──o─o──o    0, it keeps the `ef` nearest nodes found so far, and expands those.
+//
+// Links are symmetric: if a node links to another, then the other links back. So a node can be removed for good, by
+// visiting only its neighbours. A node has at most m links on each layer, and 2 * m on layer 0.
+//
+// A node is one record of a page, and its number (the slot) is its address:
+//
+//   page  | Node | extra | vector | links of layer 0 | Node | extra | …       links are slots, 4 bytes each
+//
+// `extra` belongs to the owner of the graph, which stores names there. Nodes above layer 0, one of `m` on average, have
+// a block for the links of their upper layers.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "datatypes/vectors/vector_format.h"
+
+namespace respite {
+
+struct VectorHit {     // a node that a search has found
+  float distance = 0;  // distance from the query, from 0 to 2
+  uint32_t slot = 0;
+
+  // The slot makes the order of equal distances definite.
+  bool operator<(const VectorHit& other) const {
+    return distance != other.distance ? distance < other.distance : slot < other.slot;
+  }
+};
+
+class VisitedSlots {  // a set of slots, for one search
+ public:
+  void Reset(uint32_t slots) {  // empties the set, and makes room for slots below this number
+    bits_.assign((size_t{slots} + 63) / 64, 0);
+  }
+  bool Add(uint32_t slot) {  // adds a slot; false: it was in the set already
+    if (slot / 64 >= bits_.size()) return false;
+    uint64_t& word = bits_[slot / 64];
+    const uint64_t bit = uint64_t{1} << (slot % 64);
+    const bool is_new = (word & bit) == 0;
+    word |= bit;
+    return is_new;
+  }
+  size_t UsedBytes() const { return bits_.capacity() * sizeof(uint64_t); }
+
+ private:
+  std::vector<uint64_t> bits_;  // bit i: the set contains slot i
+};
+
+class HnswGraph {  // vectors and the links between them
+ public:
+  static constexpr uint32_t kNone = UINT32_MAX;  // no slot
+  static constexpr uint32_t kMaxLevel = 16;      // the highest level of a node
+  static constexpr uint32_t kMaxLinks = 4096;    // the greatest `m`
+
+  // `m`: maximum number of links per node and layer above 0; `extra_bytes`: memory per node for the owner, a multiple
+  // of 8, filled with zeros at first. Requires: 0 < m <= kMaxLinks.
+  HnswGraph(const VectorFormat& format, uint32_t m, uint32_t extra_bytes);
+  HnswGraph(const HnswGraph& other);  // copies all nodes, with their slots, links and extra bytes
+  HnswGraph& operator=(const HnswGraph&) = delete;
+  ~HnswGraph();
+
+  const VectorFormat& format() const { return format_; }
+  uint32_t m() const { return m_; }
+  uint32_t Count() const { return count_; }                 // number of nodes
+  uint32_t SlotLimit() const { return slot_limit_; }        // all slots are below this number
+  bool IsUsed(uint32_t slot) const { return At(slot).used; }  // false: there is no node; requires: slot < SlotLimit()
+  uint32_t Entry() const { return entry_; }                 // where searches begin; kNone: the graph is empty
+  uint32_t TopLayer() const { return count_ == 0 ? 0 : At(entry_).level; }  // the highest layer that has nodes
+  size_t UsedBytes() const;                                                 // memory of the graph; cost: O(pages)
+
+  // These functions require that the slot is used.
+  uint32_t LevelOf(uint32_t slot) const { return At(slot).level; }  // the highest layer of this node
+  StoredVector VectorOf(uint32_t slot) const { return {Record(slot) + vector_offset_, At(slot).scale}; }
+  float LengthOf(uint32_t slot) const { return At(slot).length; }  // length of the vector before it was normalised
+  char* ExtraOf(uint32_t slot) { return Record(slot) + sizeof(Node); }  // memory of the owner; until the next Insert
+  const char* ExtraOf(uint32_t slot) const { return Record(slot) + sizeof(Node); }
+  std::span<const uint32_t> LinksOf(uint32_t slot, uint32_t layer) const {  // neighbours; requires layer <= level
+    return {LinksAt(slot, layer), CountAt(slot, layer)};
+  }
+  uint32_t MaxLinksOn(uint32_t layer) const { return layer == 0 ? 2 * m_ : m_; }  // limit of links per node
+  float DistanceOf(uint32_t slot, const StoredVector& query) const {  // distance of a node from a vector, from 0 to 2
+    return format_.Distance(VectorOf(slot), query);
+  }
+
+  // Returns a level for a new node: each level has 1 / m of the nodes of the level below.
+  uint32_t LevelFor(uint64_t random_number) const;  // the level for a new node, from 64 random bits
+  // Returns the nodes of a layer that are nearest to the query, at most `ef`, in ascending order. `entries` are nodes of
+  // this layer, where the search begins.
+  std::vector<VectorHit> SearchLayer(const StoredVector& query, std::span<const VectorHit> entries, uint32_t ef,
+                                     uint32_t layer) const;
+  // Adds a node and returns its slot. `ef` candidates are considered as neighbours. The cost in distances: O(ef * m *
+  // log n).
+  uint32_t Insert(const StoredVector& vector, float length, uint32_t level, uint32_t ef);
+  // Removes a node, and links its neighbours with each other. Cost in distances: O(m * m).
+  void Erase(uint32_t slot);
+
+  // A number that changes whenever the graph changes. A search that was interrupted checks it (hnsw_search.h).
+  uint64_t Changes() const { return changes_; }
+  VisitedSlots TakeVisited() const { return std::move(visited_); }  // memory for a search, to be given back if possible
+  void GiveVisited(VisitedSlots visited) const { visited_ = std::move(visited); }
+  // Returns the node of layer `layer` that a greedy search from the entry node finds. Requires: the graph is not empty.
+  VectorHit Descend(const StoredVector& query, uint32_t layer) const;
+
+  // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, as any numbers that
+  // stand for nodes. At the end, ResolveLinks replaces the numbers by slots.
+  uint32_t AddUnlinked(const StoredVector& vector, float length, uint32_t level);  // adds a node, returns its slot
+  void SetSizes(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
+    At(slot).scale = scale;
+    At(slot).length = length;
+  }
+  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // false: no room, or the link exists already
+  // `slot_of` returns the slot for a number, or kNone. Returns false, and the graph must not be used, if a number stands
+  // for no node of the layer, or a link has no link back. The latter is found with the help of `secret`, a random number
+  // that the author of the file does not know. Cost: O(n * m).
+  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret);
+
+  void Prefetch(uint32_t slot) const {  // loads the vector of a node into the cache
+    const char* at = Record(slot) + vector_offset_;
+    for (size_t i = 0; i < prefetch_bytes_; i += 64) __builtin_prefetch(at + i);
+    __builtin_prefetch(Record(slot));
+  }
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
+
+ private:
+  struct Node {                  // the head of a record
+    uint32_t* upper = nullptr;   // links of layers 1 to `level`: for each layer a count, and m slots; null: level is 0
+    float scale = 0;             // StoredVector::scale
+    float length = 0;            // length of the vector before it was normalised
+    uint32_t place = 0;          // index in by_level_[level], or the next free slot
+    uint16_t count = 0;          // number of links on layer 0
+    uint8_t level = 0;           // the highest layer of this node
+    bool used = false;           // false: the record is free
+  };
+
+  char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
+  const char* Record(uint32_t slot) const { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
+  Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
+  const Node& At(uint32_t slot) const { return *reinterpret_cast<const Node*>(Record(slot)); }
+  uint32_t* UpperOf(uint32_t slot, uint32_t layer) { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
+  const uint32_t* UpperOf(uint32_t slot, uint32_t layer) const { return At(slot).upper + size_t{layer - 1} * (m_ + 1); }
+  uint32_t* LinksAt(uint32_t slot, uint32_t layer) {
+    return layer == 0 ? reinterpret_cast<uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
+  }
+  const uint32_t* LinksAt(uint32_t slot, uint32_t layer) const {
+    return layer == 0 ? reinterpret_cast<const uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
+  }
+  uint32_t CountAt(uint32_t slot, uint32_t layer) const { return layer == 0 ? At(slot).count : *UpperOf(slot, layer); }
+  void SetCount(uint32_t slot, uint32_t layer, uint32_t count);
+  size_t UpperBytes(uint32_t level) const { return size_t{level} * (m_ + 1) * sizeof(uint32_t); }
+
+  uint32_t TakeSlot();          // finds or makes a free record
+  void AddPage();               // makes room for more records
+  uint32_t Create(const StoredVector& vector, float length, uint32_t level);  // makes a node without links
+  void Free(uint32_t slot);                                                   // frees the record of a node
+
+  bool HasLink(uint32_t from, uint32_t to, uint32_t layer) const;
+  bool HasRoom(uint32_t slot, uint32_t layer) const { return CountAt(slot, layer) < MaxLinksOn(layer); }
+  void PushLink(uint32_t from, uint32_t to, uint32_t layer);    // adds a link in one direction; requires: there is room
+  void RemoveLink(uint32_t from, uint32_t to, uint32_t layer);  // removes a link in one direction, if it exists
+  void Link(uint32_t one, uint32_t other, uint32_t layer);      // links two nodes that both have room
+  void Unlink(uint32_t one, uint32_t other, uint32_t layer);    // removes the links between two nodes
+  void Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit> candidates);
+  bool LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must);
+  std::vector<VectorHit> Choose(std::span<const VectorHit> candidates, uint32_t count) const;
+  void Reconnect(std::span<const uint32_t> nodes, uint32_t layer);  // links nodes that have lost a common neighbour
+  void ChooseEntry();                                               // sets entry_ to a node of the highest level
+
+  VectorFormat format_;
+  uint32_t m_;
+  uint32_t extra_bytes_;
+  size_t vector_offset_;           // where the vector begins in a record
+  size_t links_offset_;            // where the links of layer 0 begin in a record
+  size_t stride_;                  // bytes of a record
+  size_t prefetch_bytes_;          // bytes of a vector that are worth a prefetch
+  uint32_t page_shift_;            // log2 of the number of records of a full page
+  uint32_t page_mask_;             // number of records of a full page, minus one
+  std::vector<char*> pages_;       // all are full pages, except the first one of a small graph
+  uint32_t capacity_ = 0;          // number of records in all pages
+  uint32_t slot_limit_ = 0;        // all records from this slot on were never used
+  uint32_t free_ = kNone;          // the first free record; others follow by Node::place
+  uint32_t count_ = 0;             // number of nodes
+  uint32_t entry_ = kNone;         // a node of the highest level
+  size_t upper_bytes_ = 0;         // memory of the links of upper layers
+  std::array<std::vector<uint32_t>, kMaxLevel + 1> by_level_;  // the slots of each level above 0, in any order
+  uint64_t changes_ = 0;
+  mutable VisitedSlots visited_;                               // memory for the next search
+};
+
+}  // namespace respite

@@ -1,0 +1,71 @@
+// SlotOrder: the elements of a vector set in the order of their names. It finds an element by its name, and the elements
+// of a range of names.
+//
+// The order stores the slots of the elements, 4 bytes each, in chunks of up to 256. The names are read from the elements
+// themselves, so each function takes `name_of`, which returns the name of a slot.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+class SlotOrder {
+ public:
+  struct Place {         // where an element is, or would be
+    size_t chunk = 0;    // index in chunks_; chunks_.size(): after the last element
+    size_t index = 0;    // index in the chunk
+  };
+
+  // Returns the place of the first element whose name is not below `name`. Cost: O(log n) comparisons.
+  template <class NameOf>
+  Place AtOrAfter(Bytes name, NameOf&& name_of) const {  // the first element whose name is not below `name`
+    const auto is_below = [&](uint32_t slot, Bytes wanted) { return name_of(slot) < wanted; };
+    auto chunk = std::upper_bound(chunks_.begin(), chunks_.end(), name, [&](Bytes wanted, const auto& candidate) {
+      return wanted < name_of(candidate.front());
+    });
+    if (chunk != chunks_.begin()) --chunk;
+    if (chunk == chunks_.end()) return End();
+    const auto at = std::lower_bound(chunk->begin(), chunk->end(), name, is_below);
+    return Normalized({static_cast<size_t>(chunk - chunks_.begin()), static_cast<size_t>(at - chunk->begin())});
+  }
+  bool IsEnd(const Place& place) const { return place.chunk >= chunks_.size(); }  // true: after the last element
+  uint32_t At(const Place& place) const { return chunks_[place.chunk][place.index]; }  // requires: !IsEnd(place)
+  void Next(Place& place) const { place = Normalized({place.chunk, place.index + 1}); }
+  Place First() const { return Normalized({}); }
+
+  // Adds a slot whose name is not in the order yet. Cost: O(log n) comparisons, and O(n / 128) moves now and then.
+  template <class NameOf>
+  void Insert(uint32_t slot, NameOf&& name_of) {  // adds a slot, whose name must be new
+    const Place place = AtOrAfter(name_of(slot), name_of);
+    if (chunks_.empty()) return chunks_.push_back({slot});
+    if (!IsEnd(place) && place.index > 0) return InsertAt(place, slot);
+    // The slot comes before the first element of a chunk or at the end, so it may go to the chunk before.
+    if (place.chunk == 0) return InsertAt({0, 0}, slot);
+    InsertAt({place.chunk - 1, chunks_[place.chunk - 1].size()}, slot);
+  }
+  // Removes an element. Requires: !IsEnd(place).
+  void Erase(const Place& place);  // removes the element at this place
+  // Replaces the slot of an element that keeps its name.
+  void Replace(const Place& place, uint32_t slot) { chunks_[place.chunk][place.index] = slot; }
+
+  size_t UsedBytes() const;  // memory in bytes; cost: O(n / 256)
+
+ private:
+  static constexpr size_t kMaxChunk = 256;  // elements per chunk
+
+  Place End() const { return {chunks_.size(), 0}; }
+  Place Normalized(Place place) const {  // moves from the end of a chunk to the next chunk
+    if (place.chunk < chunks_.size() && place.index >= chunks_[place.chunk].size()) return {place.chunk + 1, 0};
+    return place;
+  }
+  void InsertAt(const Place& place, uint32_t slot);  // inserts into this chunk, which is split if it is full
+
+  std::vector<std::vector<uint32_t>> chunks_;  // no chunk is empty
+};
+
+}  // namespace respite

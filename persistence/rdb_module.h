@@ -1,0 +1,57 @@
+// Parts of values of Redis' modules: numbers and texts that each have a tag.
+#pragma once
+
+#include <cstdint>
+
+#include "persistence/rdb_format.h"
+#include "persistence/rdb_input.h"
+#include "persistence/rdb_output.h"
+
+namespace respite {
+
+namespace rdb {
+
+inline constexpr uint64_t kVectorSetModule = 0xbde72da2bb1eb400;  // the ID of "vectorset", version 0
+
+}  // namespace rdb
+
+class RdbModuleInput {  // reads the parts of a value; a part of another kind makes the input fail
+ public:
+  explicit RdbModuleInput(RdbInput& input) : input_(input) {}
+
+  uint64_t Unsigned() {  // reads a number; 0 on failure
+    return TakeTag(rdb::kPartUnsigned) ? input_.Length() : 0;
+  }
+  RdbText Text() {  // reads a text; empty on failure
+    return TakeTag(rdb::kPartText) ? input_.Text() : RdbText();
+  }
+  void End() { TakeTag(rdb::kPartEnd); }  // reads the end of the value
+
+ private:
+  bool TakeTag(uint64_t tag) {
+    if (input_.Length() != tag) input_.Fail();
+    return !input_.Failed();
+  }
+
+  RdbInput& input_;
+};
+
+class RdbModuleOutput {  // writes the parts of a value
+ public:
+  RdbModuleOutput(RdbOutput& out, uint64_t module) : out_(out) { out_.Length(module); }
+
+  void Unsigned(uint64_t number) {  // writes a number
+    out_.Length(rdb::kPartUnsigned);
+    out_.Length(number);
+  }
+  void Text(Bytes text) {  // writes a text
+    out_.Length(rdb::kPartText);
+    out_.Text(text);
+  }
+  void End() { out_.Length(rdb::kPartEnd); }  // writes the end of the value
+
+ private:
+  RdbOutput& out_;
+};
+
+}  // namespace respite

@@ -1,0 +1,243 @@
+// VSIM: the elements that are most similar to a vector.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "datatypes/vectors/attribute_filter.h"
+#include "datatypes/vectors/hnsw_search.h"
+#include "server/commands/families.h"
+#include "server/commands/vectors/vector_words.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kVSimSyntax[] = "ERR syntax error in VSIM command";
+constexpr char kNoVectorElement[] = "ERR element not found in set";
+constexpr char kBadVSimCount[] = "ERR invalid COUNT";
+constexpr char kBadEpsilon[] = "ERR invalid EPSILON";
+constexpr char kBadFilterEf[] = "ERR invalid FILTER-EF";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+constexpr uint32_t kDefaultSearchEf = 100;   // nodes that a search without EF keeps
+constexpr uint64_t kChecksPerResult = 100;   // default of FILTER-EF, per element of COUNT
+constexpr uint64_t kWorkPerTurn = 6u << 20;  // bytes of vectors that a step of a search reads, about 2 ms
+constexpr uint64_t kDistanceOverhead = 256;  // what a distance costs besides its bytes, in bytes
+
+struct VSimOptions {
+  bool with_scores = false;
+  bool with_attributes = false;
+  uint64_t count = 10;
+  float max_distance = 2;  // from EPSILON, which goes from 0 to 1
+  std::optional<uint32_t> ef;
+  std::optional<AttributeFilter> filter;
+  uint64_t max_checks = 0;  // FILTER-EF; 0: not given
+  bool is_exact = false;    // TRUTH
+};
+
+VSimOptions TakeVSimOptions(Args& args) {
+  VSimOptions options;
+  while (!args.AtEnd()) {
+    if (args.TakeToken("NOTHREAD")) continue;  // all searches run in the thread of the server
+    if (args.TakeToken("WITHSCORES")) {
+      options.with_scores = true;
+    } else if (args.TakeToken("WITHATTRIBS")) {
+      options.with_attributes = true;
+    } else if (args.TakeToken("TRUTH")) {
+      options.is_exact = true;
+    } else if (args.TakeTokenWith("COUNT", 1)) {
+      options.count = args.NextCount(1, refusals::kBadVSimCount);
+    } else if (args.TakeTokenWith("EPSILON", 1)) {
+      const auto epsilon = ParseDouble(args.Next());
+      if (!epsilon || !(*epsilon > 0)) throw Refusal{refusals::kBadEpsilon};
+      options.max_distance = static_cast<float>(std::min(*epsilon * 2, 2.0));
+    } else if (args.TakeTokenWith("EF", 1)) {
+      options.ef = TakeEf(args);
+    } else if (args.TakeTokenWith("FILTER", 1)) {
+      auto filter = AttributeFilter::Compile(args.Next());
+      if (!filter) throw Refusal{"ERR syntax error in FILTER expression near: " + filter.error()};
+      options.filter = std::move(filter).value();
+    } else if (args.TakeTokenWith("FILTER-EF", 1)) {
+      options.max_checks = args.NextCount(1, refusals::kBadFilterEf);
+    } else {
+      throw Refusal{refusals::kVSimSyntax};
+    }
+  }
+  return options;
+}
+
+// A search, which runs in steps, so that others are served in between.
+class VSimTask final : public CommandTask {
+ public:
+  VSimTask(const VectorTable& table, EncodedVector query, VSimOptions options)
+      : query_(std::move(query)), options_(std::move(options)), format_(table.graph().format()) {
+    ef_ = static_cast<uint32_t>(std::min<uint64_t>(
+        std::max<uint64_t>(options_.ef.value_or(kDefaultSearchEf), options_.count), table.Count()));
+    checks_left_ = options_.max_checks != 0 ? options_.max_checks
+                   : options_.count > UINT64_MAX / kChecksPerResult
+                       ? UINT64_MAX
+                       : options_.count * kChecksPerResult;
+    if (options_.is_exact) return;
+    const VectorHit entry = table.graph().Descend(query_.View(), 0);
+    search_.emplace(table.graph(), std::span(&entry, 1), std::max(ef_, 1U), 0);
+  }
+
+  const VSimOptions& options() const { return options_; }
+  // Returns whether the set still has the properties that it had when the search began.
+  bool Fits(const VectorTable& table) const {
+    const VectorFormat& format = table.graph().format();
+    return format.encoding() == format_.encoding() && format.dimensions() == format_.dimensions();
+  }
+
+  // Runs a step, or to the end. Returns true at the end.
+  bool Run(const VectorTable& table, bool to_the_end) {
+    const uint64_t distances =
+        to_the_end ? UINT64_MAX : std::max<uint64_t>(kWorkPerTurn / (format_.Bytes() + kDistanceOverhead), 16);
+    if (options_.is_exact) return Scan(table, distances);
+    const auto accepts = [&](uint32_t slot) { return VerdictOn(table, slot); };
+    if (!search_->Run(table.graph(), query_.View(), distances, accepts)) return false;
+    hits_ = search_->TakeHits(table.graph());
+    return true;
+  }
+
+  // Returns the hits in the order of the reply.
+  std::vector<VectorHit> TakeHits() {
+    if (options_.is_exact) std::sort_heap(hits_.begin(), hits_.end());
+    std::erase_if(hits_, [&](const VectorHit& hit) { return hit.distance > options_.max_distance; });
+    if (hits_.size() > options_.count) hits_.resize(options_.count);
+    return std::move(hits_);
+  }
+
+ private:
+  bool Matches(const VectorTable& table, uint32_t slot) const {
+    const auto attributes = table.AttributesOf(slot);
+    return attributes && options_.filter->Matches(*attributes);
+  }
+  HnswSearch::Verdict VerdictOn(const VectorTable& table, uint32_t slot) {
+    using Verdict = HnswSearch::Verdict;
+    if (!options_.filter) return Verdict::kAccept;
+    if (checks_left_-- == 0) return Verdict::kStop;
+    return Matches(table, slot) ? Verdict::kAccept : Verdict::kReject;
+  }
+
+  // Compares the query with all elements, in the order of their slots.
+  bool Scan(const VectorTable& table, uint64_t distances) {
+    const HnswGraph& graph = table.graph();
+    if (graph.Changes() != changes_) {
+      std::erase_if(hits_, [&](const VectorHit& hit) { return hit.slot >= graph.SlotLimit() || !graph.IsUsed(hit.slot); });
+      for (VectorHit& hit : hits_) hit.distance = graph.DistanceOf(hit.slot, query_.View());
+      std::make_heap(hits_.begin(), hits_.end());
+      changes_ = graph.Changes();
+    }
+    for (; next_slot_ < graph.SlotLimit() && distances > 0; ++next_slot_) {
+      if (!graph.IsUsed(next_slot_) || (options_.filter && !Matches(table, next_slot_))) continue;
+      --distances;
+      hits_.push_back({graph.DistanceOf(next_slot_, query_.View()), next_slot_});
+      std::push_heap(hits_.begin(), hits_.end());
+      if (hits_.size() <= options_.count) continue;
+      std::pop_heap(hits_.begin(), hits_.end());
+      hits_.pop_back();
+    }
+    return next_slot_ >= graph.SlotLimit();
+  }
+
+  EncodedVector query_;
+  VSimOptions options_;
+  VectorFormat format_;
+  uint32_t ef_ = 0;
+  uint64_t checks_left_ = 0;           // how many elements the filter may still look at
+  std::optional<HnswSearch> search_;   // nullopt: TRUTH
+  uint32_t next_slot_ = 0;             // TRUTH: the next element to compare
+  uint64_t changes_ = 0;               // TRUTH: HnswGraph::Changes() in the last step
+  std::vector<VectorHit> hits_;        // TRUTH: a heap, the farthest first; otherwise the result
+};
+
+void ReplyHits(Call& call, const VectorTable& table, const VSimOptions& options, std::span<const VectorHit> hits) {
+  const bool is_resp3 = call.reply.IsResp3();
+  const bool is_map = options.with_scores || options.with_attributes;
+  if (is_map && is_resp3) {
+    call.reply.Map(hits.size());
+  } else {
+    call.reply.Array(hits.size() * (1U + options.with_scores + options.with_attributes));
+  }
+  for (const VectorHit& hit : hits) {
+    call.reply.Bulk(table.NameOf(hit.slot));
+    if (is_resp3 && options.with_scores && options.with_attributes) call.reply.Array(2);
+    if (options.with_scores) call.reply.Double(VectorScore(hit.distance));
+    if (!options.with_attributes) continue;
+    const auto attributes = table.AttributesOf(hit.slot);
+    attributes ? call.reply.Bulk(*attributes) : call.reply.Null();
+  }
+}
+
+EncodedVector TakeQuery(Args& args, const VectorTable& table) {
+  if (!args.TakeTokenWith("ELE", 1)) {
+    std::vector<float> vector = TakeVector(args);
+    CheckVectorDimensions(table, vector.size());
+    return EncodeVector(table, std::move(vector));
+  }
+  const uint32_t slot = table.Find(args.Next());
+  if (slot == VectorTable::kNone) throw Refusal{refusals::kNoVectorElement};
+  // As in Redis, the query is the vector that the element has after quantisation, normalised and quantised again.
+  const HnswGraph& graph = table.graph();
+  std::vector<float> vector;
+  graph.format().Decode(graph.VectorOf(slot), 1, vector);
+  EncodedVector query;
+  NormalizeVector(vector);
+  query.words.resize((graph.format().Bytes() + 7) / 8);
+  query.scale = graph.format().Encode(vector, query.words.data());
+  return query;
+}
+
+struct VSim {
+  static constexpr CommandSpec spec = {
+      .syntax = "VSIM key format(ELE|FP32|VALUES) vector_or_element [WITHSCORES] [WITHATTRIBS] [COUNT count:integer] "
+                "[EPSILON max_distance:double] [EF search-exploration-factor:integer] [FILTER expression] "
+                "[FILTER-EF max-filtering-effort:integer] [TRUTH] [NOTHREAD]",
+      .summary = "Returns the elements of a vector set that are most similar to a vector or to an element.",
+      .since = "8.0.0",
+      .module = kVectorModule,
+      .complexity = "O(log(N)), N being the number of elements; O(N) with TRUTH",
+      .group = CommandGroup::kModule,
+      .flags = kReadOnly | kOfModule,
+      .keys = {Key(1, kVectorKeyFlags)}};
+  static void Run(Call& call) {
+    if (call.is_resumed) return Resume(call);
+    const VectorSet set = call.db.Read<VectorSet>(call.args.Next());
+    if (!set.Exists()) return call.reply.Array(0);
+    EncodedVector query = TakeQuery(call.args, set.Table());
+    VSimOptions options = TakeVSimOptions(call.args);
+    call.session.command_task = std::make_unique<VSimTask>(set.Table(), std::move(query), std::move(options));
+    Step(call, set.Table());
+  }
+  static void Resume(Call& call) {
+    const auto& task = static_cast<const VSimTask&>(*call.session.command_task);
+    const Entry* entry = call.db.Peek(call.args.Next());
+    if (entry != nullptr && entry->Type() == ValueType::kVectorSet) {
+      const VectorSet set = call.db.View<VectorSet>(entry);
+      if (task.Fits(set.Table())) return Step(call, set.Table());
+    }
+    call.session.command_task.reset();  // the set was removed, or replaced by another one
+    call.reply.Array(0);
+  }
+  static void Step(Call& call, const VectorTable& table) {
+    auto& task = static_cast<VSimTask&>(*call.session.command_task);
+    if (!task.Run(table, !call.MayContinueLater())) return call.ContinueInNextTurn();
+    ReplyHits(call, table, task.options(), task.TakeHits());
+    call.session.command_task.reset();
+  }
+};
+
+constexpr auto kVectorSearchCommands = Family<VSim>();
+
+}  // namespace
+
+std::span<const CommandCard> VectorSearchCommands() { return kVectorSearchCommands; }
+
+}  // namespace respite

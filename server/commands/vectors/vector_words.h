@@ -1,0 +1,46 @@
+// Arguments and replies that the commands of vector sets share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datatypes/vector_set.h"
+#include "server/execution/call.h"
+
+namespace respite {
+
+namespace refusals {
+
+inline constexpr char kBadVector[] = "ERR invalid vector specification";
+inline constexpr char kBadEf[] = "ERR invalid EF";
+
+}  // namespace refusals
+
+// As in Redis, all commands of vector sets have these key flags, also those that only read.
+inline constexpr int kVectorKeyFlags = kKeyRW | kKeyAccess | kKeyUpdate;
+inline constexpr std::string_view kVectorModule = "vectorset";  // the module of Redis that has the commands
+
+// Takes `FP32 blob` or `VALUES n number…`. Throws if a number is not finite, or if there are too many.
+std::vector<float> TakeVector(Args& args);
+// Takes the value of EF, from 1 to a million, or throws.
+uint32_t TakeEf(Args& args);
+// Throws if a vector with so many dimensions does not fit to the set, or to its matrix of REDUCE.
+void CheckVectorDimensions(const VectorTable& table, size_t dimensions);
+inline std::string DimensionMismatch(size_t got, uint32_t has) {  // the error for a vector that does not fit
+  return "ERR Vector dimension mismatch - got " + std::to_string(got) + " but set has " + std::to_string(has);
+}
+
+struct EncodedVector {            // a vector in the form that a set stores
+  std::vector<uint64_t> words;    // the bytes
+  float scale = 0;                // StoredVector::scale
+  float length = 0;               // length of the vector before it was normalised
+
+  StoredVector View() const { return {words.data(), scale}; }
+};
+EncodedVector EncodeVector(const VectorTable& table, std::vector<float> vector);  // projects, normalises and encodes
+
+inline double VectorScore(float distance) { return 1.0 - static_cast<double>(distance) / 2; }  // 1: equal, 0: opposite
+
+}  // namespace respite
