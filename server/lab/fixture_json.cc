@@ -49,7 +49,7 @@ class Reader {
     Bytes name;
     Adder add;
   };
-  static const std::array<Kind, 8> kKinds;
+  static const std::array<Kind, 9> kKinds;
 
   [[noreturn]] void Refuse(const std::string& reason) const { throw Problem{place_ + ": " + reason}; }
   // Returns `value` if it has this type and is not empty. Throws a Problem with the text `shape` for another type, and
@@ -77,6 +77,7 @@ class Reader {
   void AddStream(const Json& value);
   void AddEntry(const std::string& id, const Json& fields);
   void AddArray(const Json& value);
+  void AddVectorSet(const Json& value);
 
   Fixture fixture_;
   int64_t selected_db_ = 0;
@@ -90,14 +91,15 @@ class Reader {
   std::optional<int64_t> ttl_ms_;
 };
 
-const std::array<Reader::Kind, 8> Reader::kKinds = {{{"string", &Reader::AddString},
+const std::array<Reader::Kind, 9> Reader::kKinds = {{{"string", &Reader::AddString},
                                                      {"json", &Reader::AddJson},
                                                      {"list", &Reader::AddList},
                                                      {"set", &Reader::AddSet},
                                                      {"zset", &Reader::AddSortedSet},
                                                      {"hash", &Reader::AddHash},
                                                      {"stream", &Reader::AddStream},
-                                                     {"array", &Reader::AddArray}}};
+                                                     {"array", &Reader::AddArray},
+                                                     {"vectorset", &Reader::AddVectorSet}}};
 
 const Reader::Kind* Reader::KindOf(Bytes name) {
   const auto* found = std::ranges::find_if(kKinds, [&](const Kind& kind) { return kind.name == name; });
@@ -238,6 +240,23 @@ void Reader::AddArray(const Json& value) {
     for (const auto& [index, text] : Elements(value, Json::value_t::object, kShape).items()) add(index, text);
   }
   AddRequest(std::move(words));
+}
+
+void Reader::AddVectorSet(const Json& value) {
+  constexpr const char* kShape =
+      R"("vectorset" must be an object of vectors by element, such as {"cat": [0.1, 0.9]} or {"cat": {"vector": [0.1, 0.9], "attributes": {"legs": 4}}})";
+  for (const auto& [element, described] : Elements(value, Json::value_t::object, kShape).items()) {
+    const bool has_members = described.is_object() && described.contains("vector");
+    const Json& vector = Elements(has_members ? described["vector"] : described, Json::value_t::array, kShape);
+    Words words = {"VADD", key_, "VALUES", std::to_string(vector.size())};
+    for (const Json& number : vector) words.push_back(Text(number));
+    words.push_back(element);
+    if (has_members && described.contains("attributes")) {
+      words.push_back("SETATTR");
+      words.push_back(described["attributes"].dump());
+    }
+    AddRequest(std::move(words));
+  }
 }
 
 // Returns the parser's error without what precedes the position: "[json.exception.parse_error.101] parse error at line

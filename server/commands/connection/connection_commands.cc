@@ -15,7 +15,7 @@
 #include "server/cluster/slots/slot_migrations.h"
 #include "server/commands/common_arguments.h"
 #include "server/commands/families.h"
-#include "server/commands/lua_module.h"
+#include "server/commands/module_list.h"
 #include "server/commands/test/world_command.h"
 #include "server/config/named_traits.h"
 #include "server/config/usage.h"
@@ -156,11 +156,6 @@ struct Hello {
     if (services.sentinel.sentinel() != nullptr) return "sentinel";
     return services.env.settings.cluster_enabled ? "cluster" : "standalone";
   }
-  static void WriteModules(Reply& reply, const DialectTraits& traits) {
-    if (!traits.lua_is_a_module) return reply.Array(0);
-    reply.Array(1);
-    WriteLuaModule(reply);
-  }
   static void WriteGreeting(Call& call) {
     const Session& session = call.session;
     const bool has_role = call.services.sentinel.sentinel() == nullptr;
@@ -183,7 +178,7 @@ struct Hello {
       reply.Bulk(call.services.replication.role().is_replica ? "replica" : "master");
     }
     reply.Bulk("modules");
-    WriteModules(reply, traits);
+    WriteModuleList(reply, call.services.env.dialect);
     if (zone.empty()) return;
     reply.Bulk("availability_zone");
     reply.Bulk(zone);

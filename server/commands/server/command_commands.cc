@@ -116,13 +116,14 @@ struct CommandList {
     By by = By::kNone;
     Glob pattern{{}, CaseMode::kIgnore};
     uint32_t category = 0;
+    Bytes module = {};
 
     bool Lets(const Command& command) const {
       switch (by) {
         case By::kNone:
           return true;
         case By::kModule:
-          return false;  // there are no modules
+          return !module.empty() && EqualsIgnoreCase(command.Spec().module, module);
         case By::kCategory:
           return (command.categories & category) != 0;
         case By::kPattern:
@@ -156,6 +157,7 @@ struct CommandList {
       throw Refusal{refusals::kSyntax};
     }
     const Bytes text = args.Next();
+    filter.module = text;
     if (filter.by == By::kPattern) filter.pattern = Glob(text, CaseMode::kIgnore);
     if (filter.by == By::kCategory) filter.category = AclCategoryByName(text);
     return filter;

@@ -8,7 +8,7 @@
 #include "server/cluster/cluster_mode.h"
 #include "server/commands/families.h"
 #include "server/commands/help.h"
-#include "server/commands/lua_module.h"
+#include "server/commands/module_list.h"
 #include "server/commands/server/pictures.h"
 #include "server/config/usage.h"
 #include "server/execution/call.h"
@@ -53,16 +53,14 @@ struct ModuleHelp {
 
 struct ModuleList {
   static constexpr CommandSpec spec = {.syntax = "MODULE|LIST",
-                                       .summary = "Lists the modules in use: none.",
+                                       .summary = "Lists the parts of the server that are modules in the emulated version.",
                                        .since = "4.0.0",
                                        .complexity = "O(N) for N modules",
                                        .group = CommandGroup::kServer,
                                        .flags = kAdmin | kNoScript,
                                        .tips = "nondeterministic_output_order"};
   static void Run(Call& call) {
-    if (!call.services.env.dialect.traits.lua_is_a_module) return call.reply.Array(0);
-    call.reply.Array(1);
-    WriteLuaModule(call.reply);
+    WriteModuleList(call.reply, call.services.env.dialect);
   }
 };
 

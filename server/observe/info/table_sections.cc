@@ -5,6 +5,7 @@
 #include "datatypes/keyspace.h"
 #include "server/catalogue/command_table.h"
 #include "server/catalogue/dialect.h"
+#include "server/catalogue/shown_modules.h"
 #include "server/config/settings.h"
 #include "server/dataset/data_subsystem.h"
 #include "server/dataset/expiry.h"
@@ -53,10 +54,9 @@ std::string LatencyText(const LatencyHistogram& histogram, const std::vector<dou
 
 std::string ModulesSection(const Services& services) {
   InfoText text("Modules");
-  if (services.env.dialect.traits.lua_is_a_module) {
-    text.Add("module",
-             "name=lua,ver=1,api=1,filters=0,usedby=[],using=[],"
-             "options=[handle-repl-async-load|handle-atomic-slot-migration]");
+  for (const ShownModule& module : ShownModules(services.env.dialect)) {
+    text.Add("module", StrCat("name=", module.name, ",ver=1,api=1,filters=0,usedby=[],using=[],options=[",
+                              module.options, "]"));
   }
   return text.Take();
 }

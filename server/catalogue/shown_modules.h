@@ -1,0 +1,29 @@
+// The modules that HELLO, MODULE LIST and INFO name. They are parts of this server, which clients look for as modules.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "server/catalogue/dialect.h"
+
+namespace respite {
+
+struct ShownModule {         // a module, as replies show it
+  std::string_view name;     // "vectorset", "lua"
+  std::string_view path;     // as in Redis, empty for modules that are built in
+  std::string_view options;  // the field `options` of INFO
+};
+
+// Returns the modules of the emulated version. Without emulation, the server counts as Redis 7.2, which has none.
+inline std::vector<ShownModule> ShownModules(const Dialect& dialect) {
+  std::vector<ShownModule> modules;
+  if (VersionMark("8.0.0").IsIn(dialect.version.value_or(kDefaultVersion))) {
+    modules.push_back({"vectorset", "", "handle-io-errors|handle-repl-async-load"});
+  }
+  if (dialect.traits.lua_is_a_module) {
+    modules.push_back({"lua", "lua", "handle-repl-async-load|handle-atomic-slot-migration"});
+  }
+  return modules;
+}
+
+}  // namespace respite
