@@ -51,17 +51,19 @@ float NormalizeVector(std::span<float> vector) {
   for (const float x : vector) squares += double{x} * x;
   if (squares == 0) return 1;
   const double length = std::sqrt(squares);
-  for (float& x : vector) x = static_cast<float>(x / length);
-  return static_cast<float>(std::min<double>(length, std::numeric_limits<float>::max()));
+  const auto shown = static_cast<float>(std::min<double>(length, std::numeric_limits<float>::max()));
+  // The division of floats gives the bits that Redis stores. The lengths of extreme vectors are not floats.
+  const bool is_float = shown >= std::numeric_limits<float>::min() && length <= std::numeric_limits<float>::max();
+  for (float& x : vector) x = is_float ? x / shown : static_cast<float>(x / length);
+  return shown;
 }
 
 std::vector<float> ProjectVector(std::span<const float> vector, std::span<const float> matrix) {
   std::vector<float> result(matrix.size() / vector.size());
   for (size_t row = 0; row < result.size(); ++row) {
-    double sum = 0;
-    for (size_t i = 0; i < vector.size(); ++i) sum += double{vector[i]} * matrix[row * vector.size() + i];
-    result[row] = static_cast<float>(
-        std::clamp<double>(sum, std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()));
+    float sum = 0;
+    for (size_t i = 0; i < vector.size(); ++i) sum += vector[i] * matrix[row * vector.size() + i];
+    result[row] = std::isfinite(sum) ? sum : 0;  // sums of extreme vectors may be no numbers
   }
   return result;
 }

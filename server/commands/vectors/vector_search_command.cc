@@ -179,7 +179,8 @@ void ReplyHits(Call& call, const VectorTable& table, const VSimOptions& options,
 EncodedVector TakeQuery(Args& args, const VectorTable& table) {
   if (!args.TakeTokenWith("ELE", 1)) {
     std::vector<float> vector = TakeVector(args);
-    CheckVectorDimensions(table, vector.size());
+    const bool is_projected_already = vector.size() == table.shape().dimensions;  // by the client
+    if (!is_projected_already) CheckVectorDimensions(table, vector.size());
     return EncodeVector(table, std::move(vector));
   }
   const uint32_t slot = table.Find(args.Next());

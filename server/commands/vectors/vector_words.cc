@@ -59,7 +59,7 @@ void CheckVectorDimensions(const VectorTable& table, size_t dimensions) {
 }
 
 EncodedVector EncodeVector(const VectorTable& table, std::vector<float> vector) {
-  if (!table.projection().empty()) vector = ProjectVector(vector, table.projection());
+  if (vector.size() == table.shape().input_dimensions) vector = ProjectVector(vector, table.projection());
   EncodedVector encoded;
   encoded.length = NormalizeVector(vector);
   encoded.words.resize((table.graph().format().Bytes() + 7) / 8);

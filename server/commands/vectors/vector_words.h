@@ -39,7 +39,8 @@ struct EncodedVector {            // a vector in the form that a set stores
 
   StoredVector View() const { return {words.data(), scale}; }
 };
-EncodedVector EncodeVector(const VectorTable& table, std::vector<float> vector);  // projects, normalises and encodes
+// Projects (with REDUCE, unless the vector has the reduced dimensions), normalises and encodes a vector.
+EncodedVector EncodeVector(const VectorTable& table, std::vector<float> vector);
 
 inline double VectorScore(float distance) { return 1.0 - static_cast<double>(distance) / 2; }  // 1: equal, 0: opposite
 
