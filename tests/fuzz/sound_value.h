@@ -7,6 +7,7 @@
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
 #include "datatypes/stream.h"
+#include "datatypes/vector_set.h"
 
 namespace respite {
 
@@ -36,6 +37,8 @@ inline bool IsSound(const Entry& entry, const EncodingLimits& limits) {
       return Stream(place).Log().IsConsistent();
     case ValueType::kArray:
       return Array(place).Table().IsConsistent();
+    case ValueType::kVectorSet:
+      return VectorSet(place).Table().IsConsistent();
     default:
       return true;
   }
