@@ -23,6 +23,9 @@ target_link_libraries(respite_asio INTERFACE Threads::Threads)
 # JSON of fixtures, headers only, for one file of server/lab/.
 find_path(RESPITE_JSON_INCLUDE_DIR nlohmann/json.hpp REQUIRED)
 
+# The parser of the JSON data type, headers only, for one file of datatypes/json/.
+find_path(RESPITE_RAPIDJSON_INCLUDE_DIR rapidjson/reader.h REQUIRED)
+
 # XXH3 for DIGEST, header only, for one file of base/.
 find_path(RESPITE_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 

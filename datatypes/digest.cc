@@ -5,6 +5,8 @@
 #include "base/number_text.h"
 #include "datatypes/array.h"
 #include "datatypes/hash.h"
+#include "datatypes/json/json_document.h"
+#include "datatypes/json/json_text.h"
 #include "datatypes/list.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
@@ -15,8 +17,8 @@ namespace respite {
 
 namespace {
 
-// Returns the number that Redis uses for a type. Redis' number 5 is for values of modules, and this server does not have
-// the type 7.
+// Returns the number that Redis uses for a type. Redis' number 5 is for values of modules, to which vector sets and JSON
+// belong. This server does not have the type 7.
 uint32_t TypeNumber(ValueType type) {
   switch (type) {
     case ValueType::kString:
@@ -34,6 +36,7 @@ uint32_t TypeNumber(ValueType type) {
     case ValueType::kArray:
       return 8;
     case ValueType::kVectorSet:
+    case ValueType::kJson:
       return 5;
   }
   return 0;
@@ -117,6 +120,8 @@ void MixContent(Digest& digest, const Entry& entry) {
       return MixArray(digest, Array(place).Table());
     case ValueType::kVectorSet:
       return MixVectorSet(digest, VectorSet(place).Table());
+    case ValueType::kJson:
+      return digest.Mix(JsonText(Json(place).Document().root()));
   }
 }
 

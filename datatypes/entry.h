@@ -1,7 +1,7 @@
 // Entry: a key together with its value, deadline (expiration time) and access data (for eviction) in ONE allocation.
 //
 //   offset 0    uint32 key size (12 bits) | inline size (20): bytes of the value that follow the key
-//          4    uint32 access (24 bits) | type (3) | form (3) | deadline slot present (1) | timed fields (1)
+//          4    uint32 access (24 bits) | type (4) | form (2) | deadline slot present (1) | timed fields (1)
 //          8    uint32 key size, uint32 inline size   (only in a wide entry: the 12 bits are all ones)
 //          …    int64 deadline in ms                  (only when the slot is present)
 //          …    key bytes
@@ -25,12 +25,14 @@
 
 namespace respite {
 
-enum class ValueType : uint8_t { kString, kList, kSet, kSortedSet, kHash, kStream, kArray, kVectorSet };
+enum class ValueType : uint8_t { kString, kList, kSet, kSortedSet, kHash, kStream, kArray, kVectorSet, kJson };
 
 // How a value is stored.
 //   strings       kInt, kEmbedded, kRaw, kBlob. kEmbedded and kRaw are both inline, but OBJECT ENCODING says embstr or
 //                 raw. As in Redis, a string that was appended to is called raw, however short, until the next SET.
 //   collections   inline: kListpack, kTimedListpack (a hash whose fields have deadlines), kIntset; larger: kObject
+//
+// The first four forms are of strings, the others of collections, so an entry stores only the low two bits.
 enum class ValueForm : uint8_t { kInt, kEmbedded, kRaw, kBlob, kListpack, kTimedListpack, kIntset, kObject };
 
 inline constexpr int64_t kNoDeadline = -1;
@@ -112,8 +114,11 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   static Entry* StoreCollection(Entry* entry, std::unique_ptr<Object> object);  // the value is now `object`; may move
 
   Bytes Key() const { return {Payload() + DeadlineBytes(), KeySize()}; }
-  ValueType Type() const { return static_cast<ValueType>((bits_ >> kTypeShift) & 7); }
-  ValueForm Form() const { return static_cast<ValueForm>((bits_ >> kFormShift) & 7); }
+  ValueType Type() const { return static_cast<ValueType>((bits_ & kTypeMask) >> kTypeShift); }
+  ValueForm Form() const {  // how the value is stored
+    const uint32_t of_collection = (bits_ & kTypeMask) == 0 ? 0 : static_cast<uint32_t>(ValueForm::kListpack);
+    return static_cast<ValueForm>(((bits_ & kFormMask) >> kFormShift) | of_collection);
+  }
 
   int64_t Deadline() const {  // when the key expires, in Unix ms; kNoDeadline: never
     return HasDeadlineSlot() ? Load<int64_t>(Payload()) : kNoDeadline;
@@ -180,11 +185,11 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
 
  private:
   static constexpr int kTypeShift = 24;                              // position of the ValueType in bits_
-  static constexpr int kFormShift = 27;                              // position of the ValueForm in bits_
+  static constexpr int kFormShift = 28;                              // position of the low bits of the ValueForm in bits_
   static constexpr uint32_t kDeadlineBit = 1u << 30;                 // in bits_: the entry has room for a deadline
   static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;           // in bits_: fields of the hash have deadlines
-  static constexpr uint32_t kTypeMask = 7u << kTypeShift;            // the bits of bits_ with the ValueType
-  static constexpr uint32_t kFormMask = 7u << kFormShift;            // the bits of bits_ with the ValueForm
+  static constexpr uint32_t kTypeMask = 15u << kTypeShift;           // the bits of bits_ with the ValueType
+  static constexpr uint32_t kFormMask = 3u << kFormShift;            // the low bits of the ValueForm; the type tells the third
   static constexpr int kInlineShift = 12;                            // position of the inline size in sizes_
   static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
   static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // largest inline size that fits into sizes_
@@ -241,7 +246,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   }
   void SetTypeAndForm(ValueType type, ValueForm form) {  // stores the type of the value and how it is stored
     bits_ = (bits_ & ~(kTypeMask | kFormMask)) | (static_cast<uint32_t>(type) << kTypeShift) |
-            (static_cast<uint32_t>(form) << kFormShift);
+            ((static_cast<uint32_t>(form) & 3) << kFormShift);
   }
   void WriteValue(const StringContent& content);  // writes the value into the entry, which must have room for it
   void FreeBlobOrObject();                        // frees the Blob or object that the value points to, if any
@@ -250,6 +255,7 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   uint32_t bits_ = 0;
 };
 static_assert(sizeof(Entry) == 8);
+static_assert(static_cast<int>(ValueForm::kListpack) == 4 && static_cast<int>(ValueType::kString) == 0);
 
 // An integer is printed into a small internal buffer. Any other text is a view of the entry or of its Blob. The entry
 // must not move or change while the view is used.

@@ -50,12 +50,14 @@
 //   19 stream           like 21, without millis(active)
 //   15 stream           like 19, without the part between id(last) and the groups, and without n(ever read)
 //
+//    7 module           n(module) part* 0      a part is as in item 247 below; JSON: 5 text, the document as JSON
+//
 //   28 array            n(elements) (0 | 1 n(index of the last insertion)) (n(index) element)*n, by ascending index
 //                       element is 0 text | 1 {8}(integer) | 2 double | 3 text of up to 7 bytes
 //
 //   22 hash (Valkey)    n (text(field) text {8}(deadline in ms; -1: none))*n
 //
-// Unfinished versions of Redis 7.4 wrote 22 and 23 for hashes with field deadlines; 6 and 7 are values of modules.
+// Unfinished versions of Redis 7.4 wrote 22 and 23 for hashes with field deadlines; 6 is a value of an old module.
 //
 // A file is
 //
@@ -152,6 +154,17 @@ inline constexpr uint64_t kPartUnsigned = 2;
 inline constexpr uint64_t kPartFloat = 3;
 inline constexpr uint64_t kPartDouble = 4;
 inline constexpr uint64_t kPartText = 5;
+
+// Returns the number of a module in RDB files. Requires: `name` has nine characters of kModuleCharacters, and `version`
+// is below 1024.
+inline constexpr std::string_view kModuleCharacters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+inline constexpr int kModuleVersionBits = 10;  // the lowest bits of the number of a module are its version
+constexpr uint64_t ModuleNumber(std::string_view name, uint64_t version) {  // the number of a module, from its name
+  uint64_t number = 0;
+  for (const char c : name) number = number << 6 | kModuleCharacters.find(c);
+  return number << kModuleVersionBits | version;
+}
 
 inline constexpr std::string_view kSignature = "REDIS";
 inline constexpr size_t kVersionDigits = 4;

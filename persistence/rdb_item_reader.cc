@@ -25,11 +25,9 @@ std::string HexText(uint64_t number) {
 }
 
 std::string ModuleName(uint64_t id) {
-  constexpr Bytes kCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  constexpr int kVersionBits = 10;
   std::string name(9, ' ');
-  id >>= kVersionBits;
-  for (size_t i = name.size(); i > 0; --i, id >>= 6) name[i - 1] = kCharacters[id & 63];
+  id >>= rdb::kModuleVersionBits;
+  for (size_t i = name.size(); i > 0; --i, id >>= 6) name[i - 1] = rdb::kModuleCharacters[id & 63];
   return name;
 }
 

@@ -8,10 +8,22 @@
 
 namespace respite {
 
-bool IsKnownRdbModule(uint64_t module) { return module == rdb::kVectorSetModule; }
+namespace {
+
+// Returns whether this is the module of JSON, in a version that stores the text of the document.
+bool IsJson(uint64_t module) {
+  const uint64_t version = module & ((1U << rdb::kModuleVersionBits) - 1);
+  return module - version == rdb::ModuleNumber(rdb::kJsonModule, 0) && version >= rdb::kOldestJsonVersion &&
+         version <= rdb::kJsonVersion;
+}
+
+}  // namespace
+
+bool IsKnownRdbModule(uint64_t module) { return module == rdb::kVectorSetModule || IsJson(module); }
 
 RdbValueResult ReadRdbModuleValue(RdbInput& input, uint64_t module, const RdbEntryProperties& target) {
   if (module == rdb::kVectorSetModule) return ReadRdbVectorSet(input, target);
+  if (IsJson(module)) return ReadRdbJson(input, target);
   return BadValue("values of this module cannot be read");
 }
 

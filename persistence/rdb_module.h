@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "persistence/rdb_format.h"
 #include "persistence/rdb_input.h"
@@ -12,6 +13,9 @@ namespace respite {
 namespace rdb {
 
 inline constexpr uint64_t kVectorSetModule = 0xbde72da2bb1eb400;  // the ID of "vectorset", version 0
+inline constexpr std::string_view kJsonModule = "ReJSON-RL";
+inline constexpr uint64_t kJsonVersion = 3;        // the version of the form of JSON that is written
+inline constexpr uint64_t kOldestJsonVersion = 2;  // the oldest version in which the value is JSON text
 
 }  // namespace rdb
 

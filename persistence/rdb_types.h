@@ -59,8 +59,10 @@ RdbValueResult ReadRdbModuleValue(RdbInput& input, uint64_t module,  // reads a 
                                   const RdbEntryProperties& target);
 RdbValueResult ReadRdbVectorSet(RdbInput& input,  // reads a vector set after the ID, and makes an entry with it
                                 const RdbEntryProperties& target);
+RdbValueResult ReadRdbJson(RdbInput& input,  // reads a JSON document after the ID, and makes an entry with it
+                           const RdbEntryProperties& target);
 
-// WriteRdbList … WriteRdbVectorSet write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
+// WriteRdbList … WriteRdbJson write the bytes after the type byte; rdb_value_writer.cc writes the type byte.
 void WriteRdbList(RdbOutput& out, const Entry& entry);              // writes the list without its type byte
 void WriteRdbSet(RdbOutput& out, const Entry& entry);               // writes the set without its type byte
 void WriteRdbSortedSet(RdbOutput& out, const Entry& entry);         // writes the sorted set without its type byte
@@ -68,13 +70,14 @@ void WriteRdbHash(RdbOutput& out, const Entry& entry);              // writes th
 void WriteRdbStream(RdbOutput& out, const Entry& entry);            // writes the stream without its type byte
 void WriteRdbArray(RdbOutput& out, const Entry& entry);             // writes the array without its type byte
 void WriteRdbVectorSet(RdbOutput& out, const Entry& entry);         // writes the vector set without its type byte
+void WriteRdbJson(RdbOutput& out, const Entry& entry);              // writes the document without its type byte
 rdb::Type RdbTypeOfStream(const Entry& entry, RdbDialect dialect);  // the type byte that belongs to WriteRdbStream
 
 inline Failure<RdbValueFault> BadValue(const char* why) {  // makes the error result for a malformed value
-  return Failure(RdbValueFault{RdbValueFault::Kind::kBad, why});
+  return Failure(RdbValueFault{.kind = RdbValueFault::Kind::kBad, .why = why});
 }
 inline Failure<RdbValueFault> EmptyValue() {  // makes the error result for an empty collection, whose key is skipped
-  return Failure(RdbValueFault{RdbValueFault::Kind::kEmpty, "the collection is empty"});
+  return Failure(RdbValueFault{.kind = RdbValueFault::Kind::kEmpty, .why = "the collection is empty"});
 }
 
 // MakePackedEntry and MakeObjectEntry do not set the deadline of `target`; ReadRdbValue does so afterwards.

@@ -39,6 +39,7 @@ rdb::Type TypeOf(const Entry& entry, RdbDialect dialect) {
     case ValueType::kArray:
       return rdb::Type::kArray;
     case ValueType::kVectorSet:
+    case ValueType::kJson:
       return rdb::Type::kModule2;
   }
   return rdb::Type::kString;
@@ -62,6 +63,8 @@ void WriteContent(RdbOutput& out, const Entry& entry) {
       return WriteRdbArray(out, entry);
     case ValueType::kVectorSet:
       return WriteRdbVectorSet(out, entry);
+    case ValueType::kJson:
+      return WriteRdbJson(out, entry);
   }
 }
 

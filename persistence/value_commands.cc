@@ -9,6 +9,8 @@
 #include "base/number_text.h"
 #include "datatypes/array.h"
 #include "datatypes/hash.h"
+#include "datatypes/json/json_document.h"
+#include "datatypes/json/json_text.h"
 #include "datatypes/list.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
@@ -103,6 +105,14 @@ void WriteVectorSet(RequestOutput& out, const Entry& entry) {
   out.Word(entry.Key());
   out.Word("0");
   out.Word(DumpPayload(entry, RdbCompression::kOff));
+}
+
+void WriteJson(RequestOutput& out, const Entry& entry) {
+  out.Begin(4);
+  out.Word("JSON.SET");
+  out.Word(entry.Key());
+  out.Word("$");
+  out.Word(JsonText(Json(ContextOf(entry)).Document().root()));
 }
 
 void WriteSortedSet(RequestOutput& out, const Entry& entry) {
@@ -357,6 +367,8 @@ void WriteValue(RequestOutput& out, const Entry& entry) {
       return WriteArray(out, entry);
     case ValueType::kVectorSet:
       return WriteVectorSet(out, entry);
+    case ValueType::kJson:
+      return WriteJson(out, entry);
   }
 }
 

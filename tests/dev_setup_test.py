@@ -9,7 +9,7 @@ import unittest
 
 ROOT = pathlib.Path(os.environ.get("RESPITE_SOURCE_DIR", "."))
 RUN = {"g++", "make", "cmake", "ninja-build", "pkg-config", "libasio-dev", "liblua5.4-dev", "libssl-dev", "zlib1g-dev",
-       "libjemalloc-dev", "liblzf-dev", "libxxhash-dev", "nlohmann-json3-dev", "libedit-dev"}
+       "libjemalloc-dev", "liblzf-dev", "libxxhash-dev", "nlohmann-json3-dev", "rapidjson-dev", "libedit-dev"}
 TEST = {"ccache", "libgtest-dev", "libgmock-dev", "openssl", "redis-server", "redis-tools", "python3"}
 CLANG = {"clang-14", "clang", "clang-format", "clang-tidy", "llvm", "llvm-14", "libbenchmark-dev"}
 DEBIAN_12 = RUN | TEST | CLANG | {"clang-format-14", "clang-tidy-14", "libclang-rt-14-dev"}

@@ -52,6 +52,7 @@ ROOM_HEADERS = {  # third-party headers that belong to one room
     re.compile(r"^(lua|lauxlib|lualib)\.(h|hpp)$|^lua5\.4/"): "scripting",
     re.compile(r"^liblzf/"): "persistence",
     re.compile(r"^xxhash\.h$"): "base",
+    re.compile(r"^rapidjson/"): "datatypes",
     re.compile(r"^openssl/ssl\.h$"): "server/net",
     re.compile(r"^nlohmann/"): "server/lab",
     re.compile(r"^(histedit|termcap)\.h$"): "server/tools",

@@ -19,13 +19,14 @@ LINKED = {
     "libxxhash-dev": ("xxHash", "BSD-2-Clause", "https://xxhash.com/"),
     "libasio-dev": ("Asio", "BSL-1.0", "https://think-async.com/Asio/"),
     "nlohmann-json3-dev": ("JSON for Modern C++", "MIT", "https://json.nlohmann.me/"),
+    "rapidjson-dev": ("RapidJSON", "MIT", "https://rapidjson.org/"),
     "libedit-dev": ("libedit", "BSD-3-Clause", "https://www.thrysoee.dk/editline/"),
     "libbsd-dev": ("libbsd", "BSD-3-Clause AND BSD-2-Clause AND ISC", "https://libbsd.freedesktop.org/"),
     "libncurses-dev": ("ncurses (terminfo)", "X11-distribute-modifications-variant", "https://invisible-island.net/ncurses/"),
     "zlib1g-dev": ("zlib", "Zlib", "https://zlib.net/"),
     "libzstd-dev": ("Zstandard", "BSD-3-Clause", "https://facebook.github.io/zstd/"),
 }
-HEADERS_AND_SOURCES = ("liblzf-dev", "libxxhash-dev", "libasio-dev", "nlohmann-json3-dev")
+HEADERS_AND_SOURCES = ("liblzf-dev", "libxxhash-dev", "libasio-dev", "nlohmann-json3-dev", "rapidjson-dev")
 COMPILERS = ("libc6-dev", "libstdc++-dev")
 
 

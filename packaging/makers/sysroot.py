@@ -7,7 +7,7 @@ import subprocess
 from . import facts
 
 PACKAGES = ("libasio-dev", "liblua5.4-dev", "libssl-dev", "zlib1g-dev", "libjemalloc-dev", "liblzf-dev", "liblzf1",
-            "libxxhash-dev", "nlohmann-json3-dev", "libedit-dev", "libbsd-dev", "libncurses-dev")
+            "libxxhash-dev", "nlohmann-json3-dev", "rapidjson-dev", "libedit-dev", "libbsd-dev", "libncurses-dev")
 VERSIONS = "versions"
 LISTS = "var/apt"
 

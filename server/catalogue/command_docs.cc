@@ -240,9 +240,9 @@ std::vector<std::string_view> CommandFlagNames(const Command& command) {
 
 std::string_view CommandGroupName(CommandGroup group) {
   constexpr std::array<std::string_view, 19> kNames = {
-      "generic",    "string", "list",      "set",         "sorted-set", "hash",     "pubsub", "transactions",
-      "connection", "server", "scripting", "hyperloglog", "cluster",    "sentinel", "geo",    "stream",
-      "bitmap",     "array",  "module"};
+      "generic",      "string",     "list",   "set",       "sorted-set",  "hash",    "pubsub",
+      "transactions", "connection", "server", "scripting", "hyperloglog", "cluster", "sentinel",
+      "geo",          "stream",     "bitmap", "array",     "module"};
   return kNames[static_cast<size_t>(group)];
 }
 

@@ -74,6 +74,7 @@ enum AclCategory : uint32_t {
   kAclTransaction = 1u << 19,
   kAclScripting = 1u << 20,
   kAclArray = 1u << 21,
+  kAclJson = 1u << 22,
 };
 
 // The group of a command, as COMMAND DOCS reports it.
@@ -96,7 +97,7 @@ enum class CommandGroup : uint8_t {
   kStream,
   kBitmap,
   kArray,
-  kModule,
+  kModule,  // commands that Redis has in a module
 };
 
 enum KeyFlag : uint16_t {

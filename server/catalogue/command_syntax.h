@@ -7,7 +7,7 @@
 //
 // Grammar (a single blank separates; no other blanks are allowed):
 //
-//   syntax   = name { ' ' item }                      name: `SET`, or `CONTAINER|SUBCOMMAND`
+//   syntax   = name { ' ' item }                      name: `SET`, `JSON.SET`, or `CONTAINER|SUBCOMMAND`
 //   item     = argument | '[' argument ']'            brackets: optional
 //   argument = TOKEN suffix                           pure token, named as the token in lower case: `NX`
 //            | name '=' TOKEN suffix                  pure token with another name: `change=CH`
@@ -162,6 +162,12 @@ class Parser {  // parses one syntax line
     if (at_ == begin) failed_ = true;
     return text_.substr(begin, at_ - begin);
   }
+  constexpr std::string_view TakeName() {  // reads the name of a command, which may have a dot: JSON.SET
+    const size_t begin = at_;
+    TakeWord();
+    if (Skip('.')) TakeWord();
+    return text_.substr(begin, at_ - begin);
+  }
   constexpr std::string_view TakeUntil(char close) {  // reads the text before `close`, and skips `close`
     const size_t end = std::min(text_.find(close, at_), text_.size());
     const std::string_view taken = text_.substr(at_, end - at_);
@@ -206,7 +212,7 @@ class Parser {  // parses one syntax line
 };
 
 constexpr CommandSyntax Parser::Parse() {  // parses the whole line
-  out_.name = TakeWord();
+  out_.name = TakeName();
   if (Skip('|')) {
     out_.container = out_.name;
     out_.name = TakeWord();

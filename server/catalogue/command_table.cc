@@ -11,10 +11,10 @@
 namespace respite {
 namespace {
 
-constexpr std::array<std::string_view, 22> kAclCategoryNames = {
+constexpr std::array<std::string_view, 23> kAclCategoryNames = {
     "keyspace", "read",        "write",      "set",         "sortedset", "list",  "hash", "string",
     "bitmap",   "hyperloglog", "geo",        "stream",      "pubsub",    "admin", "fast", "slow",
-    "blocking", "dangerous",   "connection", "transaction", "scripting", "array"};
+    "blocking", "dangerous",   "connection", "transaction", "scripting", "array", "json"};
 
 // The tokens (fixed words such as EX) of a command's syntax: `shown` if the emulated version has them, otherwise
 // `hidden`. If the version lacks an argument, the tokens nested in the argument are also hidden.
@@ -81,6 +81,8 @@ uint32_t CategoryOf(CommandGroup group) {
       return kAclBitmap;
     case CommandGroup::kArray:
       return kAclArray;
+    case CommandGroup::kModule:
+      return kAclJson;
     case CommandGroup::kPubSub:
     case CommandGroup::kServer:
     case CommandGroup::kCluster:
@@ -121,11 +123,15 @@ uint32_t CategoriesOf(const CommandCard& card) { return CategoriesWith(card, car
 
 std::span<const std::string_view> AclCategoryNames() { return kAclCategoryNames; }
 
-std::span<const std::string_view> AclCategoryNamesIn(const Dialect& dialect) {
-  // The category of arrays is the last one. As a version without emulation counts Redis 7.2.
-  const bool has_arrays = VersionMark("8.8.0").IsIn(dialect.version.value_or(kDefaultVersion));
-  const size_t hidden = has_arrays ? 0 : 1;
-  return AclCategoryNames().first(kAclCategoryNames.size() - hidden);
+std::vector<std::string_view> AclCategoryNamesIn(const Dialect& dialect) {
+  // As a version without emulation counts Redis 7.2.
+  const auto has = [version = dialect.version.value_or(kDefaultVersion)](VersionMark since) {
+    return since.IsIn(version);
+  };
+  std::vector<std::string_view> names(kAclCategoryNames.begin(), kAclCategoryNames.end());
+  if (!has("8.8.0")) std::erase(names, "array");
+  if (!has("8.0.0")) std::erase(names, "json");
+  return names;
 }
 
 uint32_t AclCategoryByName(Bytes name) {

@@ -255,7 +255,7 @@ inline CommandNames::Key::Key(Bytes name) : length(name.size()) {
 uint32_t CategoriesOf(const CommandCard& card);        // AclCategory bits of a command, including the implied ones
 std::span<const std::string_view> AclCategoryNames();  // names of ACL categories by bit number: "keyspace", "read" …
 // Returns the names of the categories that the emulated version has.
-std::span<const std::string_view> AclCategoryNamesIn(const Dialect& dialect);  // the names that ACL CAT lists
+std::vector<std::string_view> AclCategoryNamesIn(const Dialect& dialect);  // the names that ACL CAT lists
 uint32_t AclCategoryByName(Bytes name);  // the AclCategory bit of this name; ignores case; 0: unknown name
 
 }  // namespace respite

@@ -80,6 +80,12 @@ consteval uint32_t KeyEvent::KindOf(Bytes name) {  // the kNotify… bit of an e
     return kNotifyStream;
   }
   if (IsOneOf(name, "arset armset ardel ardelrange arinsert arring arseek")) return kNotifyArray;
+  if (IsOneOf(
+          name,
+          "json.set json.mset json.merge json.del json.numincrby json.nummultby json.strappend json.toggle json.clear "
+          "json.arrappend json.arrinsert json.arrpop json.arrtrim")) {
+    return kNotifyModule;
+  }
   if (IsOneOf(name, "expired")) return kNotifyExpired;
   if (IsOneOf(name, "evicted")) return kNotifyEvicted;
   if (IsOneOf(name, "keymiss")) return kNotifyKeyMiss;

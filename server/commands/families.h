@@ -47,6 +47,10 @@
   FAMILY(VectorCommands) \
   FAMILY(VectorElementCommands) \
   FAMILY(VectorSearchCommands) \
+  FAMILY(JsonCommands) \
+  FAMILY(JsonReadCommands) \
+  FAMILY(JsonChangeCommands) \
+  FAMILY(JsonArrayCommands) \
   FAMILY(WaitCommands) \
   FAMILY(PubSubCommands) \
   FAMILY(TransactionCommands) \

@@ -9,6 +9,7 @@
 #include "datatypes/array.h"
 #include "datatypes/digest.h"
 #include "datatypes/hash.h"
+#include "datatypes/json/json_document.h"
 #include "datatypes/list.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
@@ -44,6 +45,8 @@ size_t SizeOf(const Entry& entry) {
       return Array(place).Table().Count();
     case ValueType::kVectorSet:
       return VectorSet(place).Table().Count();
+    case ValueType::kJson:
+      return Json(place).Document().root().CountValues(kMaxElements + 1);
   }
   return 0;
 }

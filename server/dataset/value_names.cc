@@ -8,13 +8,13 @@ namespace respite {
 namespace {
 
 // The names that TYPE shows, in the order of ValueType.
-constexpr std::array<std::string_view, 8> kTypeNames = {"string", "list",   "set",   "zset",
-                                                          "hash",   "stream", "array", "vectorset"};
+constexpr std::array<std::string_view, 9> kTypeNames = {"string", "list",   "set",   "zset",
+                                                        "hash",   "stream", "array", "vectorset", "ReJSON-RL"};
 
 // The names that OBJECT ENCODING shows for large values, in the order of ValueType. As far as clients know, the data
 // structures are those of Redis.
-constexpr std::array<std::string_view, 8> kObjectNames = {"raw",       "quicklist", "hashtable",    "skiplist",
-                                                          "hashtable", "stream",    "sliced-array", "raw"};
+constexpr std::array<std::string_view, 9> kObjectNames = {
+    "raw", "quicklist", "hashtable", "skiplist", "hashtable", "stream", "sliced-array", "raw", "raw"};
 
 bool KeepsAccessData(EvictionPolicy policy) {
   return policy == EvictionPolicy::kAllKeysLru || policy == EvictionPolicy::kVolatileLru ||

@@ -10,8 +10,8 @@
 
 namespace respite {
 
-// Returns the name that TYPE shows: "string", "list", "set", "zset", "hash", "stream", "array" or
-// "vectorset".
+// Returns the name that TYPE shows: "string", "list", "set", "zset", "hash", "stream", "array", "vectorset" or
+// "ReJSON-RL".
 std::string_view TypeName(ValueType type);  // name that TYPE shows: "string", "list" …
 // Returns the type with this name, such as "zset", ignoring case. Returns nullopt if there is no such type.
 std::optional<ValueType> FindTypeByName(Bytes name);  // the type called "zset" …; ignores case; nullopt: none

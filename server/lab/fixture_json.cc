@@ -49,7 +49,7 @@ class Reader {
     Bytes name;
     Adder add;
   };
-  static const std::array<Kind, 9> kKinds;
+  static const std::array<Kind, 10> kKinds;
 
   [[noreturn]] void Refuse(const std::string& reason) const { throw Problem{place_ + ": " + reason}; }
   // Returns `value` if it has this type and is not empty. Throws a Problem with the text `shape` for another type, and
@@ -68,6 +68,7 @@ class Reader {
 
   void AddString(const Json& value) { AddRequest({"SET", key_, Text(value)}); }
   void AddJson(const Json& value) { AddRequest({"SET", key_, value.dump()}); }
+  void AddDocument(const Json& value) { AddRequest({"JSON.SET", key_, "$", value.dump()}); }
   void AddList(const Json& value) {
     AddElements("RPUSH", value, R"("list" must be an array, such as ["first", "second"])");
   }
@@ -91,7 +92,7 @@ class Reader {
   std::optional<int64_t> ttl_ms_;
 };
 
-const std::array<Reader::Kind, 9> Reader::kKinds = {{{"string", &Reader::AddString},
+const std::array<Reader::Kind, 10> Reader::kKinds = {{{"string", &Reader::AddString},
                                                      {"json", &Reader::AddJson},
                                                      {"list", &Reader::AddList},
                                                      {"set", &Reader::AddSet},
@@ -99,7 +100,8 @@ const std::array<Reader::Kind, 9> Reader::kKinds = {{{"string", &Reader::AddStri
                                                      {"hash", &Reader::AddHash},
                                                      {"stream", &Reader::AddStream},
                                                      {"array", &Reader::AddArray},
-                                                     {"vectorset", &Reader::AddVectorSet}}};
+                                                     {"vectorset", &Reader::AddVectorSet},
+                                                     {"document", &Reader::AddDocument}}};
 
 const Reader::Kind* Reader::KindOf(Bytes name) {
   const auto* found = std::ranges::find_if(kKinds, [&](const Kind& kind) { return kind.name == name; });

@@ -11,6 +11,7 @@
 //     "events":    {"stream": {"1-1": {"kind": "login"}, "2-1": {"kind": "logout"}}},
 //     "log":       {"stream": [{"kind": "login"}]}              IDs from the current time
 //     "readings":  {"array": ["20.5", null, "21"]},             null: no element at this index
+//     "order:1":   {"document": {"total": 19.99}},              a JSON document, as of JSON.SET
 //     "sparse":    {"array": {"0": "a", "1000000": "b"}},       elements by index
 //     "animals":   {"vectorset": {"cat": [0.1, 0.9], "dog": {"vector": [0.2, 0.8], "attributes": {"legs": 4}}}}
 //   }

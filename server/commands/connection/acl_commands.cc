@@ -66,12 +66,13 @@ struct AclCat {
                                        .group = CommandGroup::kServer,
                                        .flags = kAsksOnly};
   static void Run(Call& call) {
-    const std::span<const std::string_view> categories = AclCategoryNamesIn(call.services.env.dialect);
+    const std::vector<std::string_view> categories = AclCategoryNamesIn(call.services.env.dialect);
     if (call.args.AtEnd()) return call.reply.BulkArray(categories);
     if (call.args.Left() > 1) throw refusals::SubcommandSyntax(call.services.env.dialect, "ACL", call.args.Words()[1]);
     const Bytes name = call.args.Next();
     uint32_t category = AclCategoryByName(name);
-    if (call.services.env.dialect.EmulatesVersion()) category &= (1u << categories.size()) - 1;
+    const bool is_hidden = category != 0 && std::ranges::find(categories, ToLower(name)) == categories.end();
+    if (call.services.env.dialect.EmulatesVersion() && is_hidden) category = 0;
     if (category == 0) throw refusals::UnknownCategory(name);
     std::vector<Bytes> names;
     call.services.env.commands.ForEach([&](const Command& command) {

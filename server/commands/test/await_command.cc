@@ -191,9 +191,9 @@ AwaitGoal TakeKey(Call& call) {
   }
   if (!EqualsIgnoreCase(state, "type")) RefuseArgument(state, "state of a key", "EXISTS, ABSENT or TYPE");
   const std::string wanted(TakeValueOf(call.args, "TYPE"));
-  constexpr std::array<Bytes, 7> kTypes = {"string", "list", "set", "zset", "hash", "stream", "array"};
+  constexpr std::array<Bytes, 8> kTypes = {"string", "list", "set", "zset", "hash", "stream", "array", "ReJSON-RL"};
   if (std::ranges::find(kTypes, Bytes(wanted)) == kTypes.end()) {
-    RefuseArgument(wanted, "type", "string, list, set, zset, hash, stream or array");
+    RefuseArgument(wanted, "type", "string, list, set, zset, hash, stream, array or ReJSON-RL");
   }
   return make("to be a " + wanted, [wanted](const std::string& type) { return type == wanted; });
 }

@@ -1,0 +1,125 @@
+// JsonExpression: a condition in a filter, as in [?(@.price < 10)], or a path that computes a value, as in "$.a + 1".
+//
+//   || && !                                 conditions
+//   == != < <= > >= =~                      comparisons; =~ searches for a regular expression
+//   in nin subsetof anyof noneof            with arrays
+//   size sizeof empty                       of a text, an array or an object
+//   + - * / %                               with blanks around
+//   @.a $.b 1 "text" 'text' [1,2] {"a":1}   paths from the current value or the document, and JSON
+//   length() count() value() keys() match() search() concat() abs() ceiling() floor() first() last() index() append()
+//   min() max() avg() sum() stddev() ~      functions: length(@.a) or @.a.length()
+//
+// A path in an expression may select several values; a comparison is true if it is true for any of them. What cannot be
+// computed is Nothing, for which each condition is false.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/regular_expression.h"
+#include "datatypes/json/json_path.h"
+#include "datatypes/json/json_value.h"
+
+namespace respite {
+
+enum class JsonOperator : uint8_t {
+  kLiteral,
+  kPath,
+  kNot,
+  kAnd,
+  kOr,
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessOrEqual,
+  kGreater,
+  kGreaterOrEqual,
+  kMatches,
+  kIn,
+  kNotIn,
+  kSubsetOf,
+  kAnyOf,
+  kNoneOf,
+  kSizeIs,
+  kIsEmpty,
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kRemainder,
+  kNegate,
+  kPlus,
+  kFunction,
+  kKeys,
+};
+
+enum class JsonFunction : uint8_t {
+  kLength,
+  kCount,
+  kValue,
+  kKeys,
+  kMatch,
+  kSearch,
+  kConcat,
+  kAbs,
+  kCeiling,
+  kFloor,
+  kFirst,
+  kLast,
+  kIndex,
+  kAppend,
+  kMin,
+  kMax,
+  kAvg,
+  kSum,
+  kStddev,
+};
+std::optional<JsonFunction> FindJsonFunction(Bytes name);  // the function of this name; nullopt: there is none
+
+struct JsonExpression {  // an operator with its operands
+  JsonOperator op = JsonOperator::kLiteral;
+  std::vector<std::unique_ptr<JsonExpression>> operands = {};
+  JsonValue literal = {};                         // for kLiteral
+  bool from_root = false;                         // for kPath: $, not @
+  JsonSteps steps = {};                           // for kPath
+  JsonFunction function = JsonFunction::kLength;  // for kFunction
+};
+
+struct JsonContext {         // what the paths in an expression refer to
+  const JsonValue& root;     // $
+  const JsonMatch& current;  // @
+  JsonBudget& budget;
+};
+
+// The result of an expression: values of the document, or one new value, or a truth value. Nothing: none of these.
+struct JsonOperand {
+  enum class Kind : uint8_t { kNothing, kNodes, kValue, kTruth };
+
+  Kind kind = Kind::kNothing;
+  std::vector<const JsonValue*> nodes = {};  // for kNodes; may be empty
+  JsonValue value = {};                      // for kValue
+  bool truth = false;                        // for kTruth
+
+  bool IsTrue() const {  // as a condition: a path is true if it selects anything
+    return kind == Kind::kTruth ? truth : kind == Kind::kNodes ? !nodes.empty() : kind == Kind::kValue;
+  }
+  const JsonValue* Single() const {  // the value if there is exactly one; otherwise null
+    if (kind == Kind::kValue) return &value;
+    return kind == Kind::kNodes && nodes.size() == 1 ? nodes.front() : nullptr;
+  }
+  std::vector<const JsonValue*> All() const {  // all values
+    if (kind == Kind::kValue) return {&value};
+    return nodes;
+  }
+};
+
+JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& context);    // computes an expression
+JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context);  // computes kFunction
+bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget);     // numbers are compared by value
+// Returns the names of all objects among the values, as one array.
+JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values);
+
+}  // namespace respite

@@ -1,0 +1,219 @@
+// The functions of JSON paths: length(), sum() and so on.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "datatypes/json/json_expression.h"
+
+namespace respite {
+
+namespace {
+
+struct FunctionName {
+  Bytes name;
+  JsonFunction function;
+};
+constexpr FunctionName kFunctions[] = {
+    {"length", JsonFunction::kLength}, {"count", JsonFunction::kCount},   {"value", JsonFunction::kValue},
+    {"keys", JsonFunction::kKeys},     {"match", JsonFunction::kMatch},   {"search", JsonFunction::kSearch},
+    {"concat", JsonFunction::kConcat}, {"abs", JsonFunction::kAbs},       {"ceiling", JsonFunction::kCeiling},
+    {"floor", JsonFunction::kFloor},   {"first", JsonFunction::kFirst},   {"last", JsonFunction::kLast},
+    {"index", JsonFunction::kIndex},   {"append", JsonFunction::kAppend}, {"min", JsonFunction::kMin},
+    {"max", JsonFunction::kMax},       {"avg", JsonFunction::kAvg},       {"sum", JsonFunction::kSum},
+    {"stddev", JsonFunction::kStddev}};
+
+JsonOperand FunctionValue(JsonValue value) {
+  JsonOperand result;
+  result.kind = JsonOperand::Kind::kValue;
+  result.value = std::move(value);
+  return result;
+}
+
+JsonOperand FunctionTruth(bool truth) {
+  JsonOperand result;
+  result.kind = JsonOperand::Kind::kTruth;
+  result.truth = truth;
+  return result;
+}
+
+JsonOperand FunctionNumber(double number) {
+  if (!std::isfinite(number)) return {};
+  return FunctionValue(JsonValue::Number(number));
+}
+
+JsonOperand LengthOf(const JsonValue& value) {
+  if (value.IsContainer()) return FunctionValue(JsonValue::Integer(static_cast<int64_t>(value.Size())));
+  if (!value.Is(JsonKind::kString)) return {};
+  const auto count =
+      std::ranges::count_if(value.AsString(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; });
+  return FunctionValue(JsonValue::Integer(count));
+}
+
+JsonOperand Concatenated(std::span<const JsonValue* const> texts) {
+  std::string all;
+  for (const JsonValue* text : texts) {
+    if (!text->Is(JsonKind::kString)) return {};
+    all += text->AsString();
+  }
+  return FunctionValue(JsonValue::String(all));
+}
+
+JsonOperand Absolute(const JsonValue& value) {
+  if (value.Is(JsonKind::kInteger)) {
+    const int64_t number = value.AsInteger();
+    if (number == std::numeric_limits<int64_t>::min()) return {};
+    return FunctionValue(JsonValue::Integer(number < 0 ? -number : number));
+  }
+  if (value.Is(JsonKind::kUnsigned)) return FunctionValue(value.Clone());
+  return FunctionNumber(std::fabs(value.AsNumber()));
+}
+
+JsonOperand Rounded(const JsonValue& value, JsonFunction function) {
+  if (!value.Is(JsonKind::kNumber)) return FunctionValue(value.Clone());
+  const double number = value.AsNumber();
+  return FunctionNumber(function == JsonFunction::kFloor ? std::floor(number) : std::ceil(number));
+}
+
+JsonOperand ElementAt(const JsonValue& array, double index) {
+  if (!array.Is(JsonKind::kArray) || !std::isfinite(index)) return {};
+  const double size = static_cast<double>(array.Size());
+  const double place = std::trunc(index) < 0 ? std::trunc(index) + size : std::trunc(index);
+  if (place < 0 || place >= size) return {};
+  return FunctionValue(array.Elements()[static_cast<size_t>(place)].Clone());
+}
+
+// Computes a figure over the numbers of an array.
+JsonOperand Aggregate(const JsonValue& array, JsonFunction function, JsonBudget& budget) {
+  if (!array.Is(JsonKind::kArray) || array.Size() == 0) return {};
+  const auto elements = array.Elements();
+  if (!budget.Spend(elements.size())) return {};
+  if (!std::ranges::all_of(elements, &JsonValue::IsNumeric)) return {};
+  const auto by_size = [](const JsonValue& one, const JsonValue& other) { return one.ToDouble() < other.ToDouble(); };
+  if (function == JsonFunction::kMin) return FunctionValue(std::ranges::min_element(elements, by_size)->Clone());
+  if (function == JsonFunction::kMax) return FunctionValue(std::ranges::max_element(elements, by_size)->Clone());
+  double sum = 0;
+  int64_t integer_sum = 0;
+  bool is_integer = true;
+  for (const JsonValue& element : elements) {
+    sum += element.ToDouble();
+    is_integer = is_integer && element.Is(JsonKind::kInteger) &&
+                 !__builtin_add_overflow(integer_sum, element.AsInteger(), &integer_sum);
+  }
+  if (function == JsonFunction::kSum) {
+    return is_integer ? FunctionValue(JsonValue::Integer(integer_sum)) : FunctionNumber(sum);
+  }
+  const double mean = sum / static_cast<double>(elements.size());
+  if (function == JsonFunction::kAvg) return FunctionNumber(mean);
+  double squares = 0;
+  for (const JsonValue& element : elements) squares += (element.ToDouble() - mean) * (element.ToDouble() - mean);
+  return FunctionNumber(std::sqrt(squares / static_cast<double>(elements.size())));
+}
+
+JsonOperand Searched(const JsonValue& text, const JsonValue& pattern, JsonFunction function, JsonBudget& budget) {
+  if (!text.Is(JsonKind::kString) || !pattern.Is(JsonKind::kString)) return FunctionTruth(false);
+  const std::string anchored = "^(" + std::string(pattern.AsString()) + ")$";
+  auto compiled = RegularExpression::Compile(function == JsonFunction::kMatch ? Bytes(anchored) : pattern.AsString());
+  if (!compiled || !budget.Spend(compiled.value().Size())) return FunctionTruth(false);
+  return FunctionTruth(compiled.value().Matches(text.AsString(), budget.left()));
+}
+
+JsonOperand Appended(const JsonOperand& receiver, std::span<JsonOperand> added) {
+  std::vector<JsonValue> elements;
+  const JsonValue* array = receiver.Single();
+  if (array != nullptr && array->Is(JsonKind::kArray)) {
+    for (const JsonValue& element : array->Elements()) elements.push_back(element.Clone());
+  } else if (receiver.kind == JsonOperand::Kind::kNodes && receiver.nodes.size() != 1) {
+    for (const JsonValue* node : receiver.nodes) elements.push_back(node->Clone());
+  } else {
+    return {};
+  }
+  for (JsonOperand& operand : added) {
+    if (const JsonValue* value = operand.Single()) {
+      elements.push_back(value->Clone());
+    } else if (operand.kind == JsonOperand::Kind::kNodes && !operand.nodes.empty()) {
+      std::vector<JsonValue> nodes;
+      for (const JsonValue* node : operand.nodes) nodes.push_back(node->Clone());
+      elements.push_back(JsonValue::ArrayOf(nodes));
+    } else {
+      return {};
+    }
+  }
+  return FunctionValue(JsonValue::ArrayOf(elements));
+}
+
+// Calls a function whose arguments are one value each.
+JsonOperand CallWithValues(JsonFunction function, std::span<const JsonValue* const> values, JsonBudget& budget) {
+  const JsonValue& first = *values[0];
+  switch (function) {
+    case JsonFunction::kLength:
+      return LengthOf(first);
+    case JsonFunction::kMatch:
+    case JsonFunction::kSearch:
+      return Searched(first, *values[1], function, budget);
+    case JsonFunction::kConcat:
+      return Concatenated(values);
+    case JsonFunction::kAbs:
+      return first.IsNumeric() ? Absolute(first) : JsonOperand();
+    case JsonFunction::kCeiling:
+    case JsonFunction::kFloor:
+      return first.IsNumeric() ? Rounded(first, function) : JsonOperand();
+    case JsonFunction::kFirst:
+      return ElementAt(first, 0);
+    case JsonFunction::kLast:
+      return ElementAt(first, -1);
+    case JsonFunction::kIndex:
+      return values[1]->IsNumeric() ? ElementAt(first, values[1]->ToDouble()) : JsonOperand();
+    default:
+      return Aggregate(first, function, budget);
+  }
+}
+
+size_t ArgumentsOf(JsonFunction function) {
+  const bool takes_two =
+      function == JsonFunction::kMatch || function == JsonFunction::kSearch || function == JsonFunction::kIndex;
+  return takes_two ? 2 : 1;
+}
+
+}  // namespace
+
+std::optional<JsonFunction> FindJsonFunction(Bytes name) {
+  for (const FunctionName& each : kFunctions) {
+    if (each.name == name) return each.function;
+  }
+  return std::nullopt;
+}
+
+JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context) {
+  std::vector<JsonOperand> arguments;
+  for (const auto& operand : call.operands) arguments.push_back(Evaluate(*operand, context));
+  const JsonFunction function = call.function;
+  const bool takes_any = function == JsonFunction::kConcat || function == JsonFunction::kAppend;
+  if (takes_any ? arguments.size() < (function == JsonFunction::kAppend ? 2 : 1)
+                : arguments.size() != ArgumentsOf(function)) {
+    return {};
+  }
+  if (function == JsonFunction::kAppend) return Appended(arguments[0], std::span(arguments).subspan(1));
+  if (function == JsonFunction::kCount) {
+    const JsonOperand& nodes = arguments[0];
+    // A computed list counts its elements.
+    const JsonValue* value = nodes.kind == JsonOperand::Kind::kValue ? &nodes.value : nullptr;
+    const size_t count = value == nullptr ? nodes.nodes.size() : value->Is(JsonKind::kArray) ? value->Size() : 1;
+    return FunctionValue(JsonValue::Integer(static_cast<int64_t>(count)));
+  }
+  std::vector<const JsonValue*> values;
+  for (const JsonOperand& argument : arguments) values.push_back(argument.Single());
+  if (function == JsonFunction::kKeys) {
+    const auto objects = arguments[0].All();
+    const bool has_object = std::ranges::any_of(objects, [](const JsonValue* v) { return v->Is(JsonKind::kObject); });
+    return has_object ? FunctionValue(JsonKeysOf(objects)) : JsonOperand();
+  }
+  if (std::ranges::find(values, nullptr) != values.end()) return {};
+  if (function == JsonFunction::kValue) return FunctionValue(values[0]->Clone());
+  return CallWithValues(function, values, context.budget);
+}
+
+}  // namespace respite

@@ -1,0 +1,152 @@
+#include "datatypes/json/json_path.h"
+
+#include <algorithm>
+
+#include "datatypes/json/json_expression.h"
+
+namespace respite {
+
+namespace {
+
+// Selects the values of one step.
+class StepSelection {
+ public:
+  StepSelection(const JsonStep& step, const JsonValue& root, JsonBudget& budget, JsonMatches& found)
+      : step_(step), root_(root), budget_(budget), found_(found) {}
+
+  void Apply(const JsonValue& value) {
+    if (!budget_.Spend(1)) return;
+    ApplyToOne(value);
+    if (!step_.is_recursive) return;
+    ForEachInside(value, [&](const JsonValue& inside) {
+      if (inside.IsContainer()) {
+        Apply(inside);
+      } else {
+        budget_.Spend(1);
+      }
+    });
+  }
+
+ private:
+  template <class Visit>
+  void ForEachInside(const JsonValue& value, Visit&& visit) {
+    if (value.Is(JsonKind::kArray)) {
+      for (const JsonValue& element : value.Elements()) {
+        if (budget_.IsSpent()) return;
+        visit(element);
+      }
+    } else if (value.Is(JsonKind::kObject)) {
+      for (const JsonMember& member : value.Members()) {
+        if (budget_.IsSpent()) return;
+        visit(member.value);
+      }
+    }
+  }
+
+  void Add(const JsonValue& value, const JsonValue& parent) {
+    if (budget_.Spend(1)) found_.push_back({&value, &parent});
+  }
+
+  void ApplyToOne(const JsonValue& value) {
+    switch (step_.kind) {
+      case JsonStep::Kind::kNames:
+        if (!value.Is(JsonKind::kObject)) return;
+        for (const std::string& name : step_.names) {
+          if (const JsonValue* member = value.Find(name)) Add(*member, value);
+        }
+        return;
+      case JsonStep::Kind::kAll:
+        return ForEachInside(value, [&](const JsonValue& inside) { Add(inside, value); });
+      case JsonStep::Kind::kIndexes:
+        if (value.Is(JsonKind::kArray)) AddIndexes(value);
+        return;
+      case JsonStep::Kind::kSlice:
+        if (value.Is(JsonKind::kArray)) AddSlice(value);
+        return;
+      case JsonStep::Kind::kFilter:
+        return ForEachInside(value, [&](const JsonValue& inside) {
+          const JsonMatch current{&inside, &value};
+          if (Evaluate(*step_.filter, {root_, current, budget_}).IsTrue()) Add(inside, value);
+        });
+    }
+  }
+
+  void AddIndexes(const JsonValue& array) {
+    const auto size = static_cast<int64_t>(array.Size());
+    for (const int64_t index : step_.indexes) {
+      const int64_t place = index < 0 ? index + size : index;
+      if (place >= 0 && place < size) Add(array.Elements()[static_cast<size_t>(place)], array);
+    }
+  }
+
+  void AddSlice(const JsonValue& array) {
+    const auto size = static_cast<int64_t>(array.Size());
+    const auto bound = [size](int64_t index) { return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size); };
+    const int64_t end = step_.end ? bound(*step_.end) : size;
+    for (int64_t i = step_.start ? bound(*step_.start) : 0; i < end;) {
+      Add(array.Elements()[static_cast<size_t>(i)], array);
+      if (step_.stride >= end - i) return;
+      i += step_.stride;
+    }
+  }
+
+  const JsonStep& step_;
+  const JsonValue& root_;
+  JsonBudget& budget_;
+  JsonMatches& found_;
+};
+
+JsonMatches SelectSteps(const JsonStep* first, const JsonStep* last, const JsonMatch& start, const JsonValue& root,
+                        JsonBudget& budget) {
+  JsonMatches current = {start};
+  for (const JsonStep* step = first; step != last; ++step) {
+    JsonMatches next;
+    StepSelection selection(*step, root, budget, next);
+    for (const JsonMatch& match : current) {
+      if (match.value->IsContainer()) selection.Apply(*match.value);
+    }
+    current = std::move(next);
+  }
+  return current;
+}
+
+}  // namespace
+
+void SelectJson(const JsonSteps& steps, const JsonMatch& start, const JsonValue& root, JsonBudget& budget,
+                JsonMatches& matches) {
+  JsonMatches found = SelectSteps(steps.data(), steps.data() + steps.size(), start, root, budget);
+  matches.insert(matches.end(), found.begin(), found.end());
+}
+
+bool JsonPath::IsStatic() const {
+  return computed_ == nullptr && std::ranges::all_of(steps_, [](const JsonStep& step) { return step.SelectsOne(); });
+}
+
+JsonMatches JsonPath::Select(const JsonValue& root, JsonBudget& budget) const {
+  return SelectSteps(steps_.data(), steps_.data() + steps_.size(), {&root, nullptr}, root, budget);
+}
+
+JsonMatches JsonPath::SelectParents(const JsonValue& root, JsonBudget& budget) const {
+  return SelectSteps(steps_.data(), steps_.data() + steps_.size() - 1, {&root, nullptr}, root, budget);
+}
+
+std::vector<JsonValue> JsonPath::Compute(const JsonValue& root, JsonBudget& budget) const {
+  const JsonMatch start{&root, nullptr};
+  JsonOperand result = Evaluate(*computed_, {root, start, budget});
+  std::vector<JsonValue> values;
+  switch (result.kind) {
+    case JsonOperand::Kind::kNothing:
+      break;
+    case JsonOperand::Kind::kTruth:
+      values.push_back(JsonValue::Boolean(result.truth));
+      break;
+    case JsonOperand::Kind::kValue:
+      values.push_back(std::move(result.value));
+      break;
+    case JsonOperand::Kind::kNodes:
+      for (const JsonValue* node : result.nodes) values.push_back(node->Clone());
+  }
+  return values;
+}
+
+}  // namespace respite

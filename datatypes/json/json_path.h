@@ -1,0 +1,108 @@
+// JsonPath: a path that selects values inside a JSON document.
+//
+//   $.store.book[0].title          names and indexes                $["a name"]     any name
+//   $.*   $[*]   $..price          all; at any depth                $[-1]           from the end
+//   $[1,2]   $["a","b"]            several                          $[0:10:2]       a slice
+//   $.book[?(@.price < 10 && @.isbn)]                               a filter
+//
+// Paths that do not begin with $ have the older form: "." is the document, ".a", "a" and "['a']" are its member a. They
+// select the first match only; the commands reply to them in another form.
+//
+// A path may also compute values, as in Redis 8.10: "$.a + $.b * 2", "$.list.length()", "$.object~". json_expression.h
+// has the operators and functions.
+//
+// The work of a selection is limited, because a path such as $..*..*..* can select more values than memory can hold.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "datatypes/json/json_value.h"
+
+namespace respite {
+
+struct JsonExpression;
+
+class JsonBudget {  // limits the work of selections
+ public:
+  static constexpr uint64_t kMaxSteps = 20'000'000;  // number of values that a command may visit
+
+  explicit JsonBudget(uint64_t steps = kMaxSteps) : left_(steps) {}
+
+  bool Spend(uint64_t steps) {  // counts steps; false: the limit was reached, now or before
+    left_ -= left_ < steps ? left_ : steps;
+    return left_ != 0;
+  }
+  bool IsSpent() const { return left_ == 0; }  // true: the work was stopped, so its result is incomplete
+  uint64_t& left() { return left_; }
+
+ private:
+  uint64_t left_;  // number of steps that may still be done
+};
+
+struct JsonMatch {  // a value that a path has selected
+  const JsonValue* value;
+  const JsonValue* parent;  // the array or object that has the value; null: `value` is the document
+};
+using JsonMatches = std::vector<JsonMatch>;
+
+struct JsonStep {  // a part of a path: .name, [index], [start:end], .*, [?(…)]
+  enum class Kind : uint8_t { kNames, kAll, kIndexes, kSlice, kFilter };
+
+  Kind kind = Kind::kAll;
+  bool is_recursive = false;            // true: after "..", so it applies to a value and all values inside it
+  std::vector<std::string> names = {};  // for kNames
+  std::vector<int64_t> indexes = {};    // for kIndexes; negative: from the end
+  std::optional<int64_t> start = {};    // for kSlice; nullopt: from the beginning
+  std::optional<int64_t> end = {};      // for kSlice, exclusive; nullopt: to the end
+  int64_t stride = 1;                   // for kSlice, positive
+  std::shared_ptr<const JsonExpression> filter = {};  // for kFilter: decides which elements or members are selected
+
+  bool SelectsOne() const {  // true: selects one value at most
+    return !is_recursive &&
+           ((kind == Kind::kNames && names.size() == 1) || (kind == Kind::kIndexes && indexes.size() == 1));
+  }
+};
+using JsonSteps = std::vector<JsonStep>;
+
+// Appends the values that `steps` select from `start`. Stops when the budget is spent.
+void SelectJson(const JsonSteps& steps, const JsonMatch& start, const JsonValue& root, JsonBudget& budget,
+                JsonMatches& matches);
+
+class JsonPath {  // a parsed path
+ public:
+  static constexpr size_t kMaxTextBytes = 64 * 1024;  // a longer path is refused
+  static constexpr size_t kMaxNesting = 64;           // parentheses, filters and functions in each other
+  static constexpr size_t kMaxOperators = 500;        // in all expressions of a path
+
+  static Result<JsonPath, std::string> Parse(Bytes text);  // the error says what is wrong, and where
+
+  Bytes Text() const { return text_; }          // the path as the client has written it
+  bool IsLegacy() const { return is_legacy_; }  // true: does not begin with $, so it selects only the first match
+  bool IsRoot() const { return computed_ == nullptr && steps_.empty(); }  // true: the whole document
+  bool IsStatic() const;                                  // true: selects one value at most, by names and indexes
+  bool Computes() const { return computed_ != nullptr; }  // true: computes new values, as in "$.a + 1"
+  const JsonSteps& Steps() const { return steps_; }
+
+  // Requires: !Computes(). Returns the matches in the order of the document. An ancestor precedes its descendants. A
+  // value may be selected several times. Stops when the budget is spent. Cost: O(visited values).
+  JsonMatches Select(const JsonValue& root, JsonBudget& budget) const;
+  // Requires: !Computes(), !IsRoot(). Returns what the path without its last step selects.
+  JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;
+  std::vector<JsonValue> Compute(const JsonValue& root, JsonBudget& budget) const;  // requires: Computes()
+
+ private:
+  friend class JsonPathParser;
+
+  std::string text_;
+  bool is_legacy_ = false;
+  JsonSteps steps_;
+  std::shared_ptr<const JsonExpression> computed_;  // the whole path, if it computes values; otherwise null
+};
+
+}  // namespace respite

@@ -1,0 +1,559 @@
+#include "datatypes/json/json_path_parser.h"
+
+#include <utility>
+
+#include "base/str_cat.h"
+#include "datatypes/json/json_parser.h"
+#include "datatypes/json/json_text.h"
+
+namespace respite {
+
+namespace {
+
+bool IsNameCharacter(char c) {
+  return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<uint8_t>(c) >= 128 ||
+         Bytes("_-+/%$^:").find(c) != Bytes::npos;
+}
+
+bool IsWordCharacter(char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+void AppendUtf8(std::string& text, uint32_t point) {
+  const auto add = [&](uint32_t byte) { text += static_cast<char>(byte); };
+  if (point < 0x80) return add(point);
+  if (point < 0x800) {
+    add(0xc0 | point >> 6);
+  } else {
+    if (point < 0x10000) {
+      add(0xe0 | point >> 12);
+    } else {
+      add(0xf0 | point >> 18);
+      add(0x80 | (point >> 12 & 63));
+    }
+    add(0x80 | (point >> 6 & 63));
+  }
+  add(0x80 | (point & 63));
+}
+
+struct OperatorToken {
+  Bytes token;
+  JsonOperator op;
+};
+constexpr OperatorToken kComparisons[] = {{"==", JsonOperator::kEqual},   {"!=", JsonOperator::kNotEqual},
+                                          {"=~", JsonOperator::kMatches}, {"<=", JsonOperator::kLessOrEqual},
+                                          {"<", JsonOperator::kLess},     {">=", JsonOperator::kGreaterOrEqual},
+                                          {">", JsonOperator::kGreater}};
+constexpr OperatorToken kWords[] = {
+    {"in", JsonOperator::kIn},       {"nin", JsonOperator::kNotIn},     {"subsetof", JsonOperator::kSubsetOf},
+    {"anyof", JsonOperator::kAnyOf}, {"noneof", JsonOperator::kNoneOf}, {"sizeof", JsonOperator::kSizeIs},
+    {"size", JsonOperator::kSizeIs}, {"empty", JsonOperator::kIsEmpty}};
+
+}  // namespace
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Whole paths
+
+Result<JsonPath, std::string> JsonPath::Parse(Bytes text) {
+  if (text.size() > kMaxTextBytes) return Failure(std::string("ERR the path is too long"));
+  const auto finish = [&](JsonPathParser& parser, bool is_legacy) {
+    JsonPath path = parser.TakePath();
+    path.text_ = std::string(text);
+    path.is_legacy_ = is_legacy;
+    return path;
+  };
+  const auto refuse = [](const JsonPathParser& parser, size_t offset) {
+    const size_t place = parser.ErrorOffset() + 1 > offset ? parser.ErrorOffset() + 1 - offset : 1;
+    return Failure(StrCat("ERR Error occurred on position ", place, ", expected ", parser.Expected()));
+  };
+  if (text.starts_with('$')) {
+    JsonPathParser parser(text);
+    if (!parser.ParseExpression()) return refuse(parser, 0);
+    return finish(parser, false);
+  }
+  // Computations may begin with something else than $.
+  JsonPathParser computation(text);
+  const bool has_root = text.find('$') != Bytes::npos;
+  const bool has_sign = text.starts_with('-') || text.starts_with('+');
+  if (has_sign && has_root && computation.ParseExpression()) return finish(computation, false);
+  std::string absolute = "$";
+  if (text != "." && !text.starts_with('.') && !text.starts_with('[')) absolute += '.';
+  if (text != ".") absolute += text;
+  JsonPathParser parser(absolute);
+  if (parser.ParsePath()) return finish(parser, true);
+  if (!has_sign && has_root && computation.ParseExpression()) return finish(computation, false);
+  return refuse(parser, absolute.size() - text.size());
+}
+
+bool JsonPathParser::ParsePath() {
+  if (!Take("$")) return Fail("'$'");
+  if (!Steps(steps_)) return false;
+  return at_ == text_.size() || Fail("'.' or '['");
+}
+
+bool JsonPathParser::ParseExpression() {
+  Node node = Or();
+  if (node == nullptr) return false;
+  SkipBlanks();
+  if (at_ != text_.size()) return Fail("'.', '[' or an operator");
+  if (node->op == JsonOperator::kPath && node->from_root) {
+    steps_ = std::move(node->steps);
+  } else {
+    computed_ = std::move(node);
+  }
+  return true;
+}
+
+JsonPath JsonPathParser::TakePath() {
+  JsonPath path;
+  path.steps_ = std::move(steps_);
+  path.computed_ = std::move(computed_);
+  return path;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Steps
+
+bool JsonPathParser::Steps(JsonSteps& steps) {
+  while (Peek() == '.' || Peek() == '[') {
+    if (IsMethodCall()) return true;
+    JsonStep step;
+    if (Take("..")) {
+      step.is_recursive = true;
+      if (!DotStep(step)) return false;
+    } else if (Take(".")) {
+      if (!DotStep(step)) return false;
+    } else {
+      Take("[");
+      if (!Bracket(step)) return false;
+    }
+    steps.push_back(std::move(step));
+  }
+  return true;
+}
+
+bool JsonPathParser::DotStep(JsonStep& step) {
+  if (Take("[")) return Bracket(step);
+  if (Take("*")) {
+    step.kind = JsonStep::Kind::kAll;
+    return true;
+  }
+  const Bytes name = Name();
+  if (name.empty()) return Fail("a name, '*' or '['");
+  step.kind = JsonStep::Kind::kNames;
+  step.names.emplace_back(name);
+  return true;
+}
+
+bool JsonPathParser::IsMethodCall() {
+  if (Peek() != '.' || Peek(1) == '.') return false;
+  const size_t start = at_;
+  ++at_;
+  const Bytes name = Name();
+  const bool is_call = !name.empty() && Peek() == '(' && FindJsonFunction(name).has_value();
+  at_ = start;
+  return is_call;
+}
+
+Bytes JsonPathParser::Name() {
+  const size_t start = at_;
+  while (at_ < text_.size() && IsNameCharacter(text_[at_])) ++at_;
+  return text_.substr(start, at_ - start);
+}
+
+bool JsonPathParser::Bracket(JsonStep& step) {
+  if (nesting_ >= JsonPath::kMaxNesting) return Fail("fewer brackets");
+  SkipBlanks();
+  if (Take("*")) {
+    step.kind = JsonStep::Kind::kAll;
+  } else if (Take("?")) {
+    ++nesting_;
+    step.kind = JsonStep::Kind::kFilter;
+    step.filter = Or();
+    --nesting_;
+    if (step.filter == nullptr) return false;
+  } else if (Peek() == '"' || Peek() == '\'') {
+    if (!Names(step)) return false;
+  } else if (!IndexesOrSlice(step)) {
+    return false;
+  }
+  SkipBlanks();
+  return Take("]") || Fail("']'");
+}
+
+bool JsonPathParser::Names(JsonStep& step) {
+  step.kind = JsonStep::Kind::kNames;
+  do {
+    SkipBlanks();
+    std::string name;
+    if (!String(name)) return false;
+    step.names.push_back(std::move(name));
+    SkipBlanks();
+  } while (Take(","));
+  return true;
+}
+
+bool JsonPathParser::IndexesOrSlice(JsonStep& step) {
+  if (Take(":")) return SliceAfter(step, std::nullopt);
+  step.kind = JsonStep::Kind::kIndexes;
+  do {
+    SkipBlanks();
+    int64_t index = 0;
+    if (!Index(index)) return false;
+    SkipBlanks();
+    if (step.indexes.empty() && Take(":")) return SliceAfter(step, index);
+    step.indexes.push_back(index);
+  } while (Take(","));
+  return true;
+}
+
+bool JsonPathParser::SliceAfter(JsonStep& step, std::optional<int64_t> start) {
+  step.kind = JsonStep::Kind::kSlice;
+  step.start = start;
+  SkipBlanks();
+  int64_t number = 0;
+  if (Peek() != ':' && Peek() != ']') {
+    if (!Index(number)) return false;
+    step.end = number;
+    SkipBlanks();
+  }
+  if (!Take(":")) return true;
+  SkipBlanks();
+  if (Peek() == ']') return true;
+  if (!Index(number)) return false;
+  if (number <= 0) return Fail("a positive step");
+  step.stride = number;
+  return true;
+}
+
+bool JsonPathParser::Index(int64_t& index) {
+  const size_t start = at_;
+  Take("-");
+  while (IsDigit(Peek())) ++at_;
+  const auto number = ParseInteger(text_.substr(start, at_ - start));
+  if (number) {
+    index = *number;
+    return true;
+  }
+  at_ = start;
+  return Fail("'*', '?', a text in quotes, or an index");
+}
+
+bool JsonPathParser::String(std::string& text) {
+  const char quote = Peek();
+  if (quote != '"' && quote != '\'') return Fail("a text in quotes");
+  ++at_;
+  for (; at_ < text_.size();) {
+    const char c = text_[at_++];
+    if (c == quote) return true;
+    if (c != '\\') {
+      text += c;
+    } else if (!Escape(text)) {
+      return false;
+    }
+  }
+  return Fail("a closing quote");
+}
+
+bool JsonPathParser::Escape(std::string& text) {
+  if (at_ == text_.size()) return Fail("a character after the backslash");
+  const char c = text_[at_++];
+  switch (c) {
+    case 'b':
+      text += '\b';
+      return true;
+    case 'f':
+      text += '\f';
+      return true;
+    case 'n':
+      text += '\n';
+      return true;
+    case 'r':
+      text += '\r';
+      return true;
+    case 't':
+      text += '\t';
+      return true;
+    case 'u':
+      return CodePoint(text);
+    case '"':
+    case '\'':
+    case '\\':
+    case '/':
+      text += c;
+      return true;
+    default:
+      text += '\\';
+      text += c;
+      return true;
+  }
+}
+
+bool JsonPathParser::CodePoint(std::string& text) {
+  const auto unit = [&](uint32_t& value) {
+    value = 0;
+    for (int i = 0; i < 4; ++i) {
+      const size_t digit = Bytes(kHexDigits).find(LowerChar(Peek()));
+      if (at_ >= text_.size() || digit == Bytes::npos) return Fail("four hexadecimal digits");
+      value = value << 4 | static_cast<uint32_t>(digit);
+      ++at_;
+    }
+    return true;
+  };
+  uint32_t point = 0;
+  if (!unit(point)) return false;
+  if (point >= 0xd800 && point < 0xdc00) {
+    uint32_t low = 0;
+    if (!Take("\\u") || !unit(low) || low < 0xdc00 || low > 0xdfff) return Fail("a low surrogate");
+    point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
+  } else if (point >= 0xdc00 && point <= 0xdfff) {
+    return Fail("a high surrogate");
+  }
+  AppendUtf8(text, point);
+  return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Expressions
+
+JsonPathParser::Node JsonPathParser::Binary(JsonOperator op, Node left, Node right) {
+  if (left == nullptr || right == nullptr) return nullptr;
+  if (++operators_ > JsonPath::kMaxOperators) return FailNode("fewer operators");
+  auto node = std::make_unique<JsonExpression>();
+  node->op = op;
+  node->operands.push_back(std::move(left));
+  node->operands.push_back(std::move(right));
+  return node;
+}
+
+bool JsonPathParser::TakeWord(Bytes word) {
+  const char after = at_ + word.size() < text_.size() ? text_[at_ + word.size()] : ' ';
+  return !IsWordCharacter(after) && Take(word);
+}
+
+// A chain of equal operators becomes one expression with many operands, so that long chains are not nested deeply.
+JsonPathParser::Node JsonPathParser::Or() {
+  Node left = And();
+  for (SkipBlanks(); left != nullptr && Take("||"); SkipBlanks()) {
+    Node right = And();
+    if (right == nullptr) return nullptr;
+    if (left->op == JsonOperator::kOr) {
+      left->operands.push_back(std::move(right));
+    } else {
+      left = Binary(JsonOperator::kOr, std::move(left), std::move(right));
+    }
+  }
+  return left;
+}
+
+JsonPathParser::Node JsonPathParser::And() {
+  Node left = Not();
+  for (SkipBlanks(); left != nullptr && Take("&&"); SkipBlanks()) {
+    Node right = Not();
+    if (right == nullptr) return nullptr;
+    if (left->op == JsonOperator::kAnd) {
+      left->operands.push_back(std::move(right));
+    } else {
+      left = Binary(JsonOperator::kAnd, std::move(left), std::move(right));
+    }
+  }
+  return left;
+}
+
+JsonPathParser::Node JsonPathParser::Not() {
+  SkipBlanks();
+  bool is_negated = false, has_not = false;
+  for (; Peek() == '!' && Peek(1) != '='; SkipBlanks()) {
+    ++at_;
+    is_negated = !is_negated;
+    has_not = true;
+  }
+  Node inner = Comparison();
+  if (!has_not || inner == nullptr) return inner;
+  auto node = std::make_unique<JsonExpression>();
+  node->op = JsonOperator::kNot;
+  node->operands.push_back(std::move(inner));
+  if (is_negated) return node;
+  auto twice = std::make_unique<JsonExpression>();
+  twice->op = JsonOperator::kNot;
+  twice->operands.push_back(std::move(node));
+  return twice;
+}
+
+JsonPathParser::Node JsonPathParser::Comparison() {
+  Node left = Sum();
+  if (left == nullptr) return nullptr;
+  SkipBlanks();
+  for (const OperatorToken& each : kComparisons) {
+    if (Take(each.token)) return Binary(each.op, std::move(left), Sum());
+  }
+  for (const OperatorToken& each : kWords) {
+    if (TakeWord(each.token)) return Binary(each.op, std::move(left), Sum());
+  }
+  return left;
+}
+
+JsonPathParser::Node JsonPathParser::Sum() {
+  Node left = Product();
+  while (left != nullptr) {
+    SkipBlanks();
+    const char sign = Peek();
+    if (sign != '+' && sign != '-') return left;
+    ++at_;
+    left = Binary(sign == '+' ? JsonOperator::kAdd : JsonOperator::kSubtract, std::move(left), Product());
+  }
+  return left;
+}
+
+JsonPathParser::Node JsonPathParser::Product() {
+  Node left = Unary();
+  while (left != nullptr) {
+    SkipBlanks();
+    const char sign = Peek();
+    if (sign != '*' && sign != '/' && sign != '%') return left;
+    ++at_;
+    const JsonOperator op = sign == '*'   ? JsonOperator::kMultiply
+                            : sign == '/' ? JsonOperator::kDivide
+                                          : JsonOperator::kRemainder;
+    left = Binary(op, std::move(left), Unary());
+  }
+  return left;
+}
+
+JsonPathParser::Node JsonPathParser::Unary() {
+  SkipBlanks();
+  const char sign = Peek();
+  if ((sign != '-' && sign != '+') || IsDigit(Peek(1))) return Postfix();
+  if (nesting_ >= JsonPath::kMaxNesting) return FailNode("fewer signs");
+  ++at_;
+  ++nesting_;
+  Node inner = Unary();
+  --nesting_;
+  if (inner == nullptr) return nullptr;
+  auto node = std::make_unique<JsonExpression>();
+  node->op = sign == '-' ? JsonOperator::kNegate : JsonOperator::kPlus;
+  node->operands.push_back(std::move(inner));
+  return node;
+}
+
+JsonPathParser::Node JsonPathParser::Postfix() {
+  Node node = Primary();
+  while (node != nullptr && IsMethodCall()) {
+    if (++operators_ > JsonPath::kMaxOperators) return FailNode("fewer operators");
+    Take(".");
+    const auto function = FindJsonFunction(Name());
+    Take("(");
+    node = Call(*function, std::move(node));
+  }
+  if (node != nullptr && node->op == JsonOperator::kPath && Take("~")) {
+    auto keys = std::make_unique<JsonExpression>();
+    keys->op = JsonOperator::kKeys;
+    keys->operands.push_back(std::move(node));
+    return keys;
+  }
+  return node;
+}
+
+JsonPathParser::Node JsonPathParser::Call(JsonFunction function, Node receiver) {
+  if (nesting_ >= JsonPath::kMaxNesting) return FailNode("fewer parentheses");
+  auto node = std::make_unique<JsonExpression>();
+  node->op = JsonOperator::kFunction;
+  node->function = function;
+  if (receiver != nullptr) node->operands.push_back(std::move(receiver));
+  SkipBlanks();
+  if (Take(")")) return node;
+  ++nesting_;
+  do {
+    Node argument = Or();
+    if (argument == nullptr) return nullptr;
+    node->operands.push_back(std::move(argument));
+    SkipBlanks();
+  } while (Take(","));
+  --nesting_;
+  return Take(")") ? std::move(node) : FailNode("')'");
+}
+
+JsonPathParser::Node JsonPathParser::Primary() {
+  SkipBlanks();
+  const char c = Peek();
+  if (c == '(') {
+    if (nesting_ >= JsonPath::kMaxNesting) return FailNode("fewer parentheses");
+    ++at_;
+    ++nesting_;
+    Node inner = Or();
+    --nesting_;
+    if (inner == nullptr) return nullptr;
+    SkipBlanks();
+    return Take(")") ? std::move(inner) : FailNode("')'");
+  }
+  auto node = std::make_unique<JsonExpression>();
+  if (c == '$' || c == '@') {
+    ++at_;
+    node->op = JsonOperator::kPath;
+    node->from_root = c == '$';
+    return Steps(node->steps) ? std::move(node) : nullptr;
+  }
+  if (c == '"' || c == '\'') {
+    std::string text;
+    if (!String(text)) return nullptr;
+    node->literal = JsonValue::String(text);
+    return node;
+  }
+  if (c == '[' || c == '{') return JsonLiteral();
+  if (IsDigit(c) || ((c == '-' || c == '+') && IsDigit(Peek(1)))) return NumberLiteral();
+  if (TakeWord("true")) {
+    node->literal = JsonValue::Boolean(true);
+    return node;
+  }
+  if (TakeWord("false")) {
+    node->literal = JsonValue::Boolean(false);
+    return node;
+  }
+  if (TakeWord("null")) return node;
+  const size_t start = at_;
+  while (IsWordCharacter(Peek())) ++at_;
+  const auto function = FindJsonFunction(text_.substr(start, at_ - start));
+  if (function && Take("(")) return Call(*function, nullptr);
+  at_ = start;
+  return FailNode("a path, a value or a function");
+}
+
+JsonPathParser::Node JsonPathParser::NumberLiteral() {
+  const size_t start = Peek() == '+' ? at_ + 1 : at_;
+  ++at_;
+  while (IsDigit(Peek())) ++at_;
+  if (Peek() == '.' && IsDigit(Peek(1))) {
+    ++at_;
+    while (IsDigit(Peek())) ++at_;
+  }
+  const size_t sign = Peek(1) == '-' || Peek(1) == '+' ? 1 : 0;
+  if ((Peek() == 'e' || Peek() == 'E') && IsDigit(Peek(1 + sign))) {
+    at_ += 1 + sign;
+    while (IsDigit(Peek())) ++at_;
+  }
+  auto node = std::make_unique<JsonExpression>();
+  node->literal = ParseJsonNumber(text_.substr(start, at_ - start));
+  return node->literal.IsNumeric() ? std::move(node) : FailNode("a smaller number");
+}
+
+JsonPathParser::Node JsonPathParser::JsonLiteral() {
+  // Finds the end of the array or object, outside of texts.
+  size_t depth = 0, end = at_;
+  for (bool in_text = false; end < text_.size(); ++end) {
+    const char c = text_[end];
+    if (in_text) {
+      if (c == '\\') ++end;
+      if (c == '"') in_text = false;
+      continue;
+    }
+    in_text = c == '"';
+    if (c == '[' || c == '{') ++depth;
+    if ((c == ']' || c == '}') && --depth == 0) break;
+  }
+  auto value = ParseJson(text_.substr(at_, end < text_.size() ? end + 1 - at_ : 0));
+  if (!value) return FailNode("a JSON value");
+  at_ = end + 1;
+  auto node = std::make_unique<JsonExpression>();
+  node->literal = std::move(value).value();
+  return node;
+}
+
+}  // namespace respite

@@ -1,0 +1,157 @@
+// JsonValue: a JSON value in 8 bytes, which owns the values inside it.
+//
+//   bits 0-2   bits 3-63
+//   0          null, false, true, 0.0 or -0.0
+//   1          an integer of 61 bits
+//   2          size (3 bits), two unused bits, and a text of up to 7 bytes
+//   3          a double whose exponent is between -127 and 128: sign, 8 bits of exponent, mantissa
+//   4          pointer to 16 bytes: another integer or double
+//   5          pointer to a longer text: | size, 7 bits per byte, least significant first | text … |
+//   6          pointer to an array:      | size, capacity | value | value | … |           null: []
+//   7          pointer to an object:     | size, capacity | name, value | name, value | … |   null: {}
+//
+// So a number and a short text take no memory of their own. An object keeps its members in the order of their addition.
+// An object with room for more than kMaxUnsorted members also has the numbers of its members in the order of their
+// names, so that a look-up takes O(log n).
+//
+// Values are nested at most kMaxDepth deep: JsonParser checks this, and so must any code that puts a value into
+// another. Therefore functions that visit all values inside a value may call themselves.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "base/bytes.h"
+
+namespace respite {
+
+// kInteger has a value between -2^63 and 2^63 - 1. kUnsigned is an integer above that range, up to 2^64 - 1.
+enum class JsonKind : uint8_t { kNull, kBoolean, kInteger, kUnsigned, kNumber, kString, kArray, kObject };
+
+struct JsonMember;
+
+class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
+ public:
+  static constexpr size_t kShortMax = 7;        // bytes; a longer text is in memory of its own
+  static constexpr size_t kMaxUnsorted = 32;    // an object with room for more members has a sorted index
+  static constexpr size_t kMaxDepth = 128;      // number of arrays and objects that may be nested in each other
+  static constexpr size_t kMaxSize = 1U << 31;  // maximum number of elements of an array, and members of an object
+
+  JsonValue() = default;  // null
+  JsonValue(JsonValue&& other) noexcept : word_(std::exchange(other.word_, 0)) {}
+  JsonValue& operator=(JsonValue&& other) noexcept {
+    JsonValue old(std::move(*this));
+    word_ = std::exchange(other.word_, 0);
+    return *this;
+  }
+  ~JsonValue() {
+    if (OwnsMemory()) Free();
+  }
+
+  static JsonValue Boolean(bool value) { return JsonValue((value ? 2U : 1U) << kTagBits); }
+  static JsonValue Integer(int64_t value);    // makes a value of kind kInteger
+  static JsonValue Unsigned(uint64_t value);  // makes a value of kind kInteger if it fits, otherwise of kind kUnsigned
+  static JsonValue Number(double value);      // makes a value of kind kNumber; requires: `value` is finite
+  static JsonValue String(Bytes text);        // makes a value of kind kString
+  static JsonValue EmptyArray() { return JsonValue(kArrayTag); }
+  static JsonValue EmptyObject() { return JsonValue(kObjectTag); }
+  static JsonValue ArrayOf(std::span<JsonValue> elements);  // makes an array; moves the elements into it
+  // `pairs` are names and values in turn. Of several values with one name, only the last one counts; its place is that
+  // of the first one. Cost: O(n log n).
+  static JsonValue ObjectOf(std::span<JsonValue> pairs);  // makes an object; moves names and values into it
+  JsonValue Clone() const;                                // returns a deep copy
+
+  JsonKind Kind() const;
+  bool Is(JsonKind kind) const { return Kind() == kind; }
+  bool IsNumeric() const;                                  // true: an integer or a double
+  bool IsContainer() const { return Tag() >= kArrayTag; }  // true: an array or an object
+  // The functions As… require the kind that their name says.
+  bool AsBoolean() const { return word_ >> kTagBits == 2; }
+  int64_t AsInteger() const;
+  uint64_t AsUnsigned() const;  // requires: kInteger and not negative, or kUnsigned
+  double AsNumber() const;
+  double ToDouble() const;  // the nearest double; requires: IsNumeric()
+  Bytes AsString() const;   // valid until the value changes or moves
+
+  // Requires: IsContainer().
+  size_t Size() const;  // number of elements, or of members
+  // Arrays.
+  std::span<JsonValue> Elements();
+  std::span<const JsonValue> Elements() const;
+  // Cost of Insert and EraseRange: O(n). Insert requires: at <= Size(), and Size() + values.size() <= kMaxSize.
+  void Insert(size_t at, std::span<JsonValue> values);  // adds values to an array; moves them into it
+  void EraseRange(size_t first, size_t count);          // removes elements of an array
+  // Objects.
+  std::span<JsonMember> Members();
+  std::span<const JsonMember> Members() const;
+  // Cost: O(log n), or O(kMaxUnsorted).
+  JsonValue* Find(Bytes name);  // the value of a member; null: there is no such member
+  const JsonValue* Find(Bytes name) const { return const_cast<JsonValue*>(this)->Find(name); }
+  void Set(Bytes name, JsonValue value);  // adds a member, or replaces its value; cost: O(n)
+  // Removes the elements or members for which erase(index) is true, called in ascending order. Returns their number.
+  // The others keep their order. Cost: O(n).
+  template <class Erase>
+  size_t EraseIf(Erase&& erase);
+
+  size_t Depth() const;  // how deeply arrays and objects are nested: 0 for a scalar, 1 for []; cost: O(values)
+  size_t CountValues(size_t max) const;  // number of values, itself included; stops counting at about `max`
+  // Returns the memory outside the 8 bytes of the value. `samples`: how many elements of each array and object are
+  // measured, from which the sum is estimated; 0: all.
+  size_t UsedBytes(size_t samples) const;
+  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
+
+ private:
+  static constexpr int kTagBits = 3;
+  enum : uint64_t { kSpecialTag, kIntegerTag, kShortTag, kDoubleTag, kLargeTag, kTextTag, kArrayTag, kObjectTag };
+  static constexpr uint64_t kZero = 3U << kTagBits;          // 0.0
+  static constexpr uint64_t kNegativeZero = 4U << kTagBits;  // -0.0
+  struct Block;                                              // the memory of an array or an object
+  struct Large;                                              // a number that does not fit into word_
+
+  explicit JsonValue(uint64_t word) : word_(word) {}
+  uint64_t Tag() const { return word_ & 7; }
+  bool OwnsMemory() const { return Tag() >= kLargeTag && word_ > 7; }  // true: word_ has a pointer
+  void* Pointer() const { return reinterpret_cast<void*>(word_ & ~uint64_t{7}); }
+  Block* GetBlock() const { return static_cast<Block*>(Pointer()); }
+  void SetBlock(Block* block) { word_ = reinterpret_cast<uint64_t>(block) | Tag(); }
+  static JsonValue MakeLarge(Large large);
+  void Free();                // frees the memory of this value, and of all values inside it
+  void Reserve(size_t size);  // makes room for `size` elements or members
+  void FitToSize();           // gives memory back if less than half of it is in use
+  JsonMember* FindMember(Bytes name, size_t& place) const;  // `place`: where the name is or would be in Order()
+  void AppendMember(JsonValue name, JsonValue value, size_t place);
+  void SortNames();            // fills the sorted index from the names
+  void Truncate(size_t size);  // sets the size after the rest was moved or destroyed
+
+  uint64_t word_ = 0;
+};
+static_assert(sizeof(JsonValue) == 8 && std::endian::native == std::endian::little);
+
+struct JsonMember {  // one member of an object
+  JsonValue name;    // a text
+  JsonValue value;
+};
+
+template <class Erase>
+size_t JsonValue::EraseIf(Erase&& erase) {  // removes elements or members; returns their number
+  const size_t size = Size();
+  const auto sift = [&](auto items) {
+    size_t kept = 0;
+    for (size_t i = 0; i < size; ++i) {
+      if (erase(i)) {
+        items[i] = {};
+      } else if (kept++ != i) {
+        items[kept - 1] = std::move(items[i]);
+      }
+    }
+    return kept;
+  };
+  const size_t kept = Is(JsonKind::kArray) ? sift(Elements()) : sift(Members());
+  if (kept != size) Truncate(kept);
+  return size - kept;
+}
+
+}  // namespace respite

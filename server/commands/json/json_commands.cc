@@ -1,0 +1,497 @@
+// JSON documents as a whole: set, read, merge, delete, clear.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/str_cat.h"
+#include "datatypes/json/json_text.h"
+#include "server/commands/families.h"
+#include "server/commands/json/json_float_arrays.h"
+#include "server/commands/json/json_words.h"
+#include "server/dataset/lazy_free.h"
+
+namespace respite {
+
+namespace refusals {
+namespace {
+
+constexpr char kNotAtRoot[] = "ERR new objects must be created at the root";
+constexpr char kNoStaticPath[] = "ERR Err wrong static path";
+constexpr char kJsonIndexOutOfBounds[] = "ERR index out of bounds";
+
+}  // namespace
+}  // namespace refusals
+
+namespace {
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Setting values
+
+enum class JsonCondition : uint8_t { kNone, kIfAbsent, kIfPresent };
+
+// What a command is about to do with one document. It is planned and checked before anything is changed.
+struct JsonAssignment {
+  Bytes key;
+  JsonPath path;
+  JsonValue value;
+  size_t value_bytes;  // of the text of `value`
+  JsonCondition condition = JsonCondition::kNone;
+};
+
+// Returns where a path that matches nothing would add a member. Null: nowhere. Throws if the path cannot add one.
+JsonValue* ParentOfNewMember(const JsonPath& path, const JsonValue& root) {
+  if (!path.IsStatic()) throw Refusal{refusals::kNoStaticPath};
+  JsonBudget budget;
+  const JsonMatches parents = path.SelectParents(root, budget);
+  if (parents.empty()) return nullptr;
+  const JsonValue& parent = *parents.front().value;
+  const bool names_member = path.Steps().back().kind == JsonStep::Kind::kNames;
+  if (!names_member && parent.Is(JsonKind::kArray)) throw Refusal{refusals::kJsonIndexOutOfBounds};
+  return names_member && parent.Is(JsonKind::kObject) ? const_cast<JsonValue*>(&parent) : nullptr;
+}
+
+// Sets the values that a path selects, or adds the member that it names. Returns false, and changes nothing, if there
+// is no place or the condition is false.
+template <class Apply>
+bool AssignInside(Call& call, JsonValue& root, JsonAssignment& assignment, Apply&& apply) {
+  const JsonPath& path = assignment.path;
+  const std::vector<JsonValue*> targets = SelectJsonTargets(path, root);
+  if (!targets.empty()) {
+    if (assignment.condition == JsonCondition::kIfAbsent) return false;
+    CheckJsonDepth(path, root, 0, assignment.value.Depth());
+    CheckJsonCopies(call, assignment.value_bytes, targets.size());
+    for (size_t i = targets.size(); i-- > 0;) {
+      apply(*targets[i], i == 0 ? std::move(assignment.value) : assignment.value.Clone());
+    }
+    return true;
+  }
+  if (assignment.condition == JsonCondition::kIfPresent) return false;
+  JsonValue* parent = ParentOfNewMember(path, root);
+  if (parent == nullptr) return false;
+  CheckJsonDepth(path, root, 0, assignment.value.Depth());
+  parent->Set(path.Steps().back().names.front(), std::move(assignment.value));
+  return true;
+}
+
+void Overwrite(JsonValue& target, JsonValue value) { target = std::move(value); }
+
+// Changes an object as RFC 7396 says: members of `patch` that are null are removed, others are merged.
+void MergeJson(JsonValue& target, JsonValue patch) {
+  if (!patch.Is(JsonKind::kObject)) {
+    target = std::move(patch);
+    return;
+  }
+  if (!target.Is(JsonKind::kObject)) target = JsonValue::EmptyObject();
+  const auto is_null = [](const JsonMember& member) { return member.value.Is(JsonKind::kNull); };
+  if (std::ranges::any_of(patch.Members(), is_null)) {
+    target.EraseIf([&](size_t i) {
+      const JsonValue* wanted = patch.Find(target.Members()[i].name.AsString());
+      return wanted != nullptr && wanted->Is(JsonKind::kNull);
+    });
+  }
+  for (JsonMember& member : patch.Members()) {
+    if (is_null(member)) continue;
+    const Bytes name = member.name.AsString();
+    if (JsonValue* old_value = target.Find(name)) {
+      MergeJson(*old_value, std::move(member.value));
+    } else {
+      JsonValue added;
+      MergeJson(added, std::move(member.value));
+      target.Set(name, std::move(added));
+    }
+  }
+}
+
+JsonAssignment TakeAssignment(Call& call) {
+  auto [key, path, text] = call.args.Take<Bytes, Bytes, Bytes>();
+  return {key, ParseJsonPath(path), ParseJsonArgument(text), text.size()};
+}
+
+// Makes a new document. Returns false if the condition is false. Throws if the path is not the root.
+bool CreateDocument(Call& call, JsonAssignment& assignment, const KeyEvent& event) {
+  if (assignment.condition == JsonCondition::kIfPresent) return false;
+  if (!assignment.path.IsRoot()) throw Refusal{refusals::kNotAtRoot};
+  Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
+  document->Document().root() = std::move(assignment.value);
+  document.ReportChange(event);
+  return true;
+}
+
+struct JsonSet {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.SET key path value [condition(NX|XX)] [FPHA fpha-type(FP16|BF16|FP32|FP64)@8.8.0]",
+      .summary = "Sets or replaces values in a JSON document.",
+      .since = "8.0.0",
+      .complexity = "O(M+N) for a path with one match, M being the size of the old value and N that of the new one",
+      .group = CommandGroup::kModule,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
+  static void Run(Call& call) {
+    JsonAssignment assignment = TakeAssignment(call);
+    while (!call.args.AtEnd()) TakeOption(call, assignment);
+    Assign(call, assignment) ? call.reply.Ok() : call.reply.Null();
+  }
+
+ private:
+  static void TakeOption(Call& call, JsonAssignment& assignment) {
+    const bool is_new = assignment.condition == JsonCondition::kNone;
+    if (is_new && call.args.TakeToken("NX")) {
+      assignment.condition = JsonCondition::kIfAbsent;
+    } else if (is_new && call.args.TakeToken("XX")) {
+      assignment.condition = JsonCondition::kIfPresent;
+    } else if (call.args.TakeToken("FPHA")) {
+      RoundFloatArrays(assignment.value, call.args.Next());
+    } else {
+      throw Refusal{refusals::kSyntax};
+    }
+  }
+  static bool Assign(Call& call, JsonAssignment& assignment) {
+    Edit<Json> document = OpenJson(call, assignment.key);
+    if (!document) return CreateDocument(call, assignment, "json.set");
+    if (!AssignInside(call, document->Document().root(), assignment, Overwrite)) return false;
+    document.ReportChange("json.set");
+    return true;
+  }
+};
+
+struct JsonMerge {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.MERGE key path value",
+      .summary = "Merges a JSON value into values of a document, as RFC 7396 describes.",
+      .since = "8.0.0",
+      .complexity = "O(M+N) for a path with one match, M being the size of the old value and N that of the new one",
+      .group = CommandGroup::kModule,
+      .flags = kWrite | kDenyOom,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
+  static void Run(Call& call) {
+    JsonAssignment assignment = TakeAssignment(call);
+    call.args.ExpectEnd();
+    Edit<Json> document = OpenJson(call, assignment.key);
+    if (!document) {
+      CreateDocument(call, assignment, "json.merge");
+      return call.reply.Ok();
+    }
+    JsonValue& root = document->Document().root();
+    if (assignment.path.IsRoot() && assignment.value.Is(JsonKind::kNull)) {
+      document.Take();
+      document.ReportChange("json.del");
+      return call.reply.Ok();
+    }
+    if (!AssignInside(call, root, assignment, MergeJson)) return call.reply.Null();
+    document.ReportChange("json.merge");
+    call.reply.Ok();
+  }
+};
+
+struct JsonMSet {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.MSET triplet{key path value}...",
+      .summary = "Sets or replaces values in several JSON documents. Either all triplets are executed, or none.",
+      .since = "8.0.0",
+      .complexity = "O(K*(M+N)), K being the number of keys, M the size of an old value and N that of a new one",
+      .group = CommandGroup::kModule,
+      .flags = kWrite | kDenyOom,
+      .keys = {KeyRange(1, -1, 3, kKeyRW | kKeyAccess | kKeyUpdate)}};
+  static void Run(Call& call) {
+    if (call.args.Left() % 3 != 0) throw refusals::WrongArity(call.command.full_name);
+    std::vector<JsonAssignment> assignments;
+    while (!call.args.AtEnd()) assignments.push_back(TakeAssignment(call));
+    for (JsonAssignment& assignment : assignments) Check(call, assignment, assignments);
+    for (JsonAssignment& assignment : assignments) {
+      Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
+      // A path that was good at the time of the check may have no place after an earlier assignment to this key.
+      AssignIfPossible(call, document->Document().root(), assignment);
+      document.ReportChange("json.mset");
+    }
+    call.reply.Ok();
+  }
+
+ private:
+  // Throws if this assignment cannot be executed.
+  static void Check(Call& call, JsonAssignment& assignment, const std::vector<JsonAssignment>& all) {
+    const JsonValue* root = ReadJson(call, assignment.key);
+    if (assignment.path.IsRoot()) return;
+    // An earlier assignment of the same request may create the document.
+    const bool is_created = root == nullptr && std::ranges::any_of(all, [&](const JsonAssignment& earlier) {
+                              return &earlier < &assignment && earlier.key == assignment.key && earlier.path.IsRoot();
+                            });
+    if (is_created) return;
+    if (root == nullptr) throw Refusal{refusals::kNotAtRoot};
+    const std::vector<JsonValue*> targets = SelectJsonTargets(assignment.path, const_cast<JsonValue&>(*root));
+    CheckJsonDepth(assignment.path, *root, 0, assignment.value.Depth());
+    CheckJsonCopies(call, assignment.value_bytes, targets.size());
+    if (targets.empty()) ParentOfNewMember(assignment.path, *root);
+  }
+  static void AssignIfPossible(Call& call, JsonValue& root, JsonAssignment& assignment) {
+    try {
+      AssignInside(call, root, assignment, Overwrite);
+    } catch (const Refusal&) {
+      // Changes nothing.
+    }
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Reading values
+
+// Appends the values that a path selects: the first one for a legacy path, otherwise an array. Returns false if a
+// legacy path selects nothing.
+bool AppendSelected(std::string& text, const JsonPath& path, const JsonValue& root, bool as_array,
+                    const JsonFormat& format, size_t level) {
+  std::vector<JsonValue> computed;
+  std::vector<const JsonValue*> values;
+  if (path.Computes()) {
+    JsonBudget budget;
+    computed = path.Compute(root, budget);
+    for (const JsonValue& value : computed) values.push_back(&value);
+  } else {
+    for (const JsonMatch& match : SelectJsonValues(path, root)) values.push_back(match.value);
+  }
+  if (!as_array) {
+    if (values.empty()) return false;
+    AppendJson(text, *values.front(), format, level);
+    return true;
+  }
+  const auto begin_line = [&](size_t depth) {
+    text += format.newline;
+    for (size_t i = 0; i < depth; ++i) text += format.indent;
+  };
+  text += '[';
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i != 0) text += ',';
+    begin_line(level + 1);
+    AppendJson(text, *values[i], format, level + 1);
+  }
+  if (!values.empty()) begin_line(level);
+  text += ']';
+  return true;
+}
+
+struct JsonGet {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.GET key [INDENT indent] [NEWLINE newline] [SPACE space] [path...]",
+      .summary = "Returns values of a JSON document as JSON.",
+      .since = "8.0.0",
+      .complexity = "O(N) for a path with one match, N being the size of the value",
+      .group = CommandGroup::kModule,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    JsonFormat format;
+    std::vector<JsonPath> paths;
+    while (!call.args.AtEnd()) TakeOptionOrPath(call, format, paths);
+    const JsonValue* root = ReadJson(call, key);
+    if (root == nullptr) return call.reply.Null();
+    if (paths.empty()) paths.push_back(LegacyJsonRoot());
+    std::string text;
+    if (paths.size() == 1) {
+      const JsonPath& path = paths.front();
+      if (!AppendSelected(text, path, *root, !path.IsLegacy(), format, 0)) throw refusals::JsonPathMissing(path.Text());
+    } else {
+      AppendMany(call, text, *root, paths, format);
+    }
+    call.reply.Bulk(text);
+  }
+
+ private:
+  static void TakeOptionOrPath(Call& call, JsonFormat& format, std::vector<JsonPath>& paths) {
+    if (call.args.TakeToken("INDENT")) {
+      format.indent = call.args.Next();
+    } else if (call.args.TakeToken("NEWLINE")) {
+      format.newline = call.args.Next();
+    } else if (call.args.TakeToken("SPACE")) {
+      format.space = call.args.Next();
+    } else if (!call.args.TakeToken("NOESCAPE")) {
+      paths.push_back(TakeJsonPath(call));
+    }
+  }
+  static void AppendMany(Call& call, std::string& text, const JsonValue& root, const std::vector<JsonPath>& paths,
+                         const JsonFormat& format) {
+    const bool as_arrays = !std::ranges::all_of(paths, &JsonPath::IsLegacy);
+    const auto begin_line = [&](size_t level) {
+      text += format.newline;
+      if (level == 1) text += format.indent;
+    };
+    text += '{';
+    for (size_t i = 0; i < paths.size(); ++i) {
+      if (i != 0) text += ',';
+      begin_line(1);
+      AppendJsonString(text, paths[i].Text());
+      text += ':';
+      text += format.space;
+      if (!AppendSelected(text, paths[i], root, as_arrays, format, 1)) throw refusals::JsonPathMissing(paths[i].Text());
+      if (text.size() > call.MaxStringBytes()) throw Refusal{refusals::kOutOfRange};
+    }
+    begin_line(0);
+    text += '}';
+  }
+};
+
+struct JsonMGet {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.MGET key... path",
+      .summary = "Returns the values at one path of several JSON documents.",
+      .since = "8.0.0",
+      .complexity = "O(M*N) for a path with one match, M being the number of keys and N the size of a value",
+      .group = CommandGroup::kModule,
+      .flags = kReadOnly,
+      .keys = {KeyRange(1, -2, 1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const std::span<const Bytes> words = call.args.Rest();
+    const JsonPath path = ParseJsonPath(words.back());
+    call.reply.Array(words.size() - 1);
+    for (const Bytes key : words.first(words.size() - 1)) {
+      const Entry* entry = call.db.Read(key);
+      std::string text;
+      if (entry != nullptr && entry->Type() == ValueType::kJson &&
+          AppendSelected(text, path, static_cast<const JsonDocument*>(entry->ObjectValue())->root(), !path.IsLegacy(),
+                         {}, 0)) {
+        call.reply.Bulk(text);
+      } else {
+        call.reply.Null();
+      }
+    }
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Deleting and clearing values
+
+size_t PlaceIn(const JsonValue& parent, const JsonValue& value) {
+  if (parent.Is(JsonKind::kArray)) return static_cast<size_t>(&value - parent.Elements().data());
+  const auto* member = reinterpret_cast<const char*>(&value) - offsetof(JsonMember, value);
+  return static_cast<size_t>(reinterpret_cast<const JsonMember*>(member) - parent.Members().data());
+}
+
+// Deletes all matches. Returns their number, without the values inside other matches.
+size_t EraseMatches(JsonValue& root, const JsonMatches& matches) {
+  if (matches.size() == 1) {
+    const size_t place = PlaceIn(*matches.front().parent, *matches.front().value);
+    return const_cast<JsonValue*>(matches.front().parent)->EraseIf([place](size_t i) { return i == place; });
+  }
+  std::vector<std::pair<const JsonValue*, size_t>> places;
+  places.reserve(matches.size());
+  for (const JsonMatch& match : matches) places.emplace_back(match.parent, PlaceIn(*match.parent, *match.value));
+  std::ranges::sort(places);
+  const auto repeated = std::ranges::unique(places);
+  places.erase(repeated.begin(), repeated.end());
+  // Descends from the root, so that values inside a deleted value are not counted. A container is changed after the
+  // values inside it, because this moves them.
+  size_t erased = 0;
+  const auto visit = [&](const auto& self, JsonValue& value) -> void {
+    if (!value.IsContainer() || places.empty()) return;
+    const auto first = std::ranges::lower_bound(places, std::pair<const JsonValue*, size_t>(&value, 0));
+    auto next = first;
+    for (size_t i = 0; i < value.Size(); ++i) {
+      if (next != places.end() && next->first == &value && next->second == i) {
+        ++next;
+      } else {
+        self(self, value.Is(JsonKind::kArray) ? value.Elements()[i] : value.Members()[i].value);
+      }
+    }
+    if (next == first) return;
+    auto at = first;
+    erased += value.EraseIf([&](size_t i) {
+      const bool is_doomed = at != next && at->second == i;
+      if (is_doomed) ++at;
+      return is_doomed;
+    });
+  };
+  visit(visit, root);
+  return erased;
+}
+
+void DeleteJson(Call& call) {
+  const Bytes key = call.args.Next();
+  const JsonPath path = TakeOptionalJsonPath(call);
+  call.args.ExpectEnd();
+  Edit<Json> document = OpenJson(call, key);
+  if (!document) return call.reply.Integer(0);
+  JsonValue& root = document->Document().root();
+  const JsonMatches matches = SelectJsonValues(path, root);
+  if (matches.empty()) return call.reply.Integer(0);
+  size_t erased = 1;
+  bool is_empty = true;
+  if (!path.IsRoot()) {
+    erased = EraseMatches(root, matches);
+    is_empty = root.Size() == 0;
+  }
+  if (is_empty) {
+    document.Take();
+    document.ReportChange("json.del");
+    document.ReportChangeUncounted("del");
+  } else {
+    document.ReportChange("json.del", erased);
+  }
+  call.reply.Integer(static_cast<int64_t>(erased));
+}
+
+struct JsonDel {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.DEL key [path]",
+      .summary = "Deletes values of a JSON document.",
+      .since = "8.0.0",
+      .complexity = "O(N) for a path with one match, N being the size of the deleted value",
+      .group = CommandGroup::kModule,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
+  static void Run(Call& call) { DeleteJson(call); }
+};
+
+struct JsonForget {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.FORGET key [path]",
+      .summary = "Deletes values of a JSON document, like JSON.DEL.",
+      .since = "8.0.0",
+      .complexity = "O(N) for a path with one match, N being the size of the deleted value",
+      .group = CommandGroup::kModule,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
+  static void Run(Call& call) { DeleteJson(call); }
+};
+
+// Makes a container empty, and a number 0. Returns false if nothing changed.
+bool ClearJson(JsonValue& value) {
+  if (value.IsContainer()) {
+    if (value.Size() == 0) return false;
+    value = value.Is(JsonKind::kArray) ? JsonValue::EmptyArray() : JsonValue::EmptyObject();
+    return true;
+  }
+  if (!value.IsNumeric() || value.ToDouble() == 0) return false;
+  value = JsonValue::Integer(0);
+  return true;
+}
+
+struct JsonClear {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.CLEAR key [path]",
+      .summary = "Empties arrays and objects of a JSON document, and sets numbers to 0.",
+      .since = "8.0.0",
+      .complexity = "O(N) for a path with one match, N being the size of the values",
+      .group = CommandGroup::kModule,
+      .flags = kWrite,
+      .keys = {Key(1, kKeyRW | kKeyAccess | kKeyDelete)}};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const JsonPath path = TakeOptionalJsonPath(call);
+    call.args.ExpectEnd();
+    Edit<Json> document = OpenExistingJson(call, key);
+    const std::vector<JsonValue*> targets = SelectJsonTargets(path, document->Document().root());
+    int64_t cleared = 0;
+    for (size_t i = targets.size(); i-- > 0;) cleared += ClearJson(*targets[i]) ? 1 : 0;
+    if (cleared > 0) document.ReportChange("json.clear", static_cast<uint64_t>(cleared));
+    call.reply.Integer(cleared);
+  }
+};
+
+constexpr auto kJsonCommands =
+    Family<JsonClear, JsonDel, JsonForget, JsonGet, JsonMerge, JsonMGet, JsonMSet, JsonSet>();
+
+}  // namespace
+
+std::span<const CommandCard> JsonCommands() { return kJsonCommands; }
+
+}  // namespace respite

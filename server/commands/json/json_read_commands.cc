@@ -1,0 +1,308 @@
+// What JSON documents contain: types, lengths, names, and the form of RESP.
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "base/number_text.h"
+#include "datatypes/json/json_expression.h"
+#include "server/commands/families.h"
+#include "server/commands/help.h"
+#include "server/commands/json/json_words.h"
+
+namespace respite {
+
+namespace {
+
+// Replies about each match: with an array for a path that begins with $, otherwise about the first match. `reply`
+// writes the reply about one value. `missing` writes the reply if a legacy path matches nothing.
+template <class ReplyOne, class Missing>
+void ReplyAboutMatches(Call& call, const JsonPath& path, const JsonValue& root, ReplyOne&& reply, Missing&& missing) {
+  const JsonMatches matches = SelectJsonValues(path, root);
+  if (path.IsLegacy()) {
+    if (matches.empty()) return missing();
+    return reply(*matches.front().value);
+  }
+  call.reply.Array(matches.size());
+  for (const JsonMatch& match : matches) reply(*match.value);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Types and lengths
+
+struct JsonType {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.TYPE key [path]",
+      .summary = "Returns the types of values in a JSON document.",
+      .since = "8.0.0",
+      .complexity = "O(1) for a path with one match, otherwise O(N), N being the size of the document",
+      .group = CommandGroup::kModule,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const JsonPath path = TakeOptionalJsonPath(call);
+    call.args.ExpectEnd();
+    const JsonValue* root = ReadJson(call, key);
+    // Under RESP3 the reply is in an array.
+    if (call.reply.IsResp3()) call.reply.Array(1);
+    if (root == nullptr) return call.reply.Null();
+    ReplyAboutMatches(
+        call, path, *root, [&](const JsonValue& value) { call.reply.Bulk(JsonTypeName(value)); },
+        [&] { call.reply.Null(); });
+  }
+};
+
+// Replies with the number of elements, members or bytes of each match that has the wanted kind.
+void ReplyLengths(Call& call, JsonKind kind, Bytes kind_name) {
+  const Bytes key = call.args.Next();
+  const JsonPath path = TakeOptionalJsonPath(call);
+  call.args.ExpectEnd();
+  const JsonValue* root = ReadJson(call, key);
+  if (root == nullptr) {
+    if (!path.IsLegacy()) throw Refusal{refusals::kNoJsonKey};
+    return call.reply.Null();
+  }
+  ReplyAboutMatches(
+      call, path, *root,
+      [&](const JsonValue& value) {
+        if (value.Is(kind)) {
+          const size_t size = kind == JsonKind::kString ? value.AsString().size() : value.Size();
+          return call.reply.Integer(static_cast<int64_t>(size));
+        }
+        if (path.IsLegacy()) throw refusals::WrongJsonType(kind_name, &value);
+        call.reply.Null();
+      },
+      [&] {
+        if (kind != JsonKind::kObject) throw refusals::JsonPathMissing(path.Text());
+        call.reply.Null();
+      });
+}
+
+struct JsonStrLen {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.STRLEN key [path]",
+      .summary = "Returns the lengths of texts in a JSON document.",
+      .since = "8.0.0",
+      .complexity = "O(1) for a path with one match, otherwise O(N), N being the size of the document",
+      .group = CommandGroup::kModule,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) { ReplyLengths(call, JsonKind::kString, "string"); }
+};
+
+struct JsonArrLen {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.ARRLEN key [path]",
+      .summary = "Returns the lengths of arrays in a JSON document.",
+      .since = "8.0.0",
+      .complexity = "O(1) for a path with one match, otherwise O(N), N being the size of the document",
+      .group = CommandGroup::kModule,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) { ReplyLengths(call, JsonKind::kArray, "array"); }
+};
+
+struct JsonObjLen {
+  static constexpr CommandSpec spec = {
+      .syntax = "JSON.OBJLEN key [path]",
+      .summary = "Returns the numbers of members of objects in a JSON document.",
+      .since = "8.0.0",
+      .complexity = "O(1) for a path with one match, otherwise O(N), N being the size of the document",
+      .group = CommandGroup::kModule,
+      .flags = kReadOnly,
+      .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) { ReplyLengths(call, JsonKind::kObject, "object"); }
+};
+
+struct JsonObjKeys {
+  static constexpr CommandSpec spec = {.syntax = "JSON.OBJKEYS key [path]",
+                                       .summary = "Returns the names of the members of objects in a JSON document.",
+                                       .since = "8.0.0",
+                                       .complexity = "O(N) for a path with one match, N being the number of members",
+                                       .group = CommandGroup::kModule,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const JsonPath path = TakeOptionalJsonPath(call);
+    call.args.ExpectEnd();
+    const JsonValue* root = ReadJson(call, key);
+    if (root == nullptr) {
+      if (!path.IsLegacy()) throw Refusal{refusals::kNoJsonKey};
+      return call.reply.Null();
+    }
+    ReplyAboutMatches(
+        call, path, *root,
+        [&](const JsonValue& value) {
+          if (!value.Is(JsonKind::kObject)) {
+            if (path.IsLegacy()) throw refusals::WrongJsonType("object", &value);
+            return call.reply.Null();
+          }
+          call.reply.Array(value.Size());
+          for (const JsonMember& member : value.Members()) call.reply.Bulk(member.name.AsString());
+        },
+        [&] { call.reply.Null(); });
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Searching
+
+struct JsonArrIndex {
+  static constexpr CommandSpec spec = {.syntax = "JSON.ARRINDEX key path value [range{start:integer [stop:integer]}]",
+                                       .summary = "Returns where a value first occurs in arrays of a JSON document.",
+                                       .since = "8.0.0",
+                                       .complexity = "O(N) for a path with one match, N being the size of the array",
+                                       .group = CommandGroup::kModule,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const JsonPath path = TakeJsonPath(call);
+    const JsonValue wanted = ParseJsonArgument(call.args.Next());
+    const int64_t start = call.args.AtEnd() ? 0 : call.args.NextInteger();
+    const int64_t stop = call.args.AtEnd() ? 0 : call.args.NextInteger();
+    call.args.ExpectEnd();
+    const JsonValue* root = ReadJson(call, key);
+    if (root == nullptr) throw Refusal{refusals::kNoJsonKey};
+    JsonBudget budget;
+    ReplyAboutMatches(
+        call, path, *root,
+        [&](const JsonValue& value) {
+          if (value.Is(JsonKind::kArray)) return call.reply.Integer(IndexOf(value, wanted, start, stop, budget));
+          if (path.IsLegacy()) throw refusals::WrongJsonType("array", &value);
+          call.reply.Null();
+        },
+        [&] { throw refusals::JsonPathMissing(path.Text()); });
+  }
+
+ private:
+  // `stop` is exclusive; 0 stands for the end.
+  static int64_t IndexOf(const JsonValue& array, const JsonValue& wanted, int64_t start, int64_t stop,
+                         JsonBudget& budget) {
+    const auto size = static_cast<int64_t>(array.Size());
+    const auto bound = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
+    const int64_t end = stop == 0 ? size : bound(stop);
+    for (int64_t i = bound(start); i < end; ++i) {
+      if (IsSame(array.Elements()[static_cast<size_t>(i)], wanted, budget)) return i;
+    }
+    return -1;
+  }
+  static bool IsSame(const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
+    if (one.IsNumeric() != other.IsNumeric()) return false;
+    if (one.IsNumeric() && one.Kind() != other.Kind()) return false;
+    return JsonEquals(one, other, budget);
+  }
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// RESP and memory
+
+struct JsonResp {
+  static constexpr CommandSpec spec = {.syntax = "JSON.RESP key [path]",
+                                       .summary = "Returns a value of a JSON document as a reply of RESP.",
+                                       .since = "8.0.0",
+                                       .complexity = "O(N) for a path with one match, N being the size of the value",
+                                       .group = CommandGroup::kModule,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(1, kKeyRO | kKeyAccess)},
+                                       .deprecated_since = "8.0.0"};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const JsonPath path = TakeOptionalJsonPath(call);
+    call.args.ExpectEnd();
+    const JsonValue* root = ReadJson(call, key);
+    if (root == nullptr) return call.reply.Null();
+    ReplyAboutMatches(
+        call, path, *root, [&](const JsonValue& value) { Write(call.reply, value); },
+        [&] { throw refusals::JsonPathMissing(path.Text()); });
+  }
+
+ private:
+  static void Write(Reply& reply, const JsonValue& value) {
+    switch (value.Kind()) {
+      case JsonKind::kNull:
+        return reply.Null();
+      case JsonKind::kBoolean:
+        return reply.Simple(value.AsBoolean() ? "true" : "false");
+      case JsonKind::kInteger:
+        return reply.Integer(value.AsInteger());
+      case JsonKind::kUnsigned:
+        return reply.Bulk(IntegerText::FromUnsigned(value.AsUnsigned()));
+      case JsonKind::kNumber:
+        return WriteNumber(reply, value.AsNumber());
+      case JsonKind::kString:
+        return reply.Bulk(value.AsString());
+      case JsonKind::kArray:
+        reply.Array(value.Size() + 1);
+        reply.Simple("[");
+        for (const JsonValue& element : value.Elements()) Write(reply, element);
+        return;
+      case JsonKind::kObject:
+        reply.Array(2 * value.Size() + 1);
+        reply.Simple("{");
+        for (const JsonMember& member : value.Members()) {
+          reply.Bulk(member.name.AsString());
+          Write(reply, member.value);
+        }
+    }
+  }
+  static void WriteNumber(Reply& reply, double number) {
+    if (reply.IsResp3()) return reply.Double(number);
+    reply.Bulk(DoubleText(number));
+  }
+};
+
+struct JsonDebugMemory {
+  static constexpr CommandSpec spec = {.syntax = "JSON.DEBUG|MEMORY key [path]",
+                                       .summary = "Returns how many bytes of memory values of a JSON document take.",
+                                       .since = "8.0.0",
+                                       .complexity = "O(N) for a path with one match, N being the size of the value",
+                                       .group = CommandGroup::kModule,
+                                       .flags = kReadOnly,
+                                       .keys = {Key(2, kKeyRO | kKeyAccess)}};
+  static void Run(Call& call) {
+    const Bytes key = call.args.Next();
+    const JsonPath path = TakeOptionalJsonPath(call);
+    call.args.ExpectEnd();
+    const JsonValue* root = ReadJson(call, key);
+    if (root == nullptr) return path.IsLegacy() ? call.reply.Integer(0) : call.reply.Array(0);
+    ReplyAboutMatches(
+        call, path, *root,
+        [&](const JsonValue& value) {
+          call.reply.Integer(static_cast<int64_t>(sizeof(JsonValue) + value.UsedBytes(0)));
+        },
+        [&] { throw refusals::JsonPathMissing(path.Text()); });
+  }
+};
+
+struct JsonDebugHelp {
+  static constexpr CommandSpec spec = {.syntax = "JSON.DEBUG|HELP",
+                                       .summary = "Lists the subcommands.",
+                                       .since = "8.0.0",
+                                       .complexity = "O(1)",
+                                       .group = CommandGroup::kModule,
+                                       .flags = kReadOnly};
+  static void Run(Call& call) {
+    call.reply.Array(2);
+    call.reply.Bulk("MEMORY <key> [path] - reports memory usage");
+    call.reply.Bulk("HELP                - this message");
+  }
+};
+
+struct JsonDebug {
+  static constexpr CommandSpec spec = {.syntax = "JSON.DEBUG",
+                                       .summary = "Contains the subcommands that examine JSON documents.",
+                                       .since = "8.0.0",
+                                       .group = CommandGroup::kModule,
+                                       .arity = -2};
+};
+
+constexpr auto kJsonReadCommands = Family<JsonArrIndex, JsonArrLen, JsonDebug, JsonDebugHelp, JsonDebugMemory,
+                                          JsonObjKeys, JsonObjLen, JsonResp, JsonStrLen, JsonType>();
+
+}  // namespace
+
+std::span<const CommandCard> JsonReadCommands() { return kJsonReadCommands; }
+
+}  // namespace respite

@@ -1,0 +1,188 @@
+#include "datatypes/json/json_value.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/random.h"
+#include "datatypes/json/json_parser.h"
+#include "datatypes/json/json_text.h"
+
+namespace respite {
+namespace {
+
+JsonValue Parsed(Bytes text) {
+  auto value = ParseJson(text);
+  EXPECT_TRUE(value.ok()) << text << ": " << (value.ok() ? "" : value.error());
+  return value.ok() ? std::move(value).value() : JsonValue();
+}
+
+std::string Reprinted(Bytes text) { return JsonText(Parsed(text)); }
+
+std::string RefusalOf(Bytes text) {
+  const auto value = ParseJson(text);
+  return value.ok() ? "accepted: " + JsonText(value.value()) : value.error();
+}
+
+TEST(JsonValueTest, NumbersKeepKindAndValue) {
+  for (const int64_t number : {int64_t{0}, int64_t{-1}, (int64_t{1} << 60) - 1, int64_t{1} << 60, -(int64_t{1} << 60),
+                               -(int64_t{1} << 60) - 1, INT64_MAX, INT64_MIN}) {
+    const JsonValue value = JsonValue::Integer(number);
+    EXPECT_EQ(value.Kind(), JsonKind::kInteger);
+    EXPECT_EQ(value.AsInteger(), number);
+    EXPECT_EQ(value.Clone().AsInteger(), number);
+  }
+  for (const double number :
+       {0.0, -0.0, 1.0, -1.5, 19.99, 1e30, 1e300, 1e-300, 5e-324, 1.7976931348623157e308, std::ldexp(1.0, -127),
+        std::ldexp(1.0, -128), std::ldexp(1.0, 128), -std::ldexp(1.5, 127)}) {
+    const JsonValue value = JsonValue::Number(number);
+    EXPECT_EQ(value.Kind(), JsonKind::kNumber);
+    EXPECT_EQ(value.AsNumber(), number);
+    EXPECT_EQ(std::signbit(value.AsNumber()), std::signbit(number));
+  }
+  EXPECT_EQ(JsonValue::Unsigned(UINT64_MAX).Kind(), JsonKind::kUnsigned);
+  EXPECT_EQ(JsonValue::Unsigned(UINT64_MAX).AsUnsigned(), UINT64_MAX);
+  EXPECT_EQ(JsonValue::Unsigned(5).Kind(), JsonKind::kInteger);
+}
+
+TEST(JsonValueTest, NumbersHaveTheirShortestText) {
+  EXPECT_EQ(Reprinted("[0, -0, 0.0, -0.0, 1.0, 1e2, 1E+2, 0.1, 19.99, 1.5e-7]"),
+            "[0,-0.0,0.0,-0.0,1.0,100.0,100.0,0.1,19.99,1.5e-7]");
+  EXPECT_EQ(Reprinted("[1e15, 1e16, 123456789012345680000, 0.00001, 0.000001, 1e300, 5e-324]"),
+            "[1000000000000000.0,1e16,1.2345678901234568e20,0.00001,1e-6,1e300,5e-324]");
+  EXPECT_EQ(Reprinted("[9223372036854775807, 9223372036854775808, 18446744073709551615, 18446744073709551616]"),
+            "[9223372036854775807,9223372036854775808,18446744073709551615,1.8446744073709552e19]");
+  EXPECT_EQ(Reprinted("[-9223372036854775808, -9223372036854775809]"), "[-9223372036854775808,-9.223372036854776e18]");
+  EXPECT_EQ(Reprinted("[1e-400, -1e-400]"), "[0.0,-0.0]");
+}
+
+TEST(JsonValueTest, TextsOfAllLengths) {
+  for (const size_t size : {0, 1, 6, 7, 8, 127, 128, 16383, 16384, 100000}) {
+    const std::string text(size, 'x');
+    const JsonValue value = JsonValue::String(text);
+    EXPECT_EQ(value.AsString(), text);
+    EXPECT_EQ(value.Clone().AsString(), text);
+    EXPECT_EQ(value.UsedBytes(0) == 0, size <= JsonValue::kShortMax);
+  }
+  EXPECT_EQ(Reprinted(R"("a\"b\\c\/\b\f\n\r\t\u0001\u00e9\ud83d\ude00")"),
+            "\"a\\\"b\\\\c/\\b\\f\\n\\r\\t\\u0001\xc3\xa9\xf0\x9f\x98\x80\"");
+}
+
+TEST(JsonParserTest, RefusesWhatIsNotJson) {
+  for (const Bytes text : {"",    " ",           "[1,]",        "{\"a\":1,}", "{a:1}",    "NaN",          "Infinity",
+                           "-",   "01",          "1.",          ".5",         "+1",       "'a'",          "[1 2]",
+                           "tru", "\"\\ud800\"", "\"\\ude00\"", "\"\x01\"",   "\"\xff\"", "\"\xc0\x80\"", "// c\n1",
+                           "1 1", "{\"a\"}",     "[",           "{",          "\"a"}) {
+    EXPECT_FALSE(ParseJson(text).ok()) << text;
+  }
+  EXPECT_FALSE(ParseJson(Bytes("1\0 2", 4)).ok());
+  EXPECT_EQ(RefusalOf("1e400"), "number out of range at line 1 column 1");
+  EXPECT_EQ(RefusalOf("{\n \"a\": x}"), "expected value at line 2 column 7");
+}
+
+TEST(JsonParserTest, LimitsDepth) {
+  const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_EQ(Parsed(nested(JsonValue::kMaxDepth)).Depth(), JsonValue::kMaxDepth);
+  EXPECT_THAT(RefusalOf(nested(JsonValue::kMaxDepth + 1)), testing::StartsWith("recursion limit exceeded"));
+  EXPECT_FALSE(ParseJson(std::string(1'000'000, '[')).ok());
+}
+
+TEST(JsonValueTest, OfRepeatedNamesTheLastValueCounts) {
+  EXPECT_EQ(Reprinted(R"({"b":1,"a":2,"b":3})"), R"({"b":3,"a":2})");
+  std::string text = "{", expected = "{";
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 100; ++i) {
+      text += "\"name" + std::to_string(i) + "\":" + std::to_string(round * 1000 + i) + ",";
+      if (round == 0) expected += "\"name" + std::to_string(i) + "\":" + std::to_string(1000 + i) + ",";
+    }
+  }
+  text.back() = '}';
+  expected.back() = '}';
+  const JsonValue value = Parsed(text);
+  EXPECT_TRUE(value.IsConsistent());
+  EXPECT_EQ(JsonText(value), expected);
+}
+
+// Applies random changes to an object, and compares it with a list of names and values.
+TEST(JsonValueTest, ObjectsAgreeWithAModel) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    JsonValue object = JsonValue::EmptyObject();
+    std::vector<std::pair<std::string, int64_t>> model;
+    for (int step = 0; step < 400; ++step) {
+      const std::string name = "n" + std::string(random.Below(3) * 5, 'x') + std::to_string(random.Below(90));
+      const auto known = std::ranges::find(model, name, &std::pair<std::string, int64_t>::first);
+      if (random.Below(5) < 3) {
+        object.Set(name, JsonValue::Integer(step));
+        if (known == model.end()) {
+          model.emplace_back(name, step);
+        } else {
+          known->second = step;
+        }
+      } else {
+        const size_t erased = object.EraseIf([&](size_t i) { return object.Members()[i].name.AsString() == name; });
+        EXPECT_EQ(erased, known == model.end() ? 0 : 1);
+        if (known != model.end()) model.erase(known);
+      }
+      if (random.Below(100) == 0) {
+        object.EraseIf([&](size_t i) { return i % 3 != 0; });
+        size_t i = 0;
+        std::erase_if(model, [&](const auto&) { return i++ % 3 != 0; });
+      }
+      ASSERT_TRUE(object.IsConsistent());
+    }
+    ASSERT_EQ(object.Size(), model.size());
+    for (size_t i = 0; i < model.size(); ++i) {
+      EXPECT_EQ(object.Members()[i].name.AsString(), model[i].first);
+      EXPECT_EQ(object.Members()[i].value.AsInteger(), model[i].second);
+    }
+    EXPECT_EQ(JsonText(object.Clone()), JsonText(object));
+  }
+}
+
+TEST(JsonValueTest, ArraysAgreeWithAModel) {
+  Random random(7);
+  JsonValue array = JsonValue::EmptyArray();
+  std::vector<int64_t> model;
+  for (int step = 0; step < 2000; ++step) {
+    if (model.size() < 100 && random.Below(2) == 0) {
+      const size_t at = random.Below(model.size() + 1);
+      std::vector<JsonValue> values;
+      for (uint64_t i = random.Below(4); i > 0; --i) values.push_back(JsonValue::Integer(step));
+      model.insert(model.begin() + static_cast<ptrdiff_t>(at), values.size(), step);
+      array.Insert(at, values);
+    } else {
+      const size_t first = random.Below(model.size() + 1);
+      const size_t count = random.Below(std::min<size_t>(model.size() - first, 5) + 1);
+      array.EraseRange(first, count);
+      model.erase(model.begin() + static_cast<ptrdiff_t>(first), model.begin() + static_cast<ptrdiff_t>(first + count));
+    }
+    ASSERT_TRUE(array.IsConsistent());
+    ASSERT_EQ(array.Size(), model.size());
+  }
+  for (size_t i = 0; i < model.size(); ++i) EXPECT_EQ(array.Elements()[i].AsInteger(), model[i]);
+}
+
+TEST(JsonValueTest, SmallDocumentsTakeLittleMemory) {
+  const JsonValue value = Parsed(
+      R"({"name":"Wireless earbuds","description":"Wireless Bluetooth in-ear headphones","connection":{"wireless":true,)"
+      R"("type":"Bluetooth"},"price":64.99,"stock":17,"colors":["black","white"],"max_level":[80,100,120]})");
+  EXPECT_LE(sizeof(JsonValue) + value.UsedBytes(0), 460u);  // as text: 219 bytes
+  EXPECT_EQ(Parsed("[]").UsedBytes(0) + Parsed("{}").UsedBytes(0) + Parsed("1.25").UsedBytes(0), 0u);
+}
+
+TEST(JsonTextTest, Formats) {
+  std::string text;
+  AppendJson(text, Parsed(R"({"a":[1,{}],"b":[],"c":{"d":2}})"), {.indent = "  ", .newline = "\n", .space = " "});
+  EXPECT_EQ(text, "{\n  \"a\": [\n    1,\n    {}\n  ],\n  \"b\": [],\n  \"c\": {\n    \"d\": 2\n  }\n}");
+}
+
+}  // namespace
+}  // namespace respite
