@@ -240,7 +240,8 @@ JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values) {
 }
 
 JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& context) {
-  if (!context.budget.Spend(1)) return {};
+  constexpr uint64_t kSteps = 4;  // an operator takes about as long as four values that are only visited
+  if (!context.budget.Spend(kSteps)) return {};
   const auto operand = [&](size_t i) { return Evaluate(*expression.operands[i], context); };
   switch (expression.op) {
     case JsonOperator::kLiteral: {

@@ -30,7 +30,7 @@ struct JsonExpression;
 
 class JsonBudget {  // limits the work of selections
  public:
-  static constexpr uint64_t kMaxSteps = 20'000'000;  // number of values that a command may visit
+  static constexpr uint64_t kMaxSteps = 10'000'000;  // number of values that a command may visit
 
   explicit JsonBudget(uint64_t steps = kMaxSteps) : left_(steps) {}
 

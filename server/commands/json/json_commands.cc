@@ -238,7 +238,7 @@ struct JsonMSet {
 
 // Appends the values that a path selects: the first one for a legacy path, otherwise an array. Returns false if a
 // legacy path selects nothing.
-bool AppendSelected(std::string& text, const JsonPath& path, const JsonValue& root, bool as_array,
+bool AppendSelected(Call& call, std::string& text, const JsonPath& path, const JsonValue& root, bool as_array,
                     const JsonFormat& format, size_t level) {
   std::vector<JsonValue> computed;
   std::vector<const JsonValue*> values;
@@ -263,6 +263,8 @@ bool AppendSelected(std::string& text, const JsonPath& path, const JsonValue& ro
     if (i != 0) text += ',';
     begin_line(level + 1);
     AppendJson(text, *values[i], format, level + 1);
+    // Paths may select a large value many times.
+    if (text.size() > call.MaxStringBytes()) throw Refusal{refusals::kReplyTooLong};
   }
   if (!values.empty()) begin_line(level);
   text += ']';
@@ -289,7 +291,8 @@ struct JsonGet {
     std::string text;
     if (paths.size() == 1) {
       const JsonPath& path = paths.front();
-      if (!AppendSelected(text, path, *root, !path.IsLegacy(), format, 0)) throw refusals::JsonPathMissing(path.Text());
+      if (!AppendSelected(call, text, path, *root, !path.IsLegacy(), format, 0))
+        throw refusals::JsonPathMissing(path.Text());
     } else {
       AppendMany(call, text, *root, paths, format);
     }
@@ -322,8 +325,9 @@ struct JsonGet {
       AppendJsonString(text, paths[i].Text());
       text += ':';
       text += format.space;
-      if (!AppendSelected(text, paths[i], root, as_arrays, format, 1)) throw refusals::JsonPathMissing(paths[i].Text());
-      if (text.size() > call.MaxStringBytes()) throw Refusal{refusals::kOutOfRange};
+      if (!AppendSelected(call, text, paths[i], root, as_arrays, format, 1))
+        throw refusals::JsonPathMissing(paths[i].Text());
+      if (text.size() > call.MaxStringBytes()) throw Refusal{refusals::kReplyTooLong};
     }
     begin_line(0);
     text += '}';
@@ -347,8 +351,8 @@ struct JsonMGet {
       const Entry* entry = call.db.Read(key);
       std::string text;
       if (entry != nullptr && entry->Type() == ValueType::kJson &&
-          AppendSelected(text, path, static_cast<const JsonDocument*>(entry->ObjectValue())->root(), !path.IsLegacy(),
-                         {}, 0)) {
+          AppendSelected(call, text, path, static_cast<const JsonDocument*>(entry->ObjectValue())->root(),
+                         !path.IsLegacy(), {}, 0)) {
         call.reply.Bulk(text);
       } else {
         call.reply.Null();

@@ -23,7 +23,12 @@ void ReplyAboutMatches(Call& call, const JsonPath& path, const JsonValue& root, 
     return reply(*matches.front().value);
   }
   call.reply.Array(matches.size());
-  for (const JsonMatch& match : matches) reply(*match.value);
+  const size_t start = call.reply.Size();
+  for (const JsonMatch& match : matches) {
+    reply(*match.value);
+    // Paths may select a large value many times.
+    if (call.reply.Size() - start > call.MaxStringBytes()) throw Refusal{refusals::kReplyTooLong};
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

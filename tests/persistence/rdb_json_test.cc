@@ -1,0 +1,88 @@
+// JSON documents that are written and read back, and damaged ones.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "datatypes/json/json_document.h"
+#include "datatypes/json/json_parser.h"
+#include "datatypes/json/json_text.h"
+#include "persistence/rdb_value_reader.h"
+#include "persistence/rdb_value_writer.h"
+
+namespace respite {
+namespace {
+
+RdbValueResult ReadDocument(Bytes value) {
+  static constexpr EncodingLimits kLimits;
+  RdbInput input(value);
+  const uint8_t type = input.Byte();
+  auto entry = ReadRdbValue(input, type, {"k", 0, kLimits, HashKey{42}});
+  if (entry && input.Left() != 0) return BadValue("bytes are left over");
+  return entry;
+}
+
+std::string TextOf(const RdbValueResult& result) {
+  if (!result) return std::string("refused: ") + result.error().why;
+  return JsonText(static_cast<const JsonDocument&>(*result.value()->ObjectValue()).root());
+}
+
+std::string JsonRdbValue(uint64_t module, const std::function<void(RdbOutput&)>& write) {
+  RdbOutput out(RdbCompression::kOff);
+  out.Type(rdb::Type::kModule2);
+  out.Length(module);
+  write(out);
+  return out.TakeBuffer();
+}
+
+constexpr uint64_t kModule = rdb::ModuleNumber("ReJSON-RL", 3);
+
+TEST(RdbJsonTest, WritesTheFormOfTheModule) {
+  const EntryPtr entry(Entry::CreateWithObject(
+      "k", ValueType::kJson, std::make_unique<JsonDocument>(ParseJson(R"({"a":[1,2.5,"x"]})").value().Clone()), 0));
+  RdbOutput out(RdbCompression::kOff);
+  WriteRdbValue(out, *entry);
+  EXPECT_EQ(out.BufferedOutput(), JsonRdbValue(kModule, [](RdbOutput& o) {
+              o.Length(rdb::kPartText);
+              o.Text(R"({"a":[1,2.5,"x"]})");
+              o.Length(rdb::kPartEnd);
+            }));
+  EXPECT_EQ(TextOf(ReadDocument(out.BufferedOutput())), R"({"a":[1,2.5,"x"]})");
+}
+
+TEST(RdbJsonTest, RefusesDamage) {
+  const auto with_text = [](Bytes text) {
+    return JsonRdbValue(kModule, [text](RdbOutput& o) {
+      o.Length(rdb::kPartText);
+      o.Text(text);
+      o.Length(rdb::kPartEnd);
+    });
+  };
+  EXPECT_EQ(TextOf(ReadDocument(with_text("1"))), "1");
+  for (const Bytes text : {"", "{", "[1,]", "\"\xff\"", "1 1"}) {
+    EXPECT_EQ(TextOf(ReadDocument(with_text(text))), "refused: a JSON document is malformed") << text;
+  }
+  EXPECT_EQ(TextOf(ReadDocument(with_text(std::string(200, '[') + std::string(200, ']')))),
+            "refused: a JSON document is malformed");
+  EXPECT_EQ(TextOf(ReadDocument(JsonRdbValue(rdb::ModuleNumber("ReJSON-RL", 9), [](RdbOutput&) {}))),
+            "refused: values of this module cannot be read");
+  EXPECT_EQ(TextOf(ReadDocument(JsonRdbValue(rdb::ModuleNumber("MBbloom--", 3), [](RdbOutput&) {}))),
+            "refused: values of this module cannot be read");
+  EXPECT_EQ(TextOf(ReadDocument(JsonRdbValue(kModule, [](RdbOutput& o) { o.Length(rdb::kPartUnsigned); }))),
+            "refused: a JSON document is no text");
+  EXPECT_EQ(TextOf(ReadDocument(JsonRdbValue(kModule,
+                                             [](RdbOutput& o) {
+                                               o.Length(rdb::kPartText);
+                                               o.Text("1");
+                                               o.Length(rdb::kPartText);
+                                             }))),
+            "refused: a JSON document has no end");
+  const std::string whole = with_text(R"({"a":"some text"})");
+  for (size_t size = 1; size < whole.size(); ++size) {
+    EXPECT_FALSE(ReadDocument(Bytes(whole).substr(0, size)).ok()) << size;
+  }
+}
+
+}  // namespace
+}  // namespace respite
