@@ -87,7 +87,6 @@ uint32_t CategoryOf(CommandGroup group) {
     case CommandGroup::kServer:
     case CommandGroup::kCluster:
     case CommandGroup::kSentinel:
-    case CommandGroup::kModule:
       return 0;
   }
   return 0;
