@@ -109,6 +109,8 @@ def written(text, named):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("Usage: lists.py SERVER, the path of the program respite-server")
     found = lists(os.path.abspath(sys.argv[1]))
     for file in FILES:
         file.write_text(written(file.read_text(encoding="utf-8"), found), encoding="utf-8")
