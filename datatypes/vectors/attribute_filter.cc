@@ -206,9 +206,8 @@ class AttributeFilter::Compiler {
       filter_.program_.push_back({Op::kNull});
       return PushedValue();
     }
-    const auto* found = std::find_if(kOperators.begin(), kOperators.end(), [&](const Operator& each) {
-      return each.text == word;
-    });
+    const auto* found =
+        std::find_if(kOperators.begin(), kOperators.end(), [&](const Operator& each) { return each.text == word; });
     return found != kOperators.end() && PushOperator(*found);
   }
 
@@ -301,9 +300,10 @@ bool AttributeFilter::Contains(const Value& container, const Value& value) const
   Bytes rest = container.text;
   while (const auto element = NextJsonElement(rest)) {
     Value each;
-    if (element->kind == JsonValue::Kind::kNumber) each = Value::Number(element->number);
-    if (element->kind == JsonValue::Kind::kText) each = {Value::Kind::kText, 0, JsonText(*element, buffer), nullptr};
-    if (element->kind == JsonValue::Kind::kArray) each.kind = Value::Kind::kArray;
+    if (element->kind == AttributeValue::Kind::kNumber) each = Value::Number(element->number);
+    if (element->kind == AttributeValue::Kind::kText)
+      each = {Value::Kind::kText, 0, TextOfAttribute(*element, buffer), nullptr};
+    if (element->kind == AttributeValue::Kind::kArray) each.kind = Value::Kind::kArray;
     if (each.Equals(value)) return true;
   }
   return false;
@@ -363,10 +363,10 @@ bool AttributeFilter::Matches(Bytes attributes) const {
         const auto field = FindJsonField(attributes, TextOf(step));
         if (!field) return false;
         Value value;
-        if (field->kind == JsonValue::Kind::kNumber) value = Value::Number(field->number);
-        if (field->kind == JsonValue::Kind::kText)
-          value = {Value::Kind::kText, 0, JsonText(*field, buffers.emplace_back()), nullptr};
-        if (field->kind == JsonValue::Kind::kArray) value = {Value::Kind::kArray, 0, field->text, nullptr};
+        if (field->kind == AttributeValue::Kind::kNumber) value = Value::Number(field->number);
+        if (field->kind == AttributeValue::Kind::kText)
+          value = {Value::Kind::kText, 0, TextOfAttribute(*field, buffers.emplace_back()), nullptr};
+        if (field->kind == AttributeValue::Kind::kArray) value = {Value::Kind::kArray, 0, field->text, nullptr};
         stack.push_back(value);
         break;
       }

@@ -59,8 +59,9 @@ class JsonCursor {  // a cursor over a JSON text; after a failure it is at the e
 
   std::optional<double> Number() {
     size_t size = 0;
-    while (size < rest_.size() && (std::isdigit(static_cast<unsigned char>(rest_[size])) != 0 || rest_[size] == '.' ||
-                                   rest_[size] == 'e' || rest_[size] == 'E' || rest_[size] == '+' || rest_[size] == '-'))
+    while (size < rest_.size() &&
+           (std::isdigit(static_cast<unsigned char>(rest_[size])) != 0 || rest_[size] == '.' || rest_[size] == 'e' ||
+            rest_[size] == 'E' || rest_[size] == '+' || rest_[size] == '-'))
       ++size;
     const Bytes digits = rest_.substr(0, size);
     rest_.remove_prefix(size);
@@ -108,7 +109,7 @@ bool SkipValue(JsonCursor& at) {
   }
 }
 
-std::optional<JsonValue> TakeValue(JsonCursor& at);
+std::optional<AttributeValue> TakeValue(JsonCursor& at);
 
 // Returns whether an array has only values that filters know, separated by commas.
 bool IsGoodArray(Bytes text) {
@@ -121,27 +122,27 @@ bool IsGoodArray(Bytes text) {
   return at.AtEnd();
 }
 
-std::optional<JsonValue> TakeValue(JsonCursor& at) {
-  using Kind = JsonValue::Kind;
+std::optional<AttributeValue> TakeValue(JsonCursor& at) {
+  using Kind = AttributeValue::Kind;
   if (at.AtEnd()) return std::nullopt;
   switch (at.Rest().front()) {
     case '"': {
       const auto text = at.String();
-      return text ? std::optional(JsonValue{Kind::kText, 0, *text}) : std::nullopt;
+      return text ? std::optional(AttributeValue{Kind::kText, 0, *text}) : std::nullopt;
     }
     case '[': {
       const auto text = at.Container('[', ']');
-      return text && IsGoodArray(*text) ? std::optional(JsonValue{Kind::kArray, 0, *text}) : std::nullopt;
+      return text && IsGoodArray(*text) ? std::optional(AttributeValue{Kind::kArray, 0, *text}) : std::nullopt;
     }
     case 't':
-      return at.Word("true") ? std::optional(JsonValue{Kind::kNumber, 1, {}}) : std::nullopt;
+      return at.Word("true") ? std::optional(AttributeValue{Kind::kNumber, 1, {}}) : std::nullopt;
     case 'f':
-      return at.Word("false") ? std::optional(JsonValue{Kind::kNumber, 0, {}}) : std::nullopt;
+      return at.Word("false") ? std::optional(AttributeValue{Kind::kNumber, 0, {}}) : std::nullopt;
     case 'n':
-      return at.Word("null") ? std::optional(JsonValue{}) : std::nullopt;
+      return at.Word("null") ? std::optional(AttributeValue{}) : std::nullopt;
     default:
       const auto number = at.Number();
-      return number ? std::optional(JsonValue{Kind::kNumber, *number, {}}) : std::nullopt;
+      return number ? std::optional(AttributeValue{Kind::kNumber, *number, {}}) : std::nullopt;
   }
 }
 
@@ -194,7 +195,7 @@ void AppendEscapedCode(Bytes& text, std::string& to) {
 
 }  // namespace
 
-std::optional<JsonValue> FindJsonField(Bytes json, Bytes name) {
+std::optional<AttributeValue> FindJsonField(Bytes json, Bytes name) {
   JsonCursor at(json);
   if (!at.Take('{')) return std::nullopt;
   do {
@@ -206,10 +207,10 @@ std::optional<JsonValue> FindJsonField(Bytes json, Bytes name) {
   return std::nullopt;
 }
 
-std::optional<JsonValue> NextJsonElement(Bytes& rest) {
+std::optional<AttributeValue> NextJsonElement(Bytes& rest) {
   JsonCursor at(rest);
   if (at.AtEnd()) return std::nullopt;
-  std::optional<JsonValue> value = JsonValue{JsonValue::Kind::kArray, 0, {}};
+  std::optional<AttributeValue> value = AttributeValue{AttributeValue::Kind::kArray, 0, {}};
   if (at.Rest().front() == '[') {
     SkipValue(at);
   } else {
@@ -220,7 +221,7 @@ std::optional<JsonValue> NextJsonElement(Bytes& rest) {
   return value;
 }
 
-Bytes JsonText(const JsonValue& value, std::string& buffer) {
+Bytes TextOfAttribute(const AttributeValue& value, std::string& buffer) {
   Bytes text = value.text;
   size_t at = text.find('\\');
   if (at == Bytes::npos) return text;

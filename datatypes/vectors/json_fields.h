@@ -1,5 +1,5 @@
-// Reads fields of a JSON object, for filters of vector sets. The reader is lenient: it reads only up to the wanted field,
-// and accepts what the object contains after it. It never recurses.
+// Reads fields of a JSON object, for filters of vector sets. The reader is lenient: it reads only up to the wanted
+// field, and accepts what the object contains after it. It never recurses.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace respite {
 
-struct JsonValue {  // a value in a JSON text, as a view of the text
+struct AttributeValue {  // a value in a JSON text, as a view of the text
   enum class Kind : uint8_t { kNull, kNumber, kText, kArray };
 
   Kind kind = Kind::kNull;
@@ -17,17 +17,17 @@ struct JsonValue {  // a value in a JSON text, as a view of the text
   Bytes text;         // kText: the bytes between the quotes, with escapes; kArray: the bytes between the brackets
 };
 
-// Returns a field of the object `json`. Returns nullopt if the object has no such field, if the value is an object or an
-// array with objects, or if the text is malformed before the end of the value. The first of several fields counts. Names
-// with escapes are not found. Cost: O(json).
-std::optional<JsonValue> FindJsonField(Bytes json, Bytes name);
+// Returns a field of the object `json`. Returns nullopt if the object has no such field, if the value is an object or
+// an array with objects, or if the text is malformed before the end of the value. The first of several fields counts.
+// Names with escapes are not found. Cost: O(json).
+std::optional<AttributeValue> FindJsonField(Bytes json, Bytes name);
 
 // Takes the next element from `rest`, the text of an array. Returns nullopt at the end. Requires: FindJsonField has
 // returned the array.
-std::optional<JsonValue> NextJsonElement(Bytes& rest);
+std::optional<AttributeValue> NextJsonElement(Bytes& rest);
 
 // Returns the text of a kText value without escapes. Uses `buffer` if there are escapes. An escape that JSON does not
 // have stands for the character after the backslash.
-Bytes JsonText(const JsonValue& value, std::string& buffer);
+Bytes TextOfAttribute(const AttributeValue& value, std::string& buffer);
 
 }  // namespace respite

@@ -27,18 +27,18 @@ void ExpectEach(const char* result, std::initializer_list<const char*> expressio
 }
 
 TEST(AttributeFilterTest, Comparisons) {
-  ExpectEach("1", {".n == 5", ".n != 4", ".n > 4", ".n >= 5", ".n <= 5", ".neg < 0", ".s == \"abc\"", ".s == 'abc'",
-                   ".t == 1", ".f == 0", ".z == null", ".n != null", "5 == \"5\"", ".n2 == 5", "\"5\" > 4",
-                   ".s == 0", ".a-b == 7", "1 < 2 < 3", "2 == 1 < 2", ".e == \"\"", "\" 5\" == 5"});
+  ExpectEach("1", {".n == 5",     ".n != 4", ".n > 4",    ".n >= 5",    ".n <= 5",    ".neg < 0",   ".s == \"abc\"",
+                   ".s == 'abc'", ".t == 1", ".f == 0",   ".z == null", ".n != null", "5 == \"5\"", ".n2 == 5",
+                   "\"5\" > 4",   ".s == 0", ".a-b == 7", "1 < 2 < 3",  "2 == 1 < 2", ".e == \"\"", "\" 5\" == 5"});
   ExpectEach("0", {".n < 5", ".s > 1", "3 > 2 > 1", "\"abc\" < \"abd\"", "null == 0", ".t == \"true\"", "0/0 == 0/0",
                    "\"5 \" == 5", ".z == 0"});
 }
 
 TEST(AttributeFilterTest, ArithmeticAndPrecedence) {
   ExpectEach("1", {".n + 1 * 2 == 7", "(.n + 1) * 2 == 12", ".n ** 2 == 25", "2 ** 3 ** 2 == 512", "-2 ** 2 == 4",
-                   ".n % 3 == 2", ".n / 2 == 2.5", "10 - 2 - 3 == 5", "100 / 10 / 5 == 2", ".n - -1 == 6",
-                   ".n -1 == 4", "7.5 % 2 == 1.5", "-7 % 3 == -1", ".n / 0", "0 / 0", "1e3 == 1000", "null + 1 == 1",
-                   "2 ** !0 == 2", "1 || 0 && 0"});
+                   ".n % 3 == 2", ".n / 2 == 2.5", "10 - 2 - 3 == 5", "100 / 10 / 5 == 2", ".n - -1 == 6", ".n -1 == 4",
+                   "7.5 % 2 == 1.5", "-7 % 3 == -1", ".n / 0", "0 / 0", "1e3 == 1000", "null + 1 == 1", "2 ** !0 == 2",
+                   "1 || 0 && 0"});
   ExpectEach("0", {"1 - 1", "1 -1", "(1 || 0) && 0", "!2 ** 2", ".5 == 0.5", "-0"});
 }
 
@@ -76,8 +76,8 @@ TEST(AttributeFilterTest, Errors) {
   EXPECT_EQ(ResultOf(".n in [1 5]"), "near: 5]");
   EXPECT_EQ(ResultOf(".n in [.n]"), "near: .n]");
   ExpectEach("near: (.n", {"(.n"});
-  for (const char* bad : {".n)", "()", "1 1", "not not 1", "!!1", "- 1", "-.n", "+1", "[", "\"a", "'a", "true", "..n",
-                          ".o.n", "1.2.3", "[[1]]", "in", "1 ! 1", "1 ** ** 1", "\"\\\""}) {
+  for (const char* bad : {".n)", "()",   "1 1", "not not 1", "!!1",   "- 1",   "-.n", "+1",    "[",         "\"a",
+                          "'a",  "true", "..n", ".o.n",      "1.2.3", "[[1]]", "in",  "1 ! 1", "1 ** ** 1", "\"\\\""}) {
     EXPECT_TRUE(ResultOf(bad).starts_with("near: ")) << bad;
   }
 }
@@ -100,8 +100,10 @@ TEST(AttributeFilterTest, EscapesOfAttributes) {
   EXPECT_EQ(ResultOf(".s == '\xf0\x9f\x98\x80'", R"({"s":"\ud83d\ude00"})"), "1");
   EXPECT_EQ(ResultOf("'x' in .s", R"({"s":["\u0078"]})"), "1");
   std::string buffer;
-  EXPECT_EQ(JsonText({JsonValue::Kind::kText, 0, R"(a\u12)"}, buffer), "au12");
-  EXPECT_EQ(JsonText({JsonValue::Kind::kText, 0, R"(\ud83d\u0041)"}, buffer), "\xed\xa0\xbd" "A");
+  EXPECT_EQ(TextOfAttribute({AttributeValue::Kind::kText, 0, R"(a\u12)"}, buffer), "au12");
+  EXPECT_EQ(TextOfAttribute({AttributeValue::Kind::kText, 0, R"(\ud83d\u0041)"}, buffer),
+            "\xed\xa0\xbd"
+            "A");
 }
 
 }  // namespace
