@@ -414,11 +414,11 @@ struct HSetEx {
     Edit<Hash> hash = OpenForFields(call, key, words.fields);
     // Valkey does not store values whose deadline has passed, so that they do not change the encoding.
     const bool stores = !too_late || !call.services.env.dialect.traits.past_deadlines_expire;
-    if (stores) hash->PrepareToAdd(words.fields);
+    if (!stores) return Expire(call, key, hash, words.fields);
+    hash->PrepareToAdd(words.fields);
     if (timed) PrepareForDeadlines(call, *hash);
     for (size_t i = 0; i < words.fields.size(); i += 2) {
-      hash->Set(words.fields[i], stores ? words.fields[i + 1] : Bytes(),
-                keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);
+      hash->Set(words.fields[i], words.fields[i + 1], keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);
       if (timed && !too_late) hash->SetDeadline(words.fields[i], words.deadline_ms);
     }
     hash.ReportChange("hset");
@@ -432,14 +432,24 @@ struct HSetEx {
   }
   // Deletes the fields that were just set, because their deadline has passed.
   static void Delete(Call& call, Bytes key, Edit<Hash>& hash, std::span<const Bytes> pairs) {
-    const bool expires = call.services.env.dialect.traits.past_deadlines_expire;
-    if (expires) {
-      hash.ReportChangeUncounted("hexpire");
-      hash.ReportSubkeys("hexpire", {pairs, 2});
-    }
     FieldChanges changes(call, key);
     for (size_t i = 0; i < pairs.size(); i += 2)
       if (hash->Remove(pairs[i])) changes.Delete(pairs[i]);
+    changes.Tell(hash, "hset", {});
+  }
+  // Deletes the fields with the events of fields that were set and have expired, as Valkey does. A new hash gets a
+  // field for a moment.
+  static void Expire(Call& call, Bytes key, Edit<Hash>& hash, std::span<const Bytes> pairs) {
+    if (hash->IsEmpty()) hash->Set(pairs[0], {});
+    hash.ReportChange("hset");
+    hash.ReportSubkeys("hset", {pairs, 2});
+    hash.ReportChangeUncounted("hexpire");
+    hash.ReportSubkeys("hexpire", {pairs, 2});
+    FieldChanges changes(call, key);
+    for (size_t i = 0; i < pairs.size(); i += 2) {
+      hash->Remove(pairs[i]);
+      changes.Delete(pairs[i]);
+    }
     changes.Tell(hash, "hset", {}, PastFieldEvent(call));
   }
 };

@@ -64,12 +64,11 @@ enum class Stored : uint8_t { kYes, kNo };
 Stored Store(Call& call, Bytes key, Bytes value, const SetOptions& options) {
   const int64_t deadline_ms = DeadlineOf(call, options);
   const bool compares = options.comparison.kind != ValueCondition::Kind::kNone;
-  KeyEdit text = options.returns_old ? call.db.OpenStringAndCountLookup(key)
-                 : compares          ? call.db.OpenString(key)
-                                     : call.db.Open(key);
+  KeyEdit text = options.returns_old ? call.db.OpenStringAndCountLookup(key) : call.db.Open(key);
   if (options.returns_old) ReplyOld(call, text.entry());
   if (options.condition == SetCondition::kIfAbsent && text) return Stored::kNo;
   if (options.condition == SetCondition::kIfPresent && !text) return Stored::kNo;
+  if (compares) call.db.OpenString(key);  // as in Redis, checks the type after NX and XX
   if (compares && !options.comparison.IsFulfilledBy(text.entry())) return Stored::kNo;
   if (options.IsAbsolute() && call.HasPassed(deadline_ms) &&
       call.services.env.dialect.traits.stores_nothing_with_a_past_deadline) {

@@ -95,6 +95,17 @@ TEST(HashDeadlines, ErrorsOfValkey) {
   EXPECT_THAT(server.Run("HEXPIRE h 300 XX GT FIELDS 1 a"), ArrayOf(Int(1)));
 }
 
+TEST(HashDeadlines, PastDeadlinesDoNotChangeTheEncodingInValkey) {
+  Emulation server("valkey:9.1");
+  server.Run("CONFIG SET hash-max-listpack-entries 2");
+  server.Run("HSET h a 1 b 2");
+  EXPECT_THAT(server.Run("HSETEX h EX 0 FIELDS 3 b 2 c 3 d 4"), Int(1));
+  EXPECT_THAT(server.Run("OBJECT ENCODING h"), Bulk("listpack"));
+  EXPECT_THAT(server.Run("HKEYS h"), ArrayOf(Bulk("a")));
+  EXPECT_THAT(server.Run("HSETEX new EX 0 FIELDS 1 b 2"), Int(1));
+  EXPECT_THAT(server.Run("EXISTS new"), Int(0));
+}
+
 TEST(HashDeadlines, EncodingWithRoomForDeadlines) {
   Emulation redis("redis:8.6");
   redis.Run("HSET h a 1");

@@ -17,6 +17,36 @@ TEST(NewestDialects, AnUnknownCommandWithoutArguments) {
   EXPECT_THAT(Emulation("redis:8.0").Run("FOO"), Error("ERR unknown command 'FOO', with args beginning with: "));
 }
 
+TEST(NewestDialects, OrderOfChecks) {
+  Emulation server("redis:8.6");
+  server.Run("RPUSH l a");
+  const auto wrong_type = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
+  EXPECT_THAT(server.Run("XDELEX l IDS x 1-1"), wrong_type);
+  EXPECT_THAT(server.Run("XACKDEL l g IDS 9 1-1"), wrong_type);
+  EXPECT_THAT(server.Run("SET l v IFNE v"), wrong_type);
+  EXPECT_THAT(server.Run("SET l v IFNE v NX"), Nil());
+  EXPECT_THAT(server.Run("DELEX none WHAT x"), Int(0));
+  EXPECT_THAT(server.Run("DELEX none IFDEQ short"), Int(0));
+  EXPECT_THAT(server.Run("ACL SETUSER u ~* %X~k"), ErrorStartsWith("ERR Error in ACL SETUSER modifier '%X~k': Adding"));
+  EXPECT_THAT(server.Run("EVAL \"return redis.pcall('OBJECT')\" 0"),
+              Error("ERR Wrong number of args calling Redis command from script"));
+}
+
+TEST(NewestDialects, UnknownSubcommandsInScripts) {
+  const char* const kScript = "EVAL \"return redis.pcall('OBJECT', 'what', 'k')\" 0";
+  EXPECT_THAT(Emulation("valkey:9.1").Run(kScript), Error("ERR unknown subcommand 'what'. Try OBJECT HELP."));
+  EXPECT_THAT(Emulation("valkey:8.1").Run(kScript), Error("ERR Unknown command called from script"));
+}
+
+TEST(NewestDialects, NegativeOffsetsInLargeSets) {
+  for (const auto& [version, size] : {std::pair("redis:8.4", 1u), {"redis:8.6", 0u}, {"valkey:9.1", 1u}}) {
+    Emulation server(version);
+    server.Run("CONFIG SET zset-max-listpack-entries 0");
+    server.Run("ZADD z 1 a 2 b");
+    EXPECT_EQ(server.Run("ZRANGEBYSCORE z -inf +inf LIMIT -1 -1").Size(), size) << version;
+  }
+}
+
 TEST(NewestDialects, EventsOfOverwrittenKeys) {
   for (const auto& [version, has] : {std::pair("redis:8.0", false), {"redis:8.2", true}, {"valkey:9.1", false}}) {
     Emulation server(version);
