@@ -80,8 +80,9 @@ def same_but_tracked(words, ours, theirs):
 
 
 def same_in_any_order(words, ours, theirs):
-    mine, yours = value_of(ours), value_of(theirs)
-    return isinstance(mine, list) and isinstance(yours, list) and sorted(map(repr, mine)) == sorted(map(repr, yours))
+    def in_order(value):
+        return sorted(map(repr, map(in_order, value))) if isinstance(value, list) else value
+    return ours[:1] == theirs[:1] and in_order(value_of(ours)) == in_order(value_of(theirs))
 
 
 def claims_after_history(words):
@@ -187,7 +188,7 @@ REPLIES += [
      "a number that a script stores is not encoded as a number"),
     (("valkey 9.1",), b"ACL", lambda words, ours, theirs: b"has no permissions" in ours and b"has no permissions" in theirs and b"database" in ours + theirs,
      "names another reason, or the command instead of the database"),
-    (("valkey 9.1",), b"ACL", lambda words, ours, theirs: words[3:4] in ([b"MOVE"], [b"COPY"]) and b"has no permissions" in ours and b"has no permissions" in theirs,
+    (("valkey 9.1",), b"ACL", lambda words, ours, theirs: words[3:4] in ([b"MOVE"], [b"COPY"]) and b"has no permissions" in theirs,
      "names another reason if selectors or databases limit the user"),
     (("8.6", "valkey 9.1"), b"COMMAND", only_overwrites(b"SINTERSTORE"), "the result only overwrites its key since 7.4"),
     (("valkey 9.1",), b"COMMAND", lambda words, ours, theirs: words[2].upper() == b"HSETEX" and ours.replace(b"update", b"insert") == theirs,

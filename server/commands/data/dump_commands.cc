@@ -148,16 +148,16 @@ void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, co
   call.effect.Replace(words);
 }
 
-// An expired key is replaced like any other. Only since Redis 8.2, it expires first.
-KeyEdit OpenToRestore(Call& call, Bytes key) {
+// Since Redis 8.2, RESTORE lets an expired key expire first. Before, it is replaced like any other.
+void ExpireBeforeRestore(Call& call, Bytes key) {
   const Dialect& dialect = call.services.env.dialect;
-  const bool expires_first = dialect.EmulatesVersion() && dialect.Has("8.2.0");
-  return expires_first ? call.db.Open(key) : call.db.OpenEvenIfExpired(key);
+  if (dialect.EmulatesVersion() && dialect.Has("8.2.0")) call.db.Find(key);
 }
 
 void RunRestore(Call& call) {
   auto [key, ttl_word, payload] = call.args.Take<Bytes, Bytes, Bytes>();
   RestoreOptions options = ParseRestoreOptions(call.args);
+  ExpireBeforeRestore(call, key);
   if (!options.replaces && call.db.Find(key) != nullptr) throw Refusal{refusals::kBusyKey};
   const int64_t ttl_ms = Args::Integer(ttl_word);
   if (ttl_ms < 0) throw Refusal{refusals::kRestoreTtl};
@@ -167,7 +167,7 @@ void RunRestore(Call& call) {
   if (call.effect.IsRecording()) older = OldestPayload(payload, *entry, CompressionOf(call.services.env.settings));
 
   const int64_t deadline_ms = RestoredDeadline(ttl_ms, options.deadline, call.now_ms);
-  KeyEdit edit = OpenToRestore(call, key);
+  KeyEdit edit = call.db.OpenEvenIfExpired(key);
   if (ttl_ms != 0 && call.HasPassed(deadline_ms)) {
     RestoreExpired(call, edit);
     return call.reply.Ok();

@@ -415,7 +415,7 @@ struct HSetEx {
     // Valkey does not store values whose deadline has passed, so that they do not change the encoding.
     const bool stores = !too_late || !call.services.env.dialect.traits.past_deadlines_expire;
     if (!stores) return Expire(call, key, hash, words.fields);
-    hash->PrepareToAdd(words.fields);
+    hash->PrepareToAdd(words.fields_to_end.empty() ? words.fields : words.fields_to_end);
     if (timed) PrepareForDeadlines(call, *hash);
     for (size_t i = 0; i < words.fields.size(); i += 2) {
       hash->Set(words.fields[i], words.fields[i + 1], keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);

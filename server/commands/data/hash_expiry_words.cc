@@ -28,7 +28,10 @@ constexpr char kTooFewFields[] = "ERR wrong number of arguments";
 constexpr char kTimeAbsent[] = "ERR missing expire time";
 constexpr char kOptionOfOtherCommand[] = "ERR unknown argument";
 constexpr char kManyConditions[] = "ERR Multiple condition flags specified";
-Refusal UnknownFieldOption(Bytes option) { return {"ERR unknown argument: " + std::string(option)}; }
+// As in Redis, the text ends at a NUL.
+Refusal UnknownFieldOption(Bytes option) {
+  return {"ERR unknown argument: " + std::string(option.substr(0, option.find('\0')))};
+}
 
 // Errors of Valkey 9.
 constexpr char kFieldCountOfValkey[] = "ERR numfields should be greater than 0 and match the provided number of fields";
@@ -250,6 +253,7 @@ class FreeFieldWords {
     if (fields_come_last_) return TakeLastFields();
     if (!words_.fields.empty()) throw Refusal{refusals::kFieldsRepeated};
     if (args_.AtEnd()) throw refusals::WrongArity(call_.command.full_name);
+    if (args_.Left() > 1) words_.fields_to_end = args_.Rest().subspan(1);
     words_.fields = TakeFreeFields(args_, sets_ ? 2 : 1, refusals::kPairCountInvalid);
   }
   void TakeLastFields() {
