@@ -376,7 +376,7 @@ TEST_P(HashExpiryCommands, SetEx) {
                 ElementsAre("0: HSET h a 1 b 2", StrCat("0: HPEXPIREAT h ", deadline, " FIELDS 2 a b"), "0: HSET h a 4",
                             StrCat("0: HPEXPIREAT h ", deadline, " FIELDS 1 a"), "0: HSET h a 4",
                             StrCat("0: HPEXPIREAT h ", deadline, " FIELDS 1 a"), "0: HSET other a 1", "0: DEL other",
-                            "0: HSET h b 6", "0: HDEL h a"));
+                            "0: HSET h b 6", "0: HDEL h a d", "0: HDEL none a"));
   });
 }
 
