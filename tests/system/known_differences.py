@@ -182,7 +182,8 @@ REPLIES = [
 ]
 
 REPLIES += [
-    (("valkey 9.1",), b"SORT", lambda words, ours, theirs: b"can't be converted into double" in theirs, "an error of an earlier number"),
+    *((("valkey 9.1",), name, lambda words, ours, theirs: b"can't be converted into double" in theirs, "an error of an earlier number")
+      for name in (b"SORT", b"SORT_RO")),
     (("8.6",), b"XINFO", same_but_tracked, "forgets idempotent IDs when a timer looks for them; ours has them until their time only"),
     (("valkey 9.1",), b"OBJECT", lambda words, ours, theirs: {ours, theirs} == {b"$3\r\nint\r\n", b"$6\r\nembstr\r\n"},
      "a number that a script stores is not encoded as a number"),

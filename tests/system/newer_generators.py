@@ -281,7 +281,7 @@ class Wrapped(Family):
 
     weights = {"script": 3, "keys_of": 3}
     # Of these the reply cannot be compared in a script, or they do something to the script's connection only.
-    NOT_IN_SCRIPTS = {b"SELECT", b"HOTKEYS", b"SCAN", b"KEYS"}
+    NOT_IN_SCRIPTS = {b"SELECT", b"HOTKEYS", b"SCAN", b"KEYS", b"XINFO", b"XPENDING"}
     others = ()  # set by Generator
 
     def other(self):
