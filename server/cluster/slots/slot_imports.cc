@@ -80,8 +80,10 @@ void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
 // Returns the job of a migration that the source begins: the one that this node has requested, or a new one.
 std::shared_ptr<SlotJob> SlotImports::JobOf(const Offer& offer) {
   const int64_t now_ms = NowMs();
-  if (const auto requested = parts_.log.Find(offer.name, SlotJob::Operation::kImport)) {
-    if (requested->IsOver() || requested->slots != offer.slots) throw Refusal{kNotRequested};
+  const auto requested = parts_.log.Find(offer.name, SlotJob::Operation::kImport);
+  if (requested != nullptr && requested->state == State::kCancelled) throw Refusal{kNotRequested};
+  if (requested != nullptr && !requested->IsOver()) {
+    if (requested->slots != offer.slots) throw Refusal{kNotRequested};
     requested->SetState(State::kReceivingSnapshot, now_ms);
     requested->acked_s = now_ms / 1000;
     return requested;

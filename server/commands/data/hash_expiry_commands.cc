@@ -410,41 +410,33 @@ struct HSetEx {
   static void Set(Call& call, Bytes key, const FieldWords& words) {
     const bool keeps = words.expiry == FieldExpiry::kKeep;
     const bool timed = words.expiry == FieldExpiry::kAt;
-    const bool too_late = timed && call.HasPassed(words.deadline_ms);
     Edit<Hash> hash = OpenForFields(call, key, words.fields);
-    // Valkey does not store values whose deadline has passed, so that they do not change the encoding.
-    const bool stores = !too_late || !call.services.env.dialect.traits.past_deadlines_expire;
-    if (!stores) return Expire(call, key, hash, words.fields);
+    if (timed && call.HasPassed(words.deadline_ms)) return Expire(call, key, hash, words.fields);
     hash->PrepareToAdd(words.fields_to_end.empty() ? words.fields : words.fields_to_end);
     if (timed) PrepareForDeadlines(call, *hash);
     for (size_t i = 0; i < words.fields.size(); i += 2) {
       hash->Set(words.fields[i], words.fields[i + 1], keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);
-      if (timed && !too_late) hash->SetDeadline(words.fields[i], words.deadline_ms);
+      if (timed) hash->SetDeadline(words.fields[i], words.deadline_ms);
     }
     hash.ReportChange("hset");
     hash.ReportSubkeys("hset", {words.fields, 2});
-    if (too_late) return Delete(call, key, hash, words.fields);
     if (timed) {
       hash.ReportChangeUncounted("hexpire");
       hash.ReportSubkeys("hexpire", {words.fields, 2});
     }
     RecordFields(call, key, *hash, words.fields);
   }
-  // Deletes the fields that were just set, because their deadline has passed.
-  static void Delete(Call& call, Bytes key, Edit<Hash>& hash, std::span<const Bytes> pairs) {
-    FieldChanges changes(call, key);
-    for (size_t i = 0; i < pairs.size(); i += 2)
-      if (hash->Remove(pairs[i])) changes.Delete(pairs[i]);
-    changes.Tell(hash, "hset", {});
-  }
-  // Deletes the fields with the events of fields that were set and have expired, as Valkey does. A new hash gets a
-  // field for a moment.
+  // Deletes the fields, because their deadline has passed. The events are those of fields that were set and deleted. As
+  // in Redis, the values do not change the encoding. A new hash gets a field for a moment.
   static void Expire(Call& call, Bytes key, Edit<Hash>& hash, std::span<const Bytes> pairs) {
     if (hash->IsEmpty()) hash->Set(pairs[0], {});
+    PrepareForDeadlines(call, *hash);
     hash.ReportChange("hset");
     hash.ReportSubkeys("hset", {pairs, 2});
-    hash.ReportChangeUncounted("hexpire");
-    hash.ReportSubkeys("hexpire", {pairs, 2});
+    if (call.services.env.dialect.traits.past_deadlines_expire) {
+      hash.ReportChangeUncounted("hexpire");
+      hash.ReportSubkeys("hexpire", {pairs, 2});
+    }
     FieldChanges changes(call, key);
     for (size_t i = 0; i < pairs.size(); i += 2) {
       hash->Remove(pairs[i]);
