@@ -308,7 +308,7 @@ TEST_P(HashExpiryCommands, WordsInTheWrongPlace) {
       {"HSETEX h FIELDS 0 a 1", "ERR invalid number of fields"},
       {"HSETEX h FIELDS x a 1", "ERR invalid number of fields"},
       {"HSETEX h FIELDS 2147483648 a 1", "ERR invalid number of fields"},
-      {"HGETEX h EX 1 PERSIST FIELDS 1 a", "ERR Only one of EX, PX, EXAT, PXAT or PERSIST arguments can be specified"},
+      {"HGETEX h EX 1 PERSIST FIELDS 1 a", "ERR Mandatory argument FIELDS is missing or not at the right position"},
       {"HGETEX h EX -1 FIELDS 1 a", "ERR invalid expire time, must be >= 0"},
   };
   Run("HSET h a 1");
