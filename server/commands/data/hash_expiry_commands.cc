@@ -411,8 +411,11 @@ struct HSetEx {
     const bool keeps = words.expiry == FieldExpiry::kKeep;
     const bool timed = words.expiry == FieldExpiry::kAt;
     Edit<Hash> hash = OpenForFields(call, key, words.fields);
-    if (timed && call.HasPassed(words.deadline_ms)) return Expire(call, key, hash, words.fields);
-    hash->PrepareToAdd(words.fields_to_end.empty() ? words.fields : words.fields_to_end);
+    const bool too_late = timed && call.HasPassed(words.deadline_ms);
+    // In Redis, even values whose deadline has passed may make the hash a table, but are not stored.
+    if (!too_late || !call.services.env.dialect.traits.past_deadlines_expire)
+      hash->PrepareToAdd(words.fields_to_end.empty() ? words.fields : words.fields_to_end);
+    if (too_late) return Expire(call, key, hash, words.fields);
     if (timed) PrepareForDeadlines(call, *hash);
     for (size_t i = 0; i < words.fields.size(); i += 2) {
       hash->Set(words.fields[i], words.fields[i + 1], keeps ? Hash::OldDeadline::kKeep : Hash::OldDeadline::kDrop);
@@ -426,8 +429,8 @@ struct HSetEx {
     }
     RecordFields(call, key, *hash, words.fields);
   }
-  // Deletes the fields, because their deadline has passed. The events are those of fields that were set and deleted. As
-  // in Redis, the values do not change the encoding. A new hash gets a field for a moment.
+  // Deletes the fields, because their deadline has passed. The events are those of fields that were set and deleted. A
+  // new hash gets a field for a moment.
   static void Expire(Call& call, Bytes key, Edit<Hash>& hash, std::span<const Bytes> pairs) {
     if (hash->IsEmpty()) hash->Set(pairs[0], {});
     PrepareForDeadlines(call, *hash);
