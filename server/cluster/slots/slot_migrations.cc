@@ -126,6 +126,7 @@ std::vector<SlotJob> SlotMigrations::Jobs() const {
 void SlotMigrations::EndTurn() {
   if (is_closed_) return;
   imports_.EndTurn();
+  if (request_ && request_->job().state == SlotJob::State::kQueued) request_->Tick();
   if (exports_.empty()) return;
   SlotExport& first = exports_.front();
   if (first.job().state == SlotJob::State::kQueued) first.Start();

@@ -28,7 +28,7 @@ class SlotRequest final : public Link::User {  // requests that a node sends slo
   SlotRequest(const SlotRequest&) = delete;
   SlotRequest& operator=(const SlotRequest&) = delete;
 
-  void Tick();    // starts the request, tries again after an error, and notices its timeout; called by the timer
+  void Tick();    // starts the request, tries again after an error, notices its timeout; called by the timer
   void Cancel();  // ends the request because an operator has cancelled it; does nothing if it was successful
   const SlotJob& job() const { return *job_; }
   bool IsOver() const {  // true: the slots are here, or the request was cancelled; false: it runs or will be retried
