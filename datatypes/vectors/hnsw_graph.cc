@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 
 #include "base/out_of_memory.h"
 #include "datatypes/vectors/hnsw_search.h"
@@ -34,10 +35,10 @@ uint64_t MixedBits(uint64_t bits) {
 
 HnswGraph::HnswGraph(const VectorFormat& format, uint32_t m, uint32_t extra_bytes)
     : format_(format), m_(m), extra_bytes_(extra_bytes) {
-  vector_offset_ = sizeof(Node) + extra_bytes;
-  links_offset_ = (vector_offset_ + format.Bytes() + 3) / 4 * 4;
-  stride_ = Aligned(links_offset_ + size_t{2} * m * sizeof(uint32_t));
-  prefetch_bytes_ = std::min<size_t>(format.Bytes(), 512);
+  links_offset_ = (sizeof(Node) + format.Bytes() + 3) / 4 * 4;
+  extra_offset_ = Aligned(links_offset_ + size_t{2} * m * sizeof(uint32_t));
+  stride_ = extra_offset_ + extra_bytes;
+  prefetch_bytes_ = std::min<size_t>(sizeof(Node) + format.Bytes(), 512);
   page_shift_ = static_cast<uint32_t>(std::bit_width(std::max<size_t>(kPageBytes / stride_, 1)) - 1);
   page_mask_ = (1U << page_shift_) - 1;
 }
@@ -101,13 +102,13 @@ uint32_t HnswGraph::TakeSlot() {
 uint32_t HnswGraph::Create(const StoredVector& vector, float length, uint32_t level) {
   const uint32_t slot = TakeSlot();
   ++changes_;
-  std::memset(Record(slot), 0, vector_offset_);
+  std::memset(ExtraOf(slot), 0, extra_bytes_);
   Node& node = *new (Record(slot)) Node;
   node.scale = vector.scale;
   node.length = length;
   node.level = static_cast<uint8_t>(level);
   node.used = true;
-  std::memcpy(Record(slot) + vector_offset_, vector.data, format_.Bytes());
+  std::memcpy(Record(slot) + sizeof(Node), vector.data, format_.Bytes());
   if (level > 0) {
     node.upper = static_cast<uint32_t*>(AllocateOrEnd(UpperBytes(level)));
     for (uint32_t layer = 1; layer <= level; ++layer) *UpperOf(slot, layer) = 0;
@@ -254,16 +255,16 @@ void HnswGraph::Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit
 bool HnswGraph::LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must) {
   const StoredVector vector = VectorOf(full.slot);
   const StoredVector new_vector = VectorOf(slot);
-  VectorHit covered{-1, kNone}, farthest{-1, kNone};
+  std::optional<VectorHit> covered, farthest;
   const std::span<const uint32_t> links = LinksOf(full.slot, layer);
   for (const uint32_t other : links) Prefetch(other);
   for (const uint32_t other : links) {
     const VectorHit hit{DistanceOf(other, vector), other};
-    if (farthest < hit) farthest = hit;
-    if (covered < hit && DistanceOf(other, new_vector) < hit.distance) covered = hit;
+    if (!farthest || *farthest < hit) farthest = hit;
+    if ((!covered || *covered < hit) && DistanceOf(other, new_vector) < hit.distance) covered = hit;
   }
-  const bool is_covered = covered.slot != kNone;
-  const VectorHit gone = is_covered ? covered : farthest;
+  const bool is_covered = covered.has_value();
+  const VectorHit gone = is_covered ? *covered : *farthest;
   if (!must && gone.distance <= full.distance) return false;
   if (!is_covered && !must && CountAt(gone.slot, layer) <= m_ / 2) return false;
   Unlink(full.slot, gone.slot, layer);

@@ -10,13 +10,14 @@
 //
 // A node is one record of a page, and its number (the slot) is its address:
 //
-//   page  | Node | extra | vector | links of layer 0 | Node | extra | …       links are slots, 4 bytes each
+//   page  | Node | vector | links of layer 0 | extra | Node | vector | …       links are slots, 4 bytes each
 //
 // `extra` belongs to the owner of the graph, which stores names there. Nodes above layer 0, one of `m` on average, have
 // a block for the links of their upper layers.
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -33,10 +34,12 @@ struct VectorHit {     // a node that a search has found
   float distance = 0;  // distance from the query, from 0 to 2
   uint32_t slot = 0;
 
-  // The slot makes the order of equal distances definite.
-  bool operator<(const VectorHit& other) const {
-    return distance != other.distance ? distance < other.distance : slot < other.slot;
-  }
+  // Compares distances, and then slots, so that the order is definite. The bits of floats from 0 on have the order of the
+  // floats, so that one comparison of integers is enough.
+  bool operator<(const VectorHit& other) const { return Key() < other.Key(); }
+
+ private:
+  uint64_t Key() const { return uint64_t{std::bit_cast<uint32_t>(distance)} << 32 | slot; }
 };
 
 class VisitedSlots {  // a set of slots, for one search
@@ -82,10 +85,10 @@ class HnswGraph {  // vectors and the links between them
 
   // These functions require that the slot is used.
   uint32_t LevelOf(uint32_t slot) const { return At(slot).level; }  // the highest layer of this node
-  StoredVector VectorOf(uint32_t slot) const { return {Record(slot) + vector_offset_, At(slot).scale}; }
+  StoredVector VectorOf(uint32_t slot) const { return {Record(slot) + sizeof(Node), At(slot).scale}; }
   float LengthOf(uint32_t slot) const { return At(slot).length; }  // length of the vector before it was normalised
-  char* ExtraOf(uint32_t slot) { return Record(slot) + sizeof(Node); }  // memory of the owner; until the next Insert
-  const char* ExtraOf(uint32_t slot) const { return Record(slot) + sizeof(Node); }
+  char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // memory of the owner; until the next Insert
+  const char* ExtraOf(uint32_t slot) const { return Record(slot) + extra_offset_; }
   std::span<const uint32_t> LinksOf(uint32_t slot, uint32_t layer) const {  // neighbours; requires layer <= level
     return {LinksAt(slot, layer), CountAt(slot, layer)};
   }
@@ -127,9 +130,8 @@ class HnswGraph {  // vectors and the links between them
   bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret);
 
   void Prefetch(uint32_t slot) const {  // loads the vector of a node into the cache
-    const char* at = Record(slot) + vector_offset_;
+    const char* at = Record(slot);
     for (size_t i = 0; i < prefetch_bytes_; i += 64) __builtin_prefetch(at + i);
-    __builtin_prefetch(Record(slot));
   }
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
@@ -180,10 +182,10 @@ class HnswGraph {  // vectors and the links between them
   VectorFormat format_;
   uint32_t m_;
   uint32_t extra_bytes_;
-  size_t vector_offset_;           // where the vector begins in a record
-  size_t links_offset_;            // where the links of layer 0 begin in a record
+  size_t links_offset_;            // where the links of layer 0 begin in a record; the vector begins after the Node
+  size_t extra_offset_;            // where the memory of the owner begins in a record
   size_t stride_;                  // bytes of a record
-  size_t prefetch_bytes_;          // bytes of a vector that are worth a prefetch
+  size_t prefetch_bytes_;          // bytes of a record that are worth a prefetch
   uint32_t page_shift_;            // log2 of the number of records of a full page
   uint32_t page_mask_;             // number of records of a full page, minus one
   std::vector<char*> pages_;       // all are full pages, except the first one of a small graph

@@ -67,12 +67,25 @@ class HnswSearch {
     const Verdict verdict = accepts(hit.slot);
     if (verdict == Verdict::kStop) return false;
     if (verdict == Verdict::kReject) return true;
+    if (found_.size() >= ef_) {
+      ReplaceFarthest(hit);
+      return true;
+    }
     found_.push_back(hit);
     std::push_heap(found_.begin(), found_.end());
-    if (found_.size() <= ef_) return true;
-    std::pop_heap(found_.begin(), found_.end());
-    found_.pop_back();
     return true;
+  }
+
+  void ReplaceFarthest(const VectorHit& hit) {  // puts a hit in the place of the first one of the heap `found_`
+    if (!(hit < found_.front())) return;
+    size_t at = 0;
+    for (size_t child = 1; child < found_.size(); child = 2 * at + 1) {
+      if (child + 1 < found_.size() && found_[child] < found_[child + 1]) ++child;
+      if (!(hit < found_[child])) break;
+      found_[at] = found_[child];
+      at = child;
+    }
+    found_[at] = hit;
   }
 
   // Looks at the neighbours of a node. First loads their vectors into the cache, because that takes most of the time.
