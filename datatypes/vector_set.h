@@ -37,16 +37,17 @@ struct VectorElement {  // what a set stores for an element besides its vector
 
 struct VectorSetShape {  // the properties that all vectors of a set share
   VectorEncoding encoding = VectorEncoding::kInt8;
-  uint32_t dimensions = 0;        // dimensions of the stored vectors
-  uint32_t m = 16;                // maximum number of links per node and layer
-  uint32_t input_dimensions = 0;  // dimensions of the vectors of clients if these are projected (REDUCE); 0: they are not
+  uint32_t dimensions = 0;  // dimensions of the stored vectors
+  uint32_t m = 16;          // maximum number of links per node and layer
+  uint32_t input_dimensions =
+      0;  // dimensions of the vectors of clients if these are projected (REDUCE); 0: they are not
 };
 
 class VectorTable final : public Object {  // the value of a vector set
  public:
-  static constexpr uint32_t kNone = HnswGraph::kNone;         // no slot
-  static constexpr uint32_t kMaxDimensions = 65'536;          // as in Redis
-  static constexpr uint32_t kMinLinks = 4;                    // the least VectorSetShape::m
+  static constexpr uint32_t kNone = HnswGraph::kNone;          // no slot
+  static constexpr uint32_t kMaxDimensions = 65'536;           // as in Redis
+  static constexpr uint32_t kMinLinks = 4;                     // the least VectorSetShape::m
   static constexpr uint32_t kMaxLinks = HnswGraph::kMaxLinks;  // the greatest VectorSetShape::m
 
   VectorTable() = default;
@@ -62,15 +63,16 @@ class VectorTable final : public Object {  // the value of a vector set
   bool HasShape() const { return graph_ != nullptr; }  // false: the set is new, and Begin must be called
   const VectorSetShape& shape() const { return shape_; }
   const HnswGraph& graph() const { return *graph_; }
-  // The matrix for REDUCE: shape().dimensions rows of shape().input_dimensions floats; empty: vectors are not projected.
+  // The matrix for REDUCE: shape().dimensions rows of shape().input_dimensions floats; empty: vectors are not
+  // projected.
   const std::vector<float>& projection() const { return projection_; }
   void SetProjection(std::vector<float> matrix) { projection_ = std::move(matrix); }  // replaces the matrix
 
   uint32_t Count() const { return graph_ == nullptr ? 0 : graph_->Count(); }  // number of elements
-  uint64_t LastId() const { return last_id_; }                               // the greatest id that was given
-  void SetLastId(uint64_t id) { last_id_ = id; }                             // for readers of files
-  uint32_t AttributeCount() const { return attribute_count_; }               // number of elements with attributes
-  uint64_t Uid() const { return uid_; }                                      // a number that tells sets apart
+  uint64_t LastId() const { return last_id_; }                                // the greatest id that was given
+  void SetLastId(uint64_t id) { last_id_ = id; }                              // for readers of files
+  uint32_t AttributeCount() const { return attribute_count_; }                // number of elements with attributes
+  uint64_t Uid() const { return uid_; }                                       // a number that tells sets apart
   void SetUid(uint64_t uid) { uid_ = uid; }
 
   // Cost: O(log n).
@@ -87,7 +89,7 @@ class VectorTable final : public Object {  // the value of a vector set
   // Stores a vector. An element with this name gets the new vector, and keeps its attributes. Returns true if the name
   // is new. Requires: `vector` is not a view of this set.
   bool Put(Bytes name, const StoredVector& vector, float length, Random& random, uint32_t ef);  // true: a new element
-  bool Erase(Bytes name);                                       // removes an element; false: there is none
+  bool Erase(Bytes name);                                        // removes an element; false: there is none
   void SetAttributes(uint32_t slot, std::optional<Bytes> text);  // nullopt: removes the attributes
 
   // For readers of files: adds an element whose vector has no links yet. Returns its slot, or kNone if the name exists.
@@ -104,8 +106,8 @@ class VectorTable final : public Object {  // the value of a vector set
     return graph_->ResolveLinks(slot_of, secret);
   }
 
-  const SlotOrder& order() const { return order_; }             // the slots by name
-  SlotOrder::Place AtOrAfter(Bytes name) const {                // the first element whose name is not below `name`
+  const SlotOrder& order() const { return order_; }  // the slots by name
+  SlotOrder::Place AtOrAfter(Bytes name) const {     // the first element whose name is not below `name`
     return order_.AtOrAfter(name, [this](uint32_t slot) { return NameOf(slot); });
   }
   // Cost: O(1) expected, unless most elements were removed.

@@ -53,19 +53,19 @@ class RdbItemReader {  // reads an RDB item by item (header, key, auxiliary fiel
   bool CheckRdbInput(const char* why_not = "a length or number is malformed");  // false: the input failed
   bool CheckSinkResult(Result<Done> result,  // false: the sink refused; failure_ says why
                        RdbFailure::Kind kind = RdbFailure::Kind::kSink);
-  bool ReadHeader();                  // reads signature and version; false: bad, or too few bytes
-  bool ReadItem();                    // reads a key or another item; false: bad, or too few bytes
-  bool ReadRareItem(uint8_t opcode);  // reads an item that is not about a key; false: bad, or too few bytes
-  bool ReadDatabase();                // reads SELECTDB: the database of the next keys; false: bad, or too few bytes
-  bool ReadResizeDb();                // reads RESIZEDB: how many keys follow; false: bad, or too few bytes
-  bool ReadAux();                     // reads an auxiliary field, such as redis-ver; false: bad, or too few bytes
-  bool ReadLibrary();                 // reads the code of a function library; false: bad, or too few bytes
-  bool ReadModuleAux();               // skips what a module stored outside keys; false: bad, or too few bytes
-  bool SkipModuleParts();             // skips the parts of a module's data; false: bad, or too few bytes
-  bool ReadKey(uint8_t type);         // reads a key and its value; false: bad, or too few bytes
-  bool ReadModuleValue();             // reads or skips a value of a module; false: bad, or too few bytes
+  bool ReadHeader();                     // reads signature and version; false: bad, or too few bytes
+  bool ReadItem();                       // reads a key or another item; false: bad, or too few bytes
+  bool ReadRareItem(uint8_t opcode);     // reads an item that is not about a key; false: bad, or too few bytes
+  bool ReadDatabase();                   // reads SELECTDB: the database of the next keys; false: bad, or too few bytes
+  bool ReadResizeDb();                   // reads RESIZEDB: how many keys follow; false: bad, or too few bytes
+  bool ReadAux();                        // reads an auxiliary field, such as redis-ver; false: bad, or too few bytes
+  bool ReadLibrary();                    // reads the code of a function library; false: bad, or too few bytes
+  bool ReadModuleAux();                  // skips what a module stored outside keys; false: bad, or too few bytes
+  bool SkipModuleParts();                // skips the parts of a module's data; false: bad, or too few bytes
+  bool ReadKey(uint8_t type);            // reads a key and its value; false: bad, or too few bytes
+  bool ReadModuleValue();                // reads or skips a value of a module; false: bad, or too few bytes
   bool TakeEntry(RdbValueResult entry);  // adds a value to the batch; false: it could not be read
-  RdbEntryProperties TargetProperties() const;  // name, deadline and so on of the key that is being read
+  RdbEntryProperties TargetProperties() const;   // name, deadline and so on of the key that is being read
   bool SkipIfEmpty(const RdbValueFault& fault);  // true: an empty collection, whose key is skipped; false: read failed
   void ForgetAttributes();                       // resets deadline, idle time and LFU counter, before the next key
   bool PassBatchToSink();                        // calls OnEntries with batch_; false: the sink refused

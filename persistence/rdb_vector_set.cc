@@ -26,9 +26,9 @@ namespace {
 
 constexpr uint64_t kHasProjection = 1;
 constexpr uint64_t kHasAttributes = 2;
-constexpr uint64_t kNodeVersion = 1;     // in the byte above the level
-constexpr int kNodeVersionShift = 24;    // where the version is
-constexpr uint64_t kSpareLevels = 64;    // levels that a set may have besides two per element
+constexpr uint64_t kNodeVersion = 1;   // in the byte above the level
+constexpr int kNodeVersionShift = 24;  // where the version is
+constexpr uint64_t kSpareLevels = 64;  // levels that a set may have besides two per element
 constexpr char kBadVectorSet[] = "the elements of a vector set are malformed";
 
 float FloatOf(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
@@ -146,8 +146,7 @@ class VectorSetReader {
     const float length = FloatOf(sizes);
     const bool is_int8 = table_->shape().encoding == VectorEncoding::kInt8;
     if (left != 0 || input_.Failed() || (is_int8 && !(std::isfinite(scale) && scale >= 0))) return false;
-    table_->SetSizes(slot, is_int8 ? scale : 0,
-                     length >= 0 ? std::min(length, std::numeric_limits<float>::max()) : 0);
+    table_->SetSizes(slot, is_int8 ? scale : 0, length >= 0 ? std::min(length, std::numeric_limits<float>::max()) : 0);
     return true;
   }
 
@@ -180,7 +179,7 @@ class VectorSetReader {
   uint64_t count_ = 0;
   uint64_t levels_ = 0;  // sum of the levels of all elements
   bool has_attributes_ = false;
-  std::vector<uint64_t> words_;                      // the vector of the current element
+  std::vector<uint64_t> words_;                     // the vector of the current element
   std::vector<std::pair<uint32_t, uint32_t>> ids_;  // id and slot of each element
 };
 
@@ -202,8 +201,8 @@ class VectorSetWriter {
     parts_.Unsigned((has_projection ? kHasProjection : 0) | (HasAttributes() ? kHasAttributes : 0));
     if (has_projection) {
       parts_.Unsigned(shape.input_dimensions);
-      parts_.Text({reinterpret_cast<const char*>(table_.projection().data()),
-                   table_.projection().size() * sizeof(float)});
+      parts_.Text(
+          {reinterpret_cast<const char*>(table_.projection().data()), table_.projection().size() * sizeof(float)});
     }
     for (uint32_t slot = 0; slot < graph_.SlotLimit(); ++slot) {
       if (graph_.IsUsed(slot)) WriteElement(slot);

@@ -1,5 +1,5 @@
-// AttributeFilter: an expression such as `.year >= 1980 and .genre in ["action", "drama"]`, which tells whether the JSON
-// attributes of an element match.
+// AttributeFilter: an expression such as `.year >= 1980 and .genre in ["action", "drama"]`, which tells whether the
+// JSON attributes of an element match.
 //
 //   or ||                      lowest precedence; all operators but ** are left-associative
 //   and &&

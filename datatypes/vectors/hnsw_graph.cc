@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "base/out_of_memory.h"
-#include "datatypes/vectors/hnsw_search.h"
 
 namespace respite {
 
@@ -250,8 +249,9 @@ void HnswGraph::Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit
   if (CountAt(slot, layer) == 0) LinkToFull(slot, candidates.front(), layer, true);
 }
 
-// Links a node to a node that has no room. A neighbour of the latter gives way, which is linked to the former instead if
-// that is nearer. Without `must`, the node is not linked if all neighbours are nearer. Returns whether it was linked.
+// Links a node to a node that has no room. A neighbour of the latter gives way, which is linked to the former instead
+// if that is nearer. Without `must`, the node is not linked if all neighbours are nearer. Returns whether it was
+// linked.
 bool HnswGraph::LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must) {
   const StoredVector vector = VectorOf(full.slot);
   const StoredVector new_vector = VectorOf(slot);

@@ -16,6 +16,7 @@
 // a block for the links of their upper layers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -34,8 +35,8 @@ struct VectorHit {     // a node that a search has found
   float distance = 0;  // distance from the query, from 0 to 2
   uint32_t slot = 0;
 
-  // Compares distances, and then slots, so that the order is definite. The bits of floats from 0 on have the order of the
-  // floats, so that one comparison of integers is enough.
+  // Compares distances, and then slots, so that the order is definite. The bits of floats from 0 on have the order of
+  // the floats, so that one comparison of integers is enough.
   bool operator<(const VectorHit& other) const { return Key() < other.Key(); }
 
  private:
@@ -76,10 +77,10 @@ class HnswGraph {  // vectors and the links between them
 
   const VectorFormat& format() const { return format_; }
   uint32_t m() const { return m_; }
-  uint32_t Count() const { return count_; }                 // number of nodes
-  uint32_t SlotLimit() const { return slot_limit_; }        // all slots are below this number
+  uint32_t Count() const { return count_; }                   // number of nodes
+  uint32_t SlotLimit() const { return slot_limit_; }          // all slots are below this number
   bool IsUsed(uint32_t slot) const { return At(slot).used; }  // false: there is no node; requires: slot < SlotLimit()
-  uint32_t Entry() const { return entry_; }                 // where searches begin; kNone: the graph is empty
+  uint32_t Entry() const { return entry_; }                   // where searches begin; kNone: the graph is empty
   uint32_t TopLayer() const { return count_ == 0 ? 0 : At(entry_).level; }  // the highest layer that has nodes
   size_t UsedBytes() const;                                                 // memory of the graph; cost: O(pages)
 
@@ -99,8 +100,8 @@ class HnswGraph {  // vectors and the links between them
 
   // Returns a level for a new node: each level has 1 / m of the nodes of the level below.
   uint32_t LevelFor(uint64_t random_number) const;  // the level for a new node, from 64 random bits
-  // Returns the nodes of a layer that are nearest to the query, at most `ef`, in ascending order. `entries` are nodes of
-  // this layer, where the search begins.
+  // Returns the nodes of a layer that are nearest to the query, at most `ef`, in ascending order. `entries` are nodes
+  // of this layer, where the search begins.
   std::vector<VectorHit> SearchLayer(const StoredVector& query, std::span<const VectorHit> entries, uint32_t ef,
                                      uint32_t layer) const;
   // Adds a node and returns its slot. `ef` candidates are considered as neighbours. The cost in distances: O(ef * m *
@@ -109,24 +110,24 @@ class HnswGraph {  // vectors and the links between them
   // Removes a node, and links its neighbours with each other. Cost in distances: O(m * m).
   void Erase(uint32_t slot);
 
-  // A number that changes whenever the graph changes. A search that was interrupted checks it (hnsw_search.h).
+  // A number that changes whenever the graph changes. A search that was interrupted checks it.
   uint64_t Changes() const { return changes_; }
   VisitedSlots TakeVisited() const { return std::move(visited_); }  // memory for a search, to be given back if possible
   void GiveVisited(VisitedSlots visited) const { visited_ = std::move(visited); }
   // Returns the node of layer `layer` that a greedy search from the entry node finds. Requires: the graph is not empty.
   VectorHit Descend(const StoredVector& query, uint32_t layer) const;
 
-  // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, as any numbers that
-  // stand for nodes. At the end, ResolveLinks replaces the numbers by slots.
+  // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, as any numbers
+  // that stand for nodes. At the end, ResolveLinks replaces the numbers by slots.
   uint32_t AddUnlinked(const StoredVector& vector, float length, uint32_t level);  // adds a node, returns its slot
   void SetSizes(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
     At(slot).scale = scale;
     At(slot).length = length;
   }
   bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // false: no room, or the link exists already
-  // `slot_of` returns the slot for a number, or kNone. Returns false, and the graph must not be used, if a number stands
-  // for no node of the layer, or a link has no link back. The latter is found with the help of `secret`, a random number
-  // that the author of the file does not know. Cost: O(n * m).
+  // `slot_of` returns the slot for a number, or kNone. Returns false, and the graph must not be used, if a number
+  // stands for no node of the layer, or a link has no link back. The latter is found with the help of `secret`, a
+  // random number that the author of the file does not know. Cost: O(n * m).
   bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret);
 
   void Prefetch(uint32_t slot) const {  // loads the vector of a node into the cache
@@ -136,14 +137,14 @@ class HnswGraph {  // vectors and the links between them
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  struct Node {                  // the head of a record
-    uint32_t* upper = nullptr;   // links of layers 1 to `level`: for each layer a count, and m slots; null: level is 0
-    float scale = 0;             // StoredVector::scale
-    float length = 0;            // length of the vector before it was normalised
-    uint32_t place = 0;          // index in by_level_[level], or the next free slot
-    uint16_t count = 0;          // number of links on layer 0
-    uint8_t level = 0;           // the highest layer of this node
-    bool used = false;           // false: the record is free
+  struct Node {                 // the head of a record
+    uint32_t* upper = nullptr;  // links of layers 1 to `level`: for each layer a count, and m slots; null: level is 0
+    float scale = 0;            // StoredVector::scale
+    float length = 0;           // length of the vector before it was normalised
+    uint32_t place = 0;         // index in by_level_[level], or the next free slot
+    uint16_t count = 0;         // number of links on layer 0
+    uint8_t level = 0;          // the highest layer of this node
+    bool used = false;          // false: the record is free
   };
 
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
@@ -162,8 +163,8 @@ class HnswGraph {  // vectors and the links between them
   void SetCount(uint32_t slot, uint32_t layer, uint32_t count);
   size_t UpperBytes(uint32_t level) const { return size_t{level} * (m_ + 1) * sizeof(uint32_t); }
 
-  uint32_t TakeSlot();          // finds or makes a free record
-  void AddPage();               // makes room for more records
+  uint32_t TakeSlot();                                                        // finds or makes a free record
+  void AddPage();                                                             // makes room for more records
   uint32_t Create(const StoredVector& vector, float length, uint32_t level);  // makes a node without links
   void Free(uint32_t slot);                                                   // frees the record of a node
 
@@ -182,22 +183,144 @@ class HnswGraph {  // vectors and the links between them
   VectorFormat format_;
   uint32_t m_;
   uint32_t extra_bytes_;
-  size_t links_offset_;            // where the links of layer 0 begin in a record; the vector begins after the Node
-  size_t extra_offset_;            // where the memory of the owner begins in a record
-  size_t stride_;                  // bytes of a record
-  size_t prefetch_bytes_;          // bytes of a record that are worth a prefetch
-  uint32_t page_shift_;            // log2 of the number of records of a full page
-  uint32_t page_mask_;             // number of records of a full page, minus one
-  std::vector<char*> pages_;       // all are full pages, except the first one of a small graph
-  uint32_t capacity_ = 0;          // number of records in all pages
-  uint32_t slot_limit_ = 0;        // all records from this slot on were never used
-  uint32_t free_ = kNone;          // the first free record; others follow by Node::place
-  uint32_t count_ = 0;             // number of nodes
-  uint32_t entry_ = kNone;         // a node of the highest level
-  size_t upper_bytes_ = 0;         // memory of the links of upper layers
+  size_t links_offset_;       // where the links of layer 0 begin in a record; the vector begins after the Node
+  size_t extra_offset_;       // where the memory of the owner begins in a record
+  size_t stride_;             // bytes of a record
+  size_t prefetch_bytes_;     // bytes of a record that are worth a prefetch
+  uint32_t page_shift_;       // log2 of the number of records of a full page
+  uint32_t page_mask_;        // number of records of a full page, minus one
+  std::vector<char*> pages_;  // all are full pages, except the first one of a small graph
+  uint32_t capacity_ = 0;     // number of records in all pages
+  uint32_t slot_limit_ = 0;   // all records from this slot on were never used
+  uint32_t free_ = kNone;     // the first free record; others follow by Node::place
+  uint32_t count_ = 0;        // number of nodes
+  uint32_t entry_ = kNone;    // a node of the highest level
+  size_t upper_bytes_ = 0;    // memory of the links of upper layers
   std::array<std::vector<uint32_t>, kMaxLevel + 1> by_level_;  // the slots of each level above 0, in any order
   uint64_t changes_ = 0;
-  mutable VisitedSlots visited_;                               // memory for the next search
+  mutable VisitedSlots visited_;  // memory for the next search
+};
+
+// A search on one layer of an HnswGraph, in several steps if it is long.
+//
+//   HnswSearch search(graph, entries, ef, 0);
+//   while (!search.Run(graph, query, 10'000, accepts)) …;     other commands may change the graph between the steps
+//   std::vector<VectorHit> nearest = search.TakeHits(graph);
+//
+// `accepts(slot)` decides whether a node may be a hit. The search also expands nodes that are not accepted.
+class HnswSearch {
+ public:
+  enum class Verdict : uint8_t { kAccept, kReject, kStop };  // kStop: ends the search, without this node
+
+  // `entries` are nodes of the layer with their distances. Requires: ef > 0.
+  HnswSearch(const HnswGraph& graph, std::span<const VectorHit> entries, uint32_t ef, uint32_t layer)
+      : ef_(ef), layer_(layer), changes_(graph.Changes()), open_(entries.begin(), entries.end()) {
+    visited_ = graph.TakeVisited();
+    visited_.Reset(graph.SlotLimit());
+    for (const VectorHit& hit : open_) visited_.Add(hit.slot);
+    std::make_heap(open_.begin(), open_.end(), IsFarther);
+    fresh_.resize(graph.MaxLinksOn(layer));
+    new_entries_ = open_;
+  }
+
+  // Computes about `max_distances` distances at most. Returns true if the search has ended. `graph` and `query` must be
+  // those of the constructor, or have the same format.
+  template <class Accepts>
+  bool Run(const HnswGraph& graph, const StoredVector& query, uint64_t max_distances, Accepts&& accepts) {
+    if (graph.Changes() != changes_) Refresh(graph, query);
+    for (const VectorHit& hit : std::exchange(new_entries_, {})) {
+      if (!Offer(hit, accepts)) return true;
+    }
+    for (uint64_t done = 0; !open_.empty(); done += graph.LinksOf(open_taken_, layer_).size()) {
+      if (done >= max_distances) return false;
+      const VectorHit nearest = open_.front();
+      if (found_.size() >= ef_ && found_.front() < nearest) return true;
+      std::pop_heap(open_.begin(), open_.end(), IsFarther);
+      open_.pop_back();
+      open_taken_ = nearest.slot;
+      if (!Expand(graph, query, nearest.slot, accepts)) return true;
+    }
+    return true;
+  }
+
+  // Returns the hits in ascending order, with their distances now. The search must not be used afterwards.
+  std::vector<VectorHit> TakeHits(const HnswGraph& graph) {
+    std::sort_heap(found_.begin(), found_.end());
+    graph.GiveVisited(std::move(visited_));
+    return std::move(found_);
+  }
+
+ private:
+  static bool IsFarther(const VectorHit& one, const VectorHit& other) { return other < one; }
+
+  template <class Accepts>
+  bool Offer(const VectorHit& hit, Accepts& accepts) {  // adds a hit if it is accepted; false: the search ends
+    const Verdict verdict = accepts(hit.slot);
+    if (verdict == Verdict::kStop) return false;
+    if (verdict == Verdict::kReject) return true;
+    if (found_.size() >= ef_) {
+      ReplaceFarthest(hit);
+      return true;
+    }
+    found_.push_back(hit);
+    std::push_heap(found_.begin(), found_.end());
+    return true;
+  }
+
+  void ReplaceFarthest(const VectorHit& hit) {  // puts a hit in the place of the first one of the heap `found_`
+    if (!(hit < found_.front())) return;
+    size_t at = 0;
+    for (size_t child = 1; child < found_.size(); child = 2 * at + 1) {
+      if (child + 1 < found_.size() && found_[child] < found_[child + 1]) ++child;
+      if (!(hit < found_[child])) break;
+      found_[at] = found_[child];
+      at = child;
+    }
+    found_[at] = hit;
+  }
+
+  // Looks at the neighbours of a node. First loads their vectors into the cache, because that takes most of the time.
+  template <class Accepts>
+  bool Expand(const HnswGraph& graph, const StoredVector& query, uint32_t slot, Accepts& accepts) {
+    size_t count = 0;
+    for (const uint32_t other : graph.LinksOf(slot, layer_)) {
+      if (!visited_.Add(other)) continue;
+      graph.Prefetch(other);
+      fresh_[count++] = other;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      const VectorHit hit{graph.DistanceOf(fresh_[i], query), fresh_[i]};
+      if (found_.size() >= ef_ && !(hit < found_.front())) continue;
+      open_.push_back(hit);
+      std::push_heap(open_.begin(), open_.end(), IsFarther);
+      if (!Offer(hit, accepts)) return false;
+    }
+    return true;
+  }
+
+  // Drops nodes that were removed since the last step, and computes the distances of the others again.
+  void Refresh(const HnswGraph& graph, const StoredVector& query) {
+    changes_ = graph.Changes();
+    for (std::vector<VectorHit>* hits : {&open_, &found_, &new_entries_}) {
+      std::erase_if(*hits, [&](const VectorHit& hit) {
+        return hit.slot >= graph.SlotLimit() || !graph.IsUsed(hit.slot) || graph.LevelOf(hit.slot) < layer_;
+      });
+      for (VectorHit& hit : *hits) hit.distance = graph.DistanceOf(hit.slot, query);
+    }
+    std::make_heap(open_.begin(), open_.end(), IsFarther);
+    std::make_heap(found_.begin(), found_.end());
+    fresh_.resize(std::max<size_t>(fresh_.size(), graph.MaxLinksOn(layer_)));
+  }
+
+  uint32_t ef_;
+  uint32_t layer_;
+  uint64_t changes_;                    // HnswGraph::Changes() in the last step
+  uint32_t open_taken_ = 0;             // the node that was expanded last
+  std::vector<VectorHit> open_;         // nodes to expand: a heap, the nearest first
+  std::vector<VectorHit> found_;        // the hits so far: a heap, the farthest first
+  std::vector<VectorHit> new_entries_;  // entries that were not offered as hits yet
+  std::vector<uint32_t> fresh_;         // neighbours that were not visited before
+  VisitedSlots visited_;
 };
 
 }  // namespace respite

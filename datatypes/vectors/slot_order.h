@@ -1,8 +1,8 @@
-// SlotOrder: the elements of a vector set in the order of their names. It finds an element by its name, and the elements
-// of a range of names.
+// SlotOrder: the elements of a vector set in the order of their names. It finds an element by its name, and the
+// elements of a range of names.
 //
-// The order stores the slots of the elements, 4 bytes each, in chunks of up to 256. The names are read from the elements
-// themselves, so each function takes `name_of`, which returns the name of a slot.
+// The order stores the slots of the elements, 4 bytes each, in chunks of up to 256. The names are read from the
+// elements themselves, so each function takes `name_of`, which returns the name of a slot.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace respite {
 
 class SlotOrder {
  public:
-  struct Place {         // where an element is, or would be
-    size_t chunk = 0;    // index in chunks_; chunks_.size(): after the last element
-    size_t index = 0;    // index in the chunk
+  struct Place {       // where an element is, or would be
+    size_t chunk = 0;  // index in chunks_; chunks_.size(): after the last element
+    size_t index = 0;  // index in the chunk
   };
 
   // Returns the place of the first element whose name is not below `name`. Cost: O(log n) comparisons.
@@ -33,7 +33,7 @@ class SlotOrder {
     const auto at = std::lower_bound(chunk->begin(), chunk->end(), name, is_below);
     return Normalized({static_cast<size_t>(chunk - chunks_.begin()), static_cast<size_t>(at - chunk->begin())});
   }
-  bool IsEnd(const Place& place) const { return place.chunk >= chunks_.size(); }  // true: after the last element
+  bool IsEnd(const Place& place) const { return place.chunk >= chunks_.size(); }       // true: after the last element
   uint32_t At(const Place& place) const { return chunks_[place.chunk][place.index]; }  // requires: !IsEnd(place)
   void Next(Place& place) const { place = Normalized({place.chunk, place.index + 1}); }
   Place First() const { return Normalized({}); }

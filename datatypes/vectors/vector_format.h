@@ -19,9 +19,9 @@ namespace respite {
 
 enum class VectorEncoding : uint8_t { kFloat = 0, kInt8 = 1, kBinary = 2 };  // the numbers are those of RDB files
 
-struct StoredVector {            // a stored vector, as a view
-  const void* data = nullptr;    // VectorFormat::Bytes() bytes, aligned to 4 bytes, or 8 for kBinary
-  float scale = 0;               // kInt8: the value that 127 stands for; not used otherwise
+struct StoredVector {          // a stored vector, as a view
+  const void* data = nullptr;  // VectorFormat::Bytes() bytes, aligned to 4 bytes, or 8 for kBinary
+  float scale = 0;             // kInt8: the value that 127 stands for; not used otherwise
 };
 
 class VectorFormat {  // encoding and number of dimensions

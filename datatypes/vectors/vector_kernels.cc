@@ -73,8 +73,8 @@ __attribute__((target("avx2,fma"))) float DotFloatAvx2(const float* one, const f
   size_t i = 0;
   for (; i + 32 <= dimensions; i += 32) {
     for (size_t lane = 0; lane < 4; ++lane) {
-      sums[lane] = _mm256_fmadd_ps(_mm256_loadu_ps(one + i + 8 * lane), _mm256_loadu_ps(other + i + 8 * lane),
-                                   sums[lane]);
+      sums[lane] =
+          _mm256_fmadd_ps(_mm256_loadu_ps(one + i + 8 * lane), _mm256_loadu_ps(other + i + 8 * lane), sums[lane]);
     }
   }
   for (; i + 8 <= dimensions; i += 8) {

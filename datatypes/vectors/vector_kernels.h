@@ -1,7 +1,7 @@
 // The inner loops of vector search: products of two vectors, with the instructions that this processor has.
 //
-// The functions are chosen once per process. Processors without AVX2 use plain code. Sums of integers are exact, so they
-// are equal on all processors. Sums of floats differ in the last bits, because the order of the additions differs.
+// The functions are chosen once per process. Processors without AVX2 use plain code. Sums of integers are exact, so
+// they are equal on all processors. Sums of floats differ in the last bits, because the order of the additions differs.
 #pragma once
 
 #include <cstddef>

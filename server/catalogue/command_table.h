@@ -25,21 +25,21 @@ namespace respite {
 
 struct Dialect;
 
-struct Command {                          // a command or subcommand: its card (declaration), and derived properties
-  const CommandCard* card = nullptr;      // what the command declares
-  const Command* parent = nullptr;        // the container of a subcommand; null: no subcommand
-  std::string full_name = {};             // name with the container, in lower case: "get", "client|list"; of modules: "VADD"
-  std::string_view name = {};             // "get", "list": the last part of full_name
-  int arity = 0;                          // number of arguments, with the name, in this version; -3: at least 3
-  uint32_t flags = 0;                     // CommandFlag bits in the emulated version
-  bool movable_keys = false;              // COMMAND INFO shows "movablekeys": clients must call COMMAND GETKEYS
-  uint32_t categories = 0;                // AclCategory bits, including implied ones
-  int first_key = 0;                      // position of the first key in argv, for COMMAND INFO; 0: none
-  int last_key = 0;                       // position of the last key in argv; negative: counted from the end
-  int key_step = 0;                       // distance between two keys in argv
-  uint32_t prefetch_key_index = 0;        // argv index of the first key at a fixed place, to prefetch; 0: none
-  uint32_t only_key_index = 0;            // argv index of the only key; 0: no key, several keys, or no fixed place
-  uint32_t id = 0;                        // 0, 1, 2 … over commands and subcommands
+struct Command {                      // a command or subcommand: its card (declaration), and derived properties
+  const CommandCard* card = nullptr;  // what the command declares
+  const Command* parent = nullptr;    // the container of a subcommand; null: no subcommand
+  std::string full_name = {};       // name with the container, in lower case: "get", "client|list"; of modules: "VADD"
+  std::string_view name = {};       // "get", "list": the last part of full_name
+  int arity = 0;                    // number of arguments, with the name, in this version; -3: at least 3
+  uint32_t flags = 0;               // CommandFlag bits in the emulated version
+  bool movable_keys = false;        // COMMAND INFO shows "movablekeys": clients must call COMMAND GETKEYS
+  uint32_t categories = 0;          // AclCategory bits, including implied ones
+  int first_key = 0;                // position of the first key in argv, for COMMAND INFO; 0: none
+  int last_key = 0;                 // position of the last key in argv; negative: counted from the end
+  int key_step = 0;                 // distance between two keys in argv
+  uint32_t prefetch_key_index = 0;  // argv index of the first key at a fixed place, to prefetch; 0: none
+  uint32_t only_key_index = 0;      // argv index of the only key; 0: no key, several keys, or no fixed place
+  uint32_t id = 0;                  // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};  // subcommands that the version has; empty: no container
   // Subcommands that the emulated version lacks, which only the AOF and a primary may use, and those that exist only
   // with a directive.

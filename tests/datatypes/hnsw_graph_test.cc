@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/random.h"
-#include "datatypes/vectors/hnsw_search.h"
 
 namespace respite {
 namespace {
@@ -190,7 +189,8 @@ TEST(VectorFormatTest, KernelsAgree) {
     }
     const VectorKernels& best = VectorKernels::Best();
     const VectorKernels& plain = VectorKernels::Plain();
-    EXPECT_EQ(best.dot_int8(one.data(), other.data(), dimensions), plain.dot_int8(one.data(), other.data(), dimensions));
+    EXPECT_EQ(best.dot_int8(one.data(), other.data(), dimensions),
+              plain.dot_int8(one.data(), other.data(), dimensions));
     EXPECT_EQ(best.dot_int8(other.data(), other.data(), dimensions), static_cast<int>(dimensions) * 127 * 127);
     EXPECT_NEAR(best.dot_float(first.data(), second.data(), dimensions),
                 plain.dot_float(first.data(), second.data(), dimensions), 1e-4);

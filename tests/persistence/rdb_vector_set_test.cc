@@ -65,7 +65,8 @@ std::string ValueOf(const Part& part) {
   parts.Text(part.name);
   parts.Text("{\"x\":1}");
   parts.Text(part.vector);
-  for (const uint64_t number : {part.numbers, part.id, part.level, part.link_count, uint64_t{32}}) parts.Unsigned(number);
+  for (const uint64_t number : {part.numbers, part.id, part.level, part.link_count, uint64_t{32}})
+    parts.Unsigned(number);
   for (uint64_t i = 0; i < part.link_count && i < 40; ++i) parts.Unsigned(part.link);
   parts.Unsigned(0);
   parts.Unsigned(part.sizes);
@@ -139,7 +140,7 @@ TEST(RdbVectorSetTest, RefusesWrongValues) {
 
 TEST(RdbVectorSetTest, AcceptsVectorsOfOtherServers) {
   Part part;
-  part.vector = "\x80\x7f\x01";  // this server never stores -128
+  part.vector = "\x80\x7f\x01";      // this server never stores -128
   part.sizes = 0x3f800000'7f800000;  // a length that is not finite
   const RdbValueResult read = ReadVectorSet(ValueOf(part));
   ASSERT_TRUE(read);

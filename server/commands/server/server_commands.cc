@@ -52,16 +52,15 @@ struct ModuleHelp {
 };
 
 struct ModuleList {
-  static constexpr CommandSpec spec = {.syntax = "MODULE|LIST",
-                                       .summary = "Lists the parts of the server that are modules in the emulated version.",
-                                       .since = "4.0.0",
-                                       .complexity = "O(N) for N modules",
-                                       .group = CommandGroup::kServer,
-                                       .flags = kAdmin | kNoScript,
-                                       .tips = "nondeterministic_output_order"};
-  static void Run(Call& call) {
-    WriteModuleList(call.reply, call.services.env.dialect);
-  }
+  static constexpr CommandSpec spec = {
+      .syntax = "MODULE|LIST",
+      .summary = "Lists the parts of the server that are modules in the emulated version.",
+      .since = "4.0.0",
+      .complexity = "O(N) for N modules",
+      .group = CommandGroup::kServer,
+      .flags = kAdmin | kNoScript,
+      .tips = "nondeterministic_output_order"};
+  static void Run(Call& call) { WriteModuleList(call.reply, call.services.env.dialect); }
 };
 
 struct WithoutModules {

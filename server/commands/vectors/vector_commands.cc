@@ -108,9 +108,10 @@ VectorSetShape ShapeOfNew(const VAddArguments& wanted) {
 
 struct VAdd {
   static constexpr CommandSpec spec = {
-      .syntax = "VADD key [REDUCE reduce{dim:integer}] format(FP32|VALUES) vector element [CAS] "
-                "[quant_type(NOQUANT|BIN|Q8)] [EF build-exploration-factor:integer] [SETATTR attributes] "
-                "[M numlinks:integer]",
+      .syntax =
+          "VADD key [REDUCE reduce{dim:integer}] format(FP32|VALUES) vector element [CAS] "
+          "[quant_type(NOQUANT|BIN|Q8)] [EF build-exploration-factor:integer] [SETATTR attributes] "
+          "[M numlinks:integer]",
       .summary = "Adds an element with its vector to a vector set, or gives the element another vector.",
       .since = "8.0.0",
       .module = kVectorModule,

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "datatypes/vectors/attribute_filter.h"
-#include "datatypes/vectors/hnsw_search.h"
 #include "server/commands/families.h"
 #include "server/commands/vectors/vector_words.h"
 
@@ -77,12 +76,11 @@ class VSimTask final : public CommandTask {
  public:
   VSimTask(const VectorTable& table, EncodedVector query, VSimOptions options)
       : query_(std::move(query)), options_(std::move(options)), format_(table.graph().format()) {
-    ef_ = static_cast<uint32_t>(std::min<uint64_t>(
-        std::max<uint64_t>(options_.ef.value_or(kDefaultSearchEf), options_.count), table.Count()));
-    checks_left_ = options_.max_checks != 0 ? options_.max_checks
-                   : options_.count > UINT64_MAX / kChecksPerResult
-                       ? UINT64_MAX
-                       : options_.count * kChecksPerResult;
+    ef_ = static_cast<uint32_t>(
+        std::min<uint64_t>(std::max<uint64_t>(options_.ef.value_or(kDefaultSearchEf), options_.count), table.Count()));
+    checks_left_ = options_.max_checks != 0                         ? options_.max_checks
+                   : options_.count > UINT64_MAX / kChecksPerResult ? UINT64_MAX
+                                                                    : options_.count * kChecksPerResult;
     if (options_.is_exact) return;
     const VectorHit entry = table.graph().Descend(query_.View(), 0);
     search_.emplace(table.graph(), std::span(&entry, 1), std::max(ef_, 1U), 0);
@@ -130,7 +128,8 @@ class VSimTask final : public CommandTask {
   bool Scan(const VectorTable& table, uint64_t distances) {
     const HnswGraph& graph = table.graph();
     if (graph.Changes() != changes_) {
-      std::erase_if(hits_, [&](const VectorHit& hit) { return hit.slot >= graph.SlotLimit() || !graph.IsUsed(hit.slot); });
+      std::erase_if(hits_,
+                    [&](const VectorHit& hit) { return hit.slot >= graph.SlotLimit() || !graph.IsUsed(hit.slot); });
       for (VectorHit& hit : hits_) hit.distance = graph.DistanceOf(hit.slot, query_.View());
       std::make_heap(hits_.begin(), hits_.end());
       changes_ = graph.Changes();
@@ -151,11 +150,11 @@ class VSimTask final : public CommandTask {
   VSimOptions options_;
   VectorFormat format_;
   uint32_t ef_ = 0;
-  uint64_t checks_left_ = 0;           // how many elements the filter may still look at
-  std::optional<HnswSearch> search_;   // nullopt: TRUTH
-  uint32_t next_slot_ = 0;             // TRUTH: the next element to compare
-  uint64_t changes_ = 0;               // TRUTH: HnswGraph::Changes() in the last step
-  std::vector<VectorHit> hits_;        // TRUTH: a heap, the farthest first; otherwise the result
+  uint64_t checks_left_ = 0;          // how many elements the filter may still look at
+  std::optional<HnswSearch> search_;  // nullopt: TRUTH
+  uint32_t next_slot_ = 0;            // TRUTH: the next element to compare
+  uint64_t changes_ = 0;              // TRUTH: HnswGraph::Changes() in the last step
+  std::vector<VectorHit> hits_;       // TRUTH: a heap, the farthest first; otherwise the result
 };
 
 void ReplyHits(Call& call, const VectorTable& table, const VSimOptions& options, std::span<const VectorHit> hits) {
@@ -198,9 +197,10 @@ EncodedVector TakeQuery(Args& args, const VectorTable& table) {
 
 struct VSim {
   static constexpr CommandSpec spec = {
-      .syntax = "VSIM key format(ELE|FP32|VALUES) vector_or_element [WITHSCORES] [WITHATTRIBS] [COUNT count:integer] "
-                "[EPSILON max_distance:double] [EF search-exploration-factor:integer] [FILTER expression] "
-                "[FILTER-EF max-filtering-effort:integer] [TRUTH] [NOTHREAD]",
+      .syntax =
+          "VSIM key format(ELE|FP32|VALUES) vector_or_element [WITHSCORES] [WITHATTRIBS] [COUNT count:integer] "
+          "[EPSILON max_distance:double] [EF search-exploration-factor:integer] [FILTER expression] "
+          "[FILTER-EF max-filtering-effort:integer] [TRUTH] [NOTHREAD]",
       .summary = "Returns the elements of a vector set that are most similar to a vector or to an element.",
       .since = "8.0.0",
       .module = kVectorModule,

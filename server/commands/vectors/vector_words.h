@@ -32,10 +32,10 @@ inline std::string DimensionMismatch(size_t got, uint32_t has) {  // the error f
   return "ERR Vector dimension mismatch - got " + std::to_string(got) + " but set has " + std::to_string(has);
 }
 
-struct EncodedVector {            // a vector in the form that a set stores
-  std::vector<uint64_t> words;    // the bytes
-  float scale = 0;                // StoredVector::scale
-  float length = 0;               // length of the vector before it was normalised
+struct EncodedVector {          // a vector in the form that a set stores
+  std::vector<uint64_t> words;  // the bytes
+  float scale = 0;              // StoredVector::scale
+  float length = 0;             // length of the vector before it was normalised
 
   StoredVector View() const { return {words.data(), scale}; }
 };

@@ -268,9 +268,9 @@ TEST_P(VectorSetCommands, Ranges) {
 
 TEST_P(VectorSetCommands, WrongType) {
   Run("SET s x");
-  for (const char* line : {"VADD s VALUES 2 1 2 a", "VCARD s", "VDIM s", "VSIM s ELE a", "VRANGE s - +", "VINFO s",
-                           "VRANDMEMBER s", "VGETATTR s a", "VSETATTR s a {}", "VREM s a", "VISMEMBER s a",
-                           "VLINKS s a", "VEMB s a"}) {
+  for (const char* line :
+       {"VADD s VALUES 2 1 2 a", "VCARD s", "VDIM s", "VSIM s ELE a", "VRANGE s - +", "VINFO s", "VRANDMEMBER s",
+        "VGETATTR s a", "VSETATTR s a {}", "VREM s a", "VISMEMBER s a", "VLINKS s a", "VEMB s a"}) {
     EXPECT_THAT(Run(line), Error(kWrongType)) << line;
   }
   Run("VADD v VALUES 2 1 2 a");
