@@ -24,6 +24,14 @@ constexpr char kNoVectorSet[] = "ERR key does not exist";
 namespace {
 
 constexpr uint32_t kDefaultBuildEf = 200;  // candidates for the neighbours of a new element
+constexpr uint64_t kBuildWork =
+    12u << 20;  // bytes that the search for neighbours may read, unless EF is small; about 4 ms
+
+// Returns the EF that VADD uses, so that other clients do not wait long. Each candidate costs about 20 distances.
+uint32_t BoundedBuildEf(uint32_t ef, const VectorFormat& format) {
+  const uint64_t affordable = kBuildWork / (format.Bytes() + 256) / 20;
+  return std::min(ef, std::max(kDefaultBuildEf, static_cast<uint32_t>(affordable)));
+}
 
 // ---------------------------------------------------------------------------------------------------------------------
 // VADD
@@ -132,7 +140,8 @@ struct VAdd {
       table.SetUid(call.random.Next() >> 32);
     }
     const EncodedVector vector = EncodeVector(table, std::move(wanted.vector));
-    const bool is_new = table.Put(wanted.element, vector.View(), vector.length, call.random, wanted.ef);
+    const bool is_new = table.Put(wanted.element, vector.View(), vector.length, call.random,
+                                  BoundedBuildEf(wanted.ef, table.graph().format()));
     if (wanted.attributes) table.SetAttributes(table.Find(wanted.element), wanted.attributes);
     set.ReportChangeWithoutEvent();
     call.reply.Bool(is_new);

@@ -28,6 +28,7 @@ constexpr uint32_t kDefaultSearchEf = 100;   // nodes that a search without EF k
 constexpr uint64_t kChecksPerResult = 100;   // default of FILTER-EF, per element of COUNT
 constexpr uint64_t kWorkPerTurn = 6u << 20;  // bytes of vectors that a step of a search reads, about 2 ms
 constexpr uint64_t kDistanceOverhead = 256;  // what a distance costs besides its bytes, in bytes
+constexpr uint64_t kFilterOverhead = 4096;   // what a filter costs, in bytes
 
 struct VSimOptions {
   bool with_scores = false;
@@ -95,8 +96,8 @@ class VSimTask final : public CommandTask {
 
   // Runs a step, or to the end. Returns true at the end.
   bool Run(const VectorTable& table, bool to_the_end) {
-    const uint64_t distances =
-        to_the_end ? UINT64_MAX : std::max<uint64_t>(kWorkPerTurn / (format_.Bytes() + kDistanceOverhead), 16);
+    const uint64_t each = format_.Bytes() + kDistanceOverhead + (options_.filter ? kFilterOverhead : 0);
+    const uint64_t distances = to_the_end ? UINT64_MAX : std::max<uint64_t>(kWorkPerTurn / each, 16);
     if (options_.is_exact) return Scan(table, distances);
     const auto accepts = [&](uint32_t slot) { return VerdictOn(table, slot); };
     if (!search_->Run(table.graph(), query_.View(), distances, accepts)) return false;
@@ -134,9 +135,8 @@ class VSimTask final : public CommandTask {
       std::make_heap(hits_.begin(), hits_.end());
       changes_ = graph.Changes();
     }
-    for (; next_slot_ < graph.SlotLimit() && distances > 0; ++next_slot_) {
+    for (; next_slot_ < graph.SlotLimit() && distances > 0; ++next_slot_, --distances) {
       if (!graph.IsUsed(next_slot_) || (options_.filter && !Matches(table, next_slot_))) continue;
-      --distances;
       hits_.push_back({graph.DistanceOf(next_slot_, query_.View()), next_slot_});
       std::push_heap(hits_.begin(), hits_.end());
       if (hits_.size() <= options_.count) continue;
