@@ -79,6 +79,18 @@ TEST(NewestDialects, ArraysSince88) {
   EXPECT_THAT(Emulation("redis:8.6").Run("ACL CAT array"), ErrorStartsWith("ERR Unknown category"));
 }
 
+TEST(NewestDialects, VectorSetsSince80) {
+  EXPECT_THAT(Emulation("redis:8.0").Run("VADD v VALUES 2 1 0 a"), Int(1));
+  EXPECT_THAT(Emulation("redis:7.4").Run("VADD v VALUES 2 1 0 a"), ErrorStartsWith("ERR unknown command 'VADD'"));
+  EXPECT_THAT(Emulation("valkey:9.2").Run("VCARD v"), ErrorStartsWith("ERR unknown command"));
+  EXPECT_THAT(Emulation("redis:8.0").Run("VISMEMBER v a"), ErrorStartsWith("ERR unknown command"));
+  EXPECT_THAT(Emulation("redis:8.2").Run("VISMEMBER v a"), Int(0));
+  EXPECT_EQ(Emulation("redis:8.6").Run("MODULE LIST")[0][1].Text(), "vectorset");
+  EXPECT_EQ(Emulation("redis:7.4").Run("MODULE LIST").Size(), 0u);
+  EXPECT_EQ(Emulation("redis:8.6").Run("COMMAND LIST FILTERBY MODULE vectorset").Size(), 13u);
+  EXPECT_EQ(Emulation("redis:8.6").Run("COMMAND INFO vadd")[0][0].Text(), "VADD");
+}
+
 // The letter A stands for all classes of events that the version has.
 TEST(NewestDialects, AllClassesOfEvents) {
   for (const auto& [version, shown] : {std::pair("redis:8.6", "AE"), {"redis:8.8", "g$lshzxetdE"}}) {
