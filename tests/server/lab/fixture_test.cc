@@ -101,6 +101,10 @@ TEST(JsonFixtureTest, EachTypeOfValue) {
               ElementsAre("key \"k\": DEL k", "key \"k\": ARMSET k 0 a 2 2"));
   EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"array": {"70": "x", "8": "y"}}})")),
               ElementsAre("key \"k\": DEL k", "key \"k\": ARMSET k 70 x 8 y"));
+  EXPECT_THAT(RequestLines(ReadJsonFixture(
+                  R"({"k": {"vectorset": {"a": [1, 0.5], "b": {"vector": [0, 1], "attributes": {"n": 1}}}}})")),
+              ElementsAre("key \"k\": DEL k", "key \"k\": VADD k VALUES 2 1 0.5 a",
+                          "key \"k\": VADD k VALUES 2 0 1 b SETATTR {\"n\":1}"));
 }
 
 TEST(JsonFixtureTest, DatabasesAndDeadlines) {
@@ -117,7 +121,7 @@ TEST(JsonFixtureTest, NamesAreAnyText) {
 }
 
 TEST(JsonFixtureTest, RefusalsSayWhatWouldBeRight) {
-  constexpr const char* kValueKinds = "A value is one of string, json, list, set, zset, hash, stream, array";
+  constexpr const char* kValueKinds = "A value is one of string, json, list, set, zset, hash, stream, array, vectorset";
   EXPECT_EQ(FixtureRefusal(R"({"a": {"ttl": "1h"}})"), std::string("key \"a\": it has no value. ") + kValueKinds);
   EXPECT_EQ(FixtureRefusal(R"({"a": {"hsah": {}}})"), std::string("key \"a\": there is no member \"hsah\". ") +
                                                           kValueKinds + "; besides, there may be ttl and db");
