@@ -131,7 +131,11 @@ Result<JsonValue, std::string> ParseJson(Bytes text, size_t max_depth) {
   rapidjson::Reader reader;
   const rapidjson::ParseResult result = reader.Parse<kFlags>(stream, builder);
   if (result.IsError()) {
-    const char* const reason = builder.refusal() != nullptr ? builder.refusal() : ReasonFor(result.Code());
+    const bool is_encoding = result.Code() == rapidjson::kParseErrorStringInvalidEncoding;
+    const bool has_bad_byte = is_encoding && result.Offset() < text.size() && ByteAt(text, result.Offset()) >= 0x80;
+    const char* const reason = builder.refusal() != nullptr ? builder.refusal()
+                               : has_bad_byte               ? "invalid unicode code point"
+                                                            : ReasonFor(result.Code());
     return Failure(WithPlace(text, result.Offset(), reason));
   }
   // The parser takes a NUL byte for the end.

@@ -4,6 +4,7 @@
 #include "datatypes/array.h"
 #include "datatypes/chunked_list.h"
 #include "datatypes/hash.h"
+#include "datatypes/json/json_document.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
 #include "datatypes/stream.h"
@@ -39,6 +40,8 @@ inline bool IsSound(const Entry& entry, const EncodingLimits& limits) {
       return Array(place).Table().IsConsistent();
     case ValueType::kVectorSet:
       return VectorSet(place).Table().IsConsistent();
+    case ValueType::kJson:
+      return Json(place).Document().root().IsConsistent();
     default:
       return true;
   }

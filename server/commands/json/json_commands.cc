@@ -259,7 +259,9 @@ bool AppendSelected(Call& call, std::string& text, const JsonPath& path, const J
     for (size_t i = 0; i < depth; ++i) text += format.indent;
   };
   text += '[';
+  JsonBudget budget;
   for (size_t i = 0; i < values.size(); ++i) {
+    if (values.size() > 1) SpendForReply(budget, *values[i]);
     if (i != 0) text += ',';
     begin_line(level + 1);
     AppendJson(text, *values[i], format, level + 1);

@@ -136,6 +136,7 @@ struct JsonObjKeys {
       if (!path.IsLegacy()) throw Refusal{refusals::kNoJsonKey};
       return call.reply.Null();
     }
+    JsonBudget budget;
     ReplyAboutMatches(
         call, path, *root,
         [&](const JsonValue& value) {
@@ -143,6 +144,7 @@ struct JsonObjKeys {
             if (path.IsLegacy()) throw refusals::WrongJsonType("object", &value);
             return call.reply.Null();
           }
+          if (!path.IsStatic()) SpendForReply(budget, value);
           call.reply.Array(value.Size());
           for (const JsonMember& member : value.Members()) call.reply.Bulk(member.name.AsString());
         },
@@ -218,8 +220,13 @@ struct JsonResp {
     call.args.ExpectEnd();
     const JsonValue* root = ReadJson(call, key);
     if (root == nullptr) return call.reply.Null();
+    JsonBudget budget;
     ReplyAboutMatches(
-        call, path, *root, [&](const JsonValue& value) { Write(call.reply, value); },
+        call, path, *root,
+        [&](const JsonValue& value) {
+          if (!path.IsStatic()) SpendForReply(budget, value);
+          Write(call.reply, value);
+        },
         [&] { throw refusals::JsonPathMissing(path.Text()); });
   }
 

@@ -85,12 +85,29 @@ JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root) {
   return matches;
 }
 
+namespace {
+
+// Returns true if a path may select a value several times.
+bool MayRepeat(const JsonPath& path) {
+  const auto is_union = [](const JsonStep& step) { return step.names.size() > 1 || step.indexes.size() > 1; };
+  return std::ranges::any_of(path.Steps(), is_union) ||
+         std::ranges::count_if(path.Steps(), &JsonStep::is_recursive) > 1;
+}
+
+}  // namespace
+
+void SpendForReply(JsonBudget& budget, const JsonValue& value) {
+  if (!budget.Spend(value.CountValues(budget.left()))) throw Refusal{refusals::kTooManyMatches};
+}
+
 std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root) {
   std::vector<JsonValue*> targets;
   std::unordered_set<const JsonValue*> known;
   const JsonMatches matches = SelectJsonValues(path, root);
+  const bool may_repeat = MayRepeat(path);
+  targets.reserve(matches.size());
   for (const JsonMatch& match : matches) {
-    if (matches.size() == 1 || known.insert(match.value).second) {
+    if (!may_repeat || known.insert(match.value).second) {
       targets.push_back(const_cast<JsonValue*>(match.value));
     }
   }

@@ -37,6 +37,10 @@ std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root)
 template <class IsGood>
 std::vector<JsonValue*> SelectJsonTargetsOf(const JsonPath& path, JsonValue& root, Bytes kind, IsGood&& is_good);
 
+// Counts the values that a reply is going to contain. Throws if they are too many: a path may select a value many
+// times.
+void SpendForReply(JsonBudget& budget, const JsonValue& value);
+
 // Throws if values with `depth` levels, put at `levels_below` the matches of a path, would be nested too deeply.
 void CheckJsonDepth(const JsonPath& path, const JsonValue& root, size_t levels_below, size_t depth);
 // Throws if `count` copies of an argument would take too much memory.

@@ -105,6 +105,8 @@ TEST(JsonFixtureTest, EachTypeOfValue) {
                   R"({"k": {"vectorset": {"a": [1, 0.5], "b": {"vector": [0, 1], "attributes": {"n": 1}}}}})")),
               ElementsAre("key \"k\": DEL k", "key \"k\": VADD k VALUES 2 1 0.5 a",
                           "key \"k\": VADD k VALUES 2 0 1 b SETATTR {\"n\":1}"));
+  EXPECT_THAT(RequestLines(ReadJsonFixture(R"({"k": {"document": {"a": [1, 2.5]}}})")),
+              ElementsAre("key \"k\": DEL k", R"(key "k": JSON.SET k $ {"a":[1,2.5]})"));
 }
 
 TEST(JsonFixtureTest, DatabasesAndDeadlines) {
@@ -121,7 +123,8 @@ TEST(JsonFixtureTest, NamesAreAnyText) {
 }
 
 TEST(JsonFixtureTest, RefusalsSayWhatWouldBeRight) {
-  constexpr const char* kValueKinds = "A value is one of string, json, list, set, zset, hash, stream, array, vectorset";
+  constexpr const char* kValueKinds =
+      "A value is one of string, json, list, set, zset, hash, stream, array, vectorset, document";
   EXPECT_EQ(FixtureRefusal(R"({"a": {"ttl": "1h"}})"), std::string("key \"a\": it has no value. ") + kValueKinds);
   EXPECT_EQ(FixtureRefusal(R"({"a": {"hsah": {}}})"), std::string("key \"a\": there is no member \"hsah\". ") +
                                                           kValueKinds + "; besides, there may be ttl and db");

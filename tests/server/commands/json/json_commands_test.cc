@@ -443,6 +443,12 @@ TEST_P(JsonCommands, LimitsWork) {
   Put("wide", text);
   EXPECT_THAT(Run("JSON.GET wide $..*..*..*..*..*..*..*"), Error("ERR the path selects too many values"));
   EXPECT_THAT(Run("JSON.DEL wide $..*..*..*..*..*..*..*"), Error("ERR the path selects too many values"));
+  std::string repeated = "$[0";
+  for (int i = 0; i < 5'000; ++i) repeated += ",0";
+  EXPECT_THAT(Run({"JSON.GET", "wide", repeated + "]"}), Error("ERR the path selects too many values"));
+  EXPECT_THAT(Run({"JSON.RESP", "wide", repeated + "]"}), Error("ERR the path selects too many values"));
+  EXPECT_THAT(Run({"JSON.ARRAPPEND", "wide", repeated + "]", "1"}), ArrayOf({Int(9)}));
+  EXPECT_EQ(Run("JSON.ARRPOP wide $[0]")[0].Text(), "1");
   EXPECT_EQ(Get("wide"), text);
 }
 
