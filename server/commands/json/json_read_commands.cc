@@ -296,9 +296,7 @@ struct JsonDebugHelp {
                                        .group = CommandGroup::kModule,
                                        .flags = kReadOnly};
   static void Run(Call& call) {
-    call.reply.Array(2);
-    call.reply.Bulk("MEMORY <key> [path] - reports memory usage");
-    call.reply.Bulk("HELP                - this message");
+    WriteHelp(call, {"MEMORY <key> [<path>]", "    Tell how many bytes of memory the values at the path take."});
   }
 };
 

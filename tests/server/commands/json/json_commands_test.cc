@@ -234,7 +234,7 @@ TEST_P(JsonCommands, DebugMemory) {
   EXPECT_GT(Run("JSON.DEBUG MEMORY k").Integer(), 50);
   EXPECT_THAT(Run("JSON.DEBUG MEMORY none"), Int(0));
   EXPECT_GT(Run("MEMORY USAGE k").Integer(), Run("JSON.DEBUG MEMORY k").Integer());
-  EXPECT_EQ(Run("JSON.DEBUG HELP").Size(), 2u);
+  EXPECT_GT(Run("JSON.DEBUG HELP").Size(), 2u);
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -416,7 +416,7 @@ TEST_P(JsonCommands, PropagatesChangesOnly) {
   Run("JSON.CLEAR k $.none");
   EXPECT_EQ(Journaled().size(), before);
   Run("JSON.SET k $.a 2");
-  EXPECT_EQ(Journaled().back(), "JSON.SET k $.a 2");
+  EXPECT_EQ(Journaled().back(), "0: JSON.SET k $.a 2");
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
