@@ -256,5 +256,23 @@ TEST(EntryTest, AnEntryDoesNotKeepMuchMoreMemoryThanItNeeds) {
   EXPECT_FALSE(entry->TryAssign(StringContent::Text("short")));
 }
 
+// Types from 7 on share the bits of one type. There is room for eight of them.
+TEST(EntryTest, TypesThatAreAlwaysObjects) {
+  for (int number = 0; number < 15; ++number) {
+    const auto type = static_cast<ValueType>(number);
+    int living = 0;
+    EntryPtr entry(Entry::CreateWithObject("k", type, std::make_unique<Counted>(living), 5));
+    entry.reset(Entry::AddDeadlineSlot(entry.release()));
+    const EntryPtr copy(Entry::Clone(*entry, "a longer key", 77, 9));
+    for (const Entry* each : {entry.get(), copy.get()}) {
+      EXPECT_EQ(each->Type(), type);
+      EXPECT_EQ(each->Form(), ValueForm::kObject);
+      EXPECT_FALSE(each->HasFieldDeadlines());
+    }
+    EXPECT_EQ(copy->Access(), 9u);
+    EXPECT_EQ(copy->Deadline(), 77);
+  }
+}
+
 }  // namespace
 }  // namespace respite

@@ -1,3 +1,4 @@
+// What paths select: the functions of json_path.h that evaluate steps and filters.
 #include "datatypes/json/json_path.h"
 
 #include <algorithm>
