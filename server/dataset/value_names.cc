@@ -8,8 +8,8 @@ namespace respite {
 namespace {
 
 // The names that TYPE shows, in the order of ValueType.
-constexpr std::array<std::string_view, 9> kTypeNames = {"string", "list",   "set",   "zset",
-                                                        "hash",   "stream", "array", "vectorset", "ReJSON-RL"};
+constexpr std::array<std::string_view, 9> kTypeNames = {"string", "list",  "set",       "zset",     "hash",
+                                                        "stream", "array", "vectorset", "ReJSON-RL"};
 
 // The names that OBJECT ENCODING shows for large values, in the order of ValueType. As far as clients know, the data
 // structures are those of Redis.

@@ -18,10 +18,10 @@ namespace {
 using namespace std::string_literals;
 
 RdbValueResult ReadVectorSet(Bytes value) {
-  static constexpr EncodingLimits kLimits;
+  static constexpr EncodingLimits kVectorLimits;
   RdbInput input(value);
   const uint8_t type = input.Byte();
-  auto entry = ReadRdbValue(input, type, {"k", 0, kLimits, HashKey{42}});
+  auto entry = ReadRdbValue(input, type, {"k", 0, kVectorLimits, HashKey{42}});
   if (entry && input.Left() != 0) return BadValue("bytes are left over");
   return entry;
 }
