@@ -382,8 +382,7 @@ size_t EraseMatches(JsonValue& root, const JsonMatches& matches) {
   places.reserve(matches.size());
   for (const JsonMatch& match : matches) places.emplace_back(match.parent, PlaceIn(*match.parent, *match.value));
   std::ranges::sort(places);
-  const auto repeated = std::ranges::unique(places);
-  places.erase(repeated.begin(), repeated.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
   // Descends from the root, so that values inside a deleted value are not counted. A container is changed after the
   // values inside it, because this moves them.
   size_t erased = 0;
