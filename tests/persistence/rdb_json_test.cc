@@ -70,14 +70,14 @@ TEST(RdbJsonTest, RefusesDamage) {
   EXPECT_EQ(TextOf(ReadDocument(JsonRdbValue(rdb::ModuleNumber("MBbloom--", 3), [](RdbOutput&) {}))),
             "refused: values of this module cannot be read");
   EXPECT_EQ(TextOf(ReadDocument(JsonRdbValue(kModule, [](RdbOutput& o) { o.Length(rdb::kPartUnsigned); }))),
-            "refused: a JSON document is no text");
+            "refused: the value is cut off, or a length in it is wrong");
   EXPECT_EQ(TextOf(ReadDocument(JsonRdbValue(kModule,
                                              [](RdbOutput& o) {
                                                o.Length(rdb::kPartText);
                                                o.Text("1");
                                                o.Length(rdb::kPartText);
                                              }))),
-            "refused: a JSON document has no end");
+            "refused: the value is cut off, or a length in it is wrong");
   const std::string whole = with_text(R"({"a":"some text"})");
   for (size_t size = 1; size < whole.size(); ++size) {
     EXPECT_FALSE(ReadDocument(Bytes(whole).substr(0, size)).ok()) << size;

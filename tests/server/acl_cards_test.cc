@@ -141,7 +141,11 @@ TEST_F(AclCards, CategoriesAllowAndTakeAwayWhatAclCatLists) {
     EXPECT_EQ(AllowedBy(SelectorOf({"+@all", "-@" + category})), Without(all, given));
     with_category.insert(given.begin(), given.end());
   }
-  EXPECT_EQ(with_category, all);
+  // Commands of modules have names in capitals, and no categories.
+  std::set<std::string> in_modules;
+  std::ranges::copy_if(all, std::inserter(in_modules, in_modules.end()),
+                       [](const std::string& name) { return name[0] <= 'Z'; });
+  EXPECT_EQ(with_category, Without(all, in_modules));
 }
 
 TEST_F(AclCards, DescriptionsMakeTheSameSelector) {

@@ -122,7 +122,7 @@ TEST_F(Cards, SyntaxParsesAndAgreesWithTheName) {
     SCOPED_TRACE(command->full_name);
     CommandSyntax syntax = ParseSyntax(command->Spec().syntax);
     EXPECT_TRUE(syntax.valid) << "at " << syntax.error_offset;
-    EXPECT_EQ(ToLower(syntax.name), command->name);
+    EXPECT_EQ(ToLower(syntax.name), ToLower(command->name));
     EXPECT_EQ(ToLower(syntax.container), command->parent == nullptr ? "" : command->parent->name);
     EXPECT_NE(command->arity, 0);
   }

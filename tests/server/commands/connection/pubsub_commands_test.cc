@@ -478,7 +478,7 @@ TEST_P(SubkeyEvents, NameTheFieldsThatACommandChanges) {
       {"HGETDEL h FIELDS 2 e none", {"space:h hdel|1:e"}},
       {"HSETEX h FIELDS 2 x 1 y 2", {"space:h hset|1:x,1:y"}},
       {"HSETEX h EX 100 FIELDS 1 z 1", {"space:h hset|1:z", "space:h hexpire|1:z"}},
-      {"HSETEX h PXAT 1 FIELDS 1 z 1", {"space:h hdel|1:z"}},
+      {"HSETEX h PXAT 1 FIELDS 1 z 1", {"space:h hset|1:z", "space:h hdel|1:z"}},
       {"HIMPORT PREPARE s p q", {}},
       {"HIMPORT SET h s 1 2", {"space:h hset|1:p,1:q"}},
       {"SET h v", {}},

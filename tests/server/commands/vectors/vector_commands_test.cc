@@ -133,8 +133,7 @@ TEST_P(VectorSetCommands, Projections) {
               Error("ERR Input dimension mismatch for projection - got 4 but projection expects 3"));
   EXPECT_THAT(Run("VADD r REDUCE 2 VALUES 3 1 2 4 b"), Yes());
   EXPECT_THAT(Run("VSIM r VALUES 3 1 2 3"), ArrayOf(Bulk("a"), Bulk("b")));
-  EXPECT_THAT(Run("VSIM r VALUES 2 1 2"),
-              Error("ERR Input dimension mismatch for projection - got 2 but projection expects 3"));
+  EXPECT_THAT(Run("VSIM r VALUES 2 1 2"), UnorderedBulks({"a", "b"}));
 }
 
 TEST_P(VectorSetCommands, Attributes) {
@@ -144,7 +143,7 @@ TEST_P(VectorSetCommands, Attributes) {
   EXPECT_THAT(Run("VGETATTR v b"), Bulk("{bad"));
   EXPECT_THAT(Run("VGETATTR v x"), Nil());
   EXPECT_THAT(Run("VGETATTR none a"), Nil());
-  EXPECT_THAT(Run("VSETATTR v a {\"x\":1}"), Yes());
+  EXPECT_THAT(Run("VSETATTR v a '{\"x\":1}'"), Yes());
   EXPECT_THAT(Run("VSETATTR v x {}"), No());
   EXPECT_THAT(Run("VSETATTR none x {}"), No());
   EXPECT_THAT(Run({"VSETATTR", "v", "b", ""}), Yes());
@@ -155,9 +154,9 @@ TEST_P(VectorSetCommands, Attributes) {
 }
 
 TEST_P(VectorSetCommands, Similarity) {
-  Run("VADD v VALUES 3 1 2 3 a SETATTR {\"x\":1}");
+  Run("VADD v VALUES 3 1 2 3 a SETATTR '{\"x\":1}'");
   Run("VADD v VALUES 3 1 2 4 b");
-  Run("VADD v VALUES 3 -1 -2 -3 c SETATTR {\"x\":2}");
+  Run("VADD v VALUES 3 -1 -2 -3 c SETATTR '{\"x\":2}'");
   EXPECT_THAT(Run("VSIM v ELE a"), ArrayOf(Bulk("a"), Bulk("b"), Bulk("c")));
   EXPECT_THAT(Run("VSIM v VALUES 3 1 2 3 COUNT 2 TRUTH"), ArrayOf(Bulk("a"), Bulk("b")));
   EXPECT_THAT(Run("VSIM v ELE a COUNT 9223372036854775807 NOTHREAD"), ArrayOf(Bulk("a"), Bulk("b"), Bulk("c")));
@@ -280,7 +279,7 @@ TEST_P(VectorSetCommands, WrongType) {
 
 TEST_P(VectorSetCommands, LivesAsOtherValuesDo) {
   for (int i = 0; i < 50; ++i) Run(StrCat("VADD v VALUES 3 ", i % 7, " ", i % 11, " ", i, " e", i));
-  Run("VSETATTR v e7 {\"x\":1}");
+  Run("VSETATTR v e7 '{\"x\":1}'");
   EXPECT_THAT(Run("RENAME v w"), Ok());
   EXPECT_THAT(Run("COPY w v"), Int(1));
   Run("VREM w e3");
@@ -304,7 +303,7 @@ TEST_P(VectorSetCommands, ChangesAreSeenButSendNoEvents) {
   EXPECT_THAT(Run("VSETATTR v a {}"), Yes());
   EXPECT_THAT(Run("VSETATTR v x {}"), No());
   EXPECT_THAT(Run("VREM v x"), No());
-  EXPECT_EQ(Journaled(), Texts({"SELECT 0", "VADD v VALUES 2 1 0 a", "VADD v VALUES 2 1 1 a", "VSETATTR v a {}"}));
+  EXPECT_EQ(Journaled(), Texts({"0: VADD v VALUES 2 1 0 a", "0: VADD v VALUES 2 1 1 a", "0: VSETATTR v a {}"}));
   TestClient other(server(), RespVersion::kResp2);
   other.Run("WATCH v");
   other.Run("MULTI");
