@@ -184,13 +184,13 @@ class Entry {  // a key with its value, deadline and access time or frequency, i
   }
 
  private:
-  static constexpr int kTypeShift = 24;                              // position of the ValueType in bits_
-  static constexpr int kFormShift = 28;                              // position of the low bits of the ValueForm in bits_
-  static constexpr uint32_t kDeadlineBit = 1u << 30;                 // in bits_: the entry has room for a deadline
-  static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;           // in bits_: fields of the hash have deadlines
-  static constexpr uint32_t kTypeMask = 15u << kTypeShift;           // the bits of bits_ with the ValueType
-  static constexpr uint32_t kFormMask = 3u << kFormShift;            // the low bits of the ValueForm; the type tells the third
-  static constexpr int kInlineShift = 12;                            // position of the inline size in sizes_
+  static constexpr int kTypeShift = 24;                     // position of the ValueType in bits_
+  static constexpr int kFormShift = 28;                     // position of the low bits of the ValueForm in bits_
+  static constexpr uint32_t kDeadlineBit = 1u << 30;        // in bits_: the entry has room for a deadline
+  static constexpr uint32_t kFieldDeadlinesBit = 1u << 31;  // in bits_: fields of the hash have deadlines
+  static constexpr uint32_t kTypeMask = 15u << kTypeShift;  // the bits of bits_ with the ValueType
+  static constexpr uint32_t kFormMask = 3u << kFormShift;   // the low bits of the ValueForm; the type tells the third
+  static constexpr int kInlineShift = 12;                   // position of the inline size in sizes_
   static constexpr uint32_t kWideMarker = (1u << kInlineShift) - 1;  // this key size means: both sizes are in WideSizes
   static constexpr size_t kNarrowInlineMax = UINT32_MAX >> kInlineShift;  // largest inline size that fits into sizes_
   struct WideSizes {  // sizes of key and value, after the header, if sizes_ has no room for them

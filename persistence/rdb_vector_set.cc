@@ -28,7 +28,7 @@ constexpr uint64_t kHasProjection = 1;
 constexpr uint64_t kHasAttributes = 2;
 constexpr uint64_t kNodeVersion = 1;   // in the byte above the level
 constexpr int kNodeVersionShift = 24;  // where the version is
-constexpr uint64_t kSpareLevels = 64;  // levels that a set may have besides two per element
+constexpr uint64_t kSpareLevels = 64;  // levels that a set may have in addition to two per element
 constexpr char kBadVectorSet[] = "the elements of a vector set are malformed";
 
 float FloatOf(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }

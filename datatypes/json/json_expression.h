@@ -9,8 +9,8 @@
 //   length() count() value() keys() match() search() concat() abs() ceiling() floor() first() last() index() append()
 //   min() max() avg() sum() stddev() ~      functions: length(@.a) or @.a.length()
 //
-// A path in an expression may select several values; a comparison is true if it is true for any of them. What cannot be
-// computed is Nothing, for which each condition is false.
+// A path in an expression may select several values; a comparison is true if it is true for any of them. An
+// expression that cannot be computed is Nothing, for which each condition is false.
 #pragma once
 
 #include <cstdint>

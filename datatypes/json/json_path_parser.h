@@ -38,7 +38,7 @@ class JsonPathParser {  // reads one path
   Node NumberLiteral();
   Node Binary(JsonOperator op, Node left, Node right);
 
-  bool Steps(JsonSteps& steps);  // reads .name, [0] and so on, as far as there are any; false: malformed
+  bool Steps(JsonSteps& steps);  // reads all steps that follow: .name, [0] …; false: malformed
   bool DotStep(JsonStep& step);  // after "." or ".."
   bool Bracket(JsonStep& step);  // after "["
   bool Names(JsonStep& step);

@@ -1,9 +1,8 @@
 // What paths select: the functions of json_path.h that evaluate steps and filters.
-#include "datatypes/json/json_path.h"
-
 #include <algorithm>
 
 #include "datatypes/json/json_expression.h"
+#include "datatypes/json/json_path.h"
 
 namespace respite {
 

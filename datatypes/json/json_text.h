@@ -24,8 +24,8 @@ void AppendJson(std::string& out, const JsonValue& value, const JsonFormat& form
 std::string JsonText(const JsonValue& value);            // returns a value as JSON, in the shortest form
 void AppendJsonString(std::string& out, Bytes text);     // appends a text in quotes, with escapes
 void AppendJsonNumber(std::string& out, double number);  // appends a double
-// Returns the number that a JSON text stands for: an integer if the text has neither a fraction nor an exponent and
-// 64 bits suffice, otherwise a double. Returns null if the number is too large for a double. Requires: `text` has the
+// Returns the number that a JSON text stands for: an integer if the text has no fraction and no exponent and 64 bits
+// suffice, otherwise a double. Returns null if the number is too large for a double. Requires: `text` has the
 // form of a number in JSON.
 JsonValue ParseJsonNumber(Bytes text);  // the number of a text; kNull: too large
 

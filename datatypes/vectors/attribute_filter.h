@@ -14,7 +14,7 @@
 // texts as bytes, and all other values as numbers; a text that is no number counts as 0, and a list as 0; null equals
 // only null. An element without attributes, or without one of the fields of the expression, does not match.
 //
-// An expression is compiled to a program for a stack, so that neither compiling nor matching recurses.
+// An expression is compiled to a program for a stack, so that compiling and matching do not recurse.
 #pragma once
 
 #include <cstddef>

@@ -249,9 +249,9 @@ void HnswGraph::Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit
   if (CountAt(slot, layer) == 0) LinkToFull(slot, candidates.front(), layer, true);
 }
 
-// Links a node to a node that has no room. A neighbour of the latter gives way: the farthest one that is nearer to the new
-// node, or else the farthest. It is linked to the new node instead, so that no node loses its last link. Without `must`,
-// the node is not linked if all neighbours are nearer. Returns whether it was linked.
+// Links a node to a node that has no room. A neighbour of the latter gives way: the farthest one that is nearer to the
+// new node, or else the farthest. It is linked to the new node instead, so that no node loses its last link. Without
+// `must`, the node is not linked if all neighbours are nearer. Returns whether it was linked.
 bool HnswGraph::LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must) {
   const StoredVector vector = VectorOf(full.slot);
   const StoredVector new_vector = VectorOf(slot);

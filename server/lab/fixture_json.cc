@@ -93,15 +93,15 @@ class Reader {
 };
 
 const std::array<Reader::Kind, 10> Reader::kKinds = {{{"string", &Reader::AddString},
-                                                     {"json", &Reader::AddJson},
-                                                     {"list", &Reader::AddList},
-                                                     {"set", &Reader::AddSet},
-                                                     {"zset", &Reader::AddSortedSet},
-                                                     {"hash", &Reader::AddHash},
-                                                     {"stream", &Reader::AddStream},
-                                                     {"array", &Reader::AddArray},
-                                                     {"vectorset", &Reader::AddVectorSet},
-                                                     {"document", &Reader::AddDocument}}};
+                                                      {"json", &Reader::AddJson},
+                                                      {"list", &Reader::AddList},
+                                                      {"set", &Reader::AddSet},
+                                                      {"zset", &Reader::AddSortedSet},
+                                                      {"hash", &Reader::AddHash},
+                                                      {"stream", &Reader::AddStream},
+                                                      {"array", &Reader::AddArray},
+                                                      {"vectorset", &Reader::AddVectorSet},
+                                                      {"document", &Reader::AddDocument}}};
 
 const Reader::Kind* Reader::KindOf(Bytes name) {
   const auto* found = std::ranges::find_if(kKinds, [&](const Kind& kind) { return kind.name == name; });

@@ -170,8 +170,7 @@ TEST(Lua51Wrapper, luaS_eqlngstr) {
   state.Run(
       "local p = ('x'):rep(20000000) one, other = p .. 'a', p .. 'b' t = {[one] = 1} setmetatable(t, {__index = t})");
   const std::clock_t start = std::clock();
-  EXPECT_EQ(state.Run("return show(pcall(function() return t[other] end))"),
-            "false|user_script:1: loop in gettable");
+  EXPECT_EQ(state.Run("return show(pcall(function() return t[other] end))"), "false|user_script:1: loop in gettable");
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1);
   EXPECT_EQ(state.Run("return show(one == other, t[one], rawequal(one, one .. ''))"), "false|1|true");
 }

@@ -31,7 +31,7 @@ namespace {
 
 enum class JsonCondition : uint8_t { kNone, kIfAbsent, kIfPresent };
 
-// What a command is about to do with one document. It is planned and checked before anything is changed.
+// The change that a command will make to one document. It is planned and checked before anything is changed.
 struct JsonAssignment {
   Bytes key;
   JsonPath path;
@@ -124,7 +124,7 @@ struct JsonSet {
       .syntax = "JSON.SET key path value [condition(NX|XX)] [FPHA fpha-type(FP16|BF16|FP32|FP64)@8.8.0]",
       .summary = "Sets or replaces values in a JSON document.",
       .since = "8.0.0",
-      .complexity = "O(M+N) for a path with one match, M being the size of the old value and N that of the new one",
+      .complexity = "O(M+N) for a path with one match, M and N being the sizes of the old and the new value",
       .group = CommandGroup::kModule,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
@@ -161,7 +161,7 @@ struct JsonMerge {
       .syntax = "JSON.MERGE key path value",
       .summary = "Merges a JSON value into values of a document, as RFC 7396 describes.",
       .since = "8.0.0",
-      .complexity = "O(M+N) for a path with one match, M being the size of the old value and N that of the new one",
+      .complexity = "O(M+N) for a path with one match, M and N being the sizes of the old and the new value",
       .group = CommandGroup::kModule,
       .flags = kWrite | kDenyOom,
       .keys = {Key(1, kKeyRW | kKeyAccess | kKeyUpdate)}};
@@ -190,7 +190,7 @@ struct JsonMSet {
       .syntax = "JSON.MSET triplet{key path value}...",
       .summary = "Sets or replaces values in several JSON documents. Either all triplets are executed, or none.",
       .since = "8.0.0",
-      .complexity = "O(K*(M+N)), K being the number of keys, M the size of an old value and N that of a new one",
+      .complexity = "O(K*(M+N)), K being the number of keys, M and N the sizes of an old and a new value",
       .group = CommandGroup::kModule,
       .flags = kWrite | kDenyOom,
       .keys = {KeyRange(1, -1, 3, kKeyRW | kKeyAccess | kKeyUpdate)}};

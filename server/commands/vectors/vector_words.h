@@ -26,7 +26,7 @@ inline constexpr std::string_view kVectorModule = "vectorset";  // the module of
 std::vector<float> TakeVector(Args& args);
 // Takes the value of EF, from 1 to a million, or throws.
 uint32_t TakeEf(Args& args);
-// Throws if a vector with so many dimensions does not fit to the set, or to its matrix of REDUCE.
+// Throws if a vector with this number of dimensions does not fit to the set, or to its matrix of REDUCE.
 void CheckVectorDimensions(const VectorTable& table, size_t dimensions);
 inline std::string DimensionMismatch(size_t got, uint32_t has) {  // the error for a vector that does not fit
   return "ERR Vector dimension mismatch - got " + std::to_string(got) + " but set has " + std::to_string(has);
