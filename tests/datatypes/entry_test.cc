@@ -256,9 +256,9 @@ TEST(EntryTest, AnEntryDoesNotKeepMuchMoreMemoryThanItNeeds) {
   EXPECT_FALSE(entry->TryAssign(StringContent::Text("short")));
 }
 
-// Types from 7 on share the bits of one type. There is room for eight of them.
-TEST(EntryTest, TypesThatAreAlwaysObjects) {
-  for (int number = 0; number < 15; ++number) {
+// There is room for 16 types. A string is never an object.
+TEST(EntryTest, EachTypeOfCollectionCanBeAnObject) {
+  for (int number = 1; number < 16; ++number) {
     const auto type = static_cast<ValueType>(number);
     int living = 0;
     EntryPtr entry(Entry::CreateWithObject("k", type, std::make_unique<Counted>(living), 5));

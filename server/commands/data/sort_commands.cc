@@ -51,6 +51,7 @@ struct SortOptions {
   std::optional<SortPattern> by = std::nullopt;
   std::vector<SortPattern> get = {};
   std::optional<Bytes> destination = std::nullopt;
+  bool is_portable = true;  // false: a number may be one for this version only
 };
 
 enum class MayStore : uint8_t { kNo, kYes };
@@ -198,6 +199,9 @@ std::optional<double> SortNumber(Bytes text) {
   return ParseDouble(text.substr(begin));
 }
 
+// Returns whether all versions read this text as the same number.
+bool IsDecimal(Bytes text) { return !text.empty() && text.find_first_not_of("-.0123456789") == Bytes::npos; }
+
 // Calls visit(Bytes weight) for each element, in the order of the elements. Calls visit(nullopt) if BY finds no weight
 // for an element.
 template <class Visit>
@@ -214,6 +218,7 @@ std::vector<size_t> SelectByNumber(Call& call, SortOptions& options, std::span<c
   auto add = [&](std::optional<Bytes> weight) {
     const auto number = weight ? SortNumber(*weight) : 0;  // Redis: a missing weight counts as 0
     failed = failed || !number;
+    options.is_portable = options.is_portable && weight && IsDecimal(*weight);
     order.AddNumber(number.value_or(0));
   };
   if (options.by) {
@@ -287,11 +292,13 @@ EntryPtr BuildList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
   return room.Take(list.slot().entry());
 }
 
-// Propagates the result instead of the request. A replica might compute another one: fields of hashes that have expired
-// here may still exist there, and versions differ in what they accept as a number.
-void RecordStoredList(Call& call, Bytes key, const std::vector<Bytes>& elements) {
+// Propagates the result instead of the request, if a replica might compute another one: fields of hashes that have
+// expired here may still exist there, and versions differ in what they accept as a number.
+void RecordStoredList(Call& call, const SortOptions& options, const std::vector<Bytes>& elements) {
   constexpr size_t kPerCommand = 1000;
-  if (!call.effect.IsRecording()) return;
+  const bool is_equal_everywhere = options.is_portable && !options.by && options.get.empty();
+  if (is_equal_everywhere || !call.effect.IsRecording()) return;
+  const Bytes key = *options.destination;
   call.effect.Replace("DEL", key);
   for (size_t first = 0; first < elements.size(); first += kPerCommand) {
     const size_t end = std::min(elements.size(), first + kPerCommand);
@@ -305,7 +312,7 @@ void StoreResults(Call& call, SortOptions& options, std::span<const Bytes> eleme
   TextPool pool;  // a copy, since the replaced key may contain the results
   ForEachResult(call, options, elements, [&](std::optional<Bytes> value) { pool.Add(value.value_or(Bytes())); });
   const std::vector<Bytes> values = pool.Views();
-  RecordStoredList(call, *options.destination, values);
+  RecordStoredList(call, options, values);
   EntryPtr list = values.empty() ? nullptr : BuildList(call, *options.destination, values);
   StoreOrDelete(call, *options.destination, std::move(list), "sortstore", pool.Size());
   call.reply.Integer(static_cast<int64_t>(pool.Size()));

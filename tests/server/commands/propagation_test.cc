@@ -102,7 +102,8 @@ TEST(Propagation, ListsBecomePopsAndPushes) {
 TEST(Propagation, SortedListsBecomeTheirElements) {
   ExpectPropagated({{{"RPUSH l 3 1 0x2"}, "SORT l STORE d", {"0: DEL d", "0: RPUSH d 1 0x2 3"}},
                     {{"RPUSH l b a", "SET d x"}, "SORT l BY w_* GET n_* GET # STORE d", {"0: DEL d", "0: RPUSH d *"}},
-                    {{"SET d x"}, "SORT none STORE d", {"0: DEL d"}},
+                    {{"RPUSH l 3 1 -0.5"}, "SORT l STORE d", {"0: SORT l STORE d"}},
+                    {{"SET d x"}, "SORT none BY w_* STORE d", {"0: DEL d"}},
                     {{"RPUSH l 1"}, "SORT l", {}}},
                    "redis:7.0");
 }
