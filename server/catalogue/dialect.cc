@@ -191,6 +191,7 @@ constexpr DialectTraits TraitsOfValkey80() {
   traits.checks_bit_ranges_first = true;
   traits.xread_knows_last_entry = true;
   traits.xread_needs_last_entry = true;
+  traits.xread_misses_deleted_last_entry = true;
   traits.large_sets_count_offsets_from_end = true;
   traits.xreadgroup_explains_last_entry = true;
   traits.xread_takes_block_in_scripts = true;

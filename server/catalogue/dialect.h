@@ -118,10 +118,11 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool small_sets_are_listpacks = true;   // OBJECT ENCODING of small sets of texts: listpack; else hashtable
 
   // Arguments other than tokens.
-  bool bitcount_takes_start_alone = false;      // BITCOUNT key start is allowed, without an end
-  bool bitcount_reads_unit_before_end = false;  // BITCOUNT key 0 x y reports an error about y, not about x
-  bool xread_knows_last_entry = false;          // XREAD accepts + as an ID
-  bool xread_needs_last_entry = false;          // XREAD with + is an error for a stream that never had an entry
+  bool bitcount_takes_start_alone = false;       // BITCOUNT key start is allowed, without an end
+  bool bitcount_reads_unit_before_end = false;   // BITCOUNT key 0 x y reports an error about y, not about x
+  bool xread_knows_last_entry = false;           // XREAD accepts + as an ID
+  bool xread_needs_last_entry = false;           // XREAD with + is an error for a stream that never had an entry
+  bool xread_misses_deleted_last_entry = false;  // XREAD with + finds nothing if the last entry was deleted
   bool xread_takes_block_in_scripts = false;  // XREAD or XREADGROUP … BLOCK in a script is no error, but does not block
 
   HashFieldGrammar hash_field_grammar = HashFieldGrammar::kFixed;  // arguments and errors of HEXPIRE, HSETEX, HGETEX …

@@ -230,7 +230,9 @@ StreamId IdToReadAfter(Bytes word, const Stream& stream, const DialectTraits& tr
   if (word != "+" || !traits.xread_knows_last_entry) return TakeStreamId(word);
   const bool never_had_one = stream.Exists() && stream.Log().LastId() == StreamId();
   if (never_had_one && traits.xread_needs_last_entry) throw Refusal{refusals::kStreamWithoutLastEntry};
-  return stream.IsEmpty() ? StreamId() : *stream.Log().LastLiveId().Previous();
+  if (stream.IsEmpty()) return StreamId();
+  const StreamLog& log = stream.Log();
+  return *(traits.xread_misses_deleted_last_entry ? log.LastId() : log.LastLiveId()).Previous();
 }
 
 // Returns the request to run when the client is unblocked. In this request, each `$` and `+` is replaced by the ID that

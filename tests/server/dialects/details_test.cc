@@ -87,6 +87,17 @@ TEST(DialectDetails, TheLastEntryOfAStreamThatNeverHadOne) {
   EXPECT_THAT(later.Run("XREAD STREAMS s +"), NilArray());
 }
 
+TEST(DialectDetails, TheLastEntryOfAStreamWasDeleted) {
+  for (const char* const version : {"redis:8.0", "redis:8.6", "valkey:8.1", "valkey:9.1"}) {
+    Emulation server(version);
+    server.Run("XADD s 1-1 f v");
+    server.Run("XADD s 2-1 f v");
+    server.Run("XDEL s 2-1");
+    const bool is_valkey = Bytes(version).starts_with("valkey");
+    EXPECT_EQ(server.Run("XREAD STREAMS s +").Size(), is_valkey ? 0u : 1u) << version;
+  }
+}
+
 TEST(DialectDetails, TheLagOfAGroupBehindTheFirstEntry) {
   for (const auto& [version, lag] :
        {std::pair("redis:7.0", 3), {"valkey:8.0", 3}, {"redis:7.2", 1}, {"redis:7.4", 1}, {"redis:8.0", 1}}) {
