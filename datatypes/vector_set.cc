@@ -129,14 +129,12 @@ uint32_t VectorTable::AddUnlinked(Bytes name, const StoredVector& vector, float 
 }
 
 uint32_t VectorTable::RandomSlot(Random& random) const {
-  constexpr int kTries = 64;
-  uint32_t slot = 0;
-  for (int i = 0; i < kTries; ++i) {
-    slot = static_cast<uint32_t>(random.Below(graph_->SlotLimit()));
+  constexpr uint32_t kMaxSlotsPerElement = 8;  // if more slots are free, the order is a better place to choose from
+  if (graph_->SlotLimit() / kMaxSlotsPerElement > Count()) return order_.PickRandom(random);
+  for (;;) {
+    const auto slot = static_cast<uint32_t>(random.Below(graph_->SlotLimit()));
     if (graph_->IsUsed(slot)) return slot;
   }
-  while (!graph_->IsUsed(slot)) slot = (slot + 1) % graph_->SlotLimit();
-  return slot;
 }
 
 bool VectorTable::IsConsistent() const {

@@ -47,6 +47,7 @@ class VectorTable final : public Object {  // the value of a vector set
  public:
   static constexpr uint32_t kNone = HnswGraph::kNone;          // no slot
   static constexpr uint32_t kMaxDimensions = 65'536;           // as in Redis
+  static constexpr size_t kMaxProjection = size_t{1} << 24;    // the most numbers in a matrix of REDUCE (64 MB)
   static constexpr uint32_t kMinLinks = 4;                     // the least VectorSetShape::m
   static constexpr uint32_t kMaxLinks = HnswGraph::kMaxLinks;  // the greatest VectorSetShape::m
 
@@ -69,6 +70,7 @@ class VectorTable final : public Object {  // the value of a vector set
   void SetProjection(std::vector<float> matrix) { projection_ = std::move(matrix); }  // replaces the matrix
 
   uint32_t Count() const { return graph_ == nullptr ? 0 : graph_->Count(); }  // number of elements
+  size_t TextBytes() const { return text_bytes_; }                            // memory of names and attributes
   uint64_t LastId() const { return last_id_; }                                // the greatest id that was given
   void SetLastId(uint64_t id) { last_id_ = id; }                              // for readers of files
   uint32_t AttributeCount() const { return attribute_count_; }                // number of elements with attributes

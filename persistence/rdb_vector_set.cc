@@ -99,6 +99,7 @@ class VectorSetReader {
     const uint64_t from = parts_.Unsigned();
     const RdbText text = parts_.Text();
     if (from == 0 || from > VectorTable::kMaxDimensions) return false;
+    if (size_t{from} * shape.dimensions > VectorTable::kMaxProjection) return false;
     if (text.View().size() != from * shape.dimensions * sizeof(float)) return false;
     matrix.resize(from * shape.dimensions);
     std::memcpy(matrix.data(), text.View().data(), text.View().size());

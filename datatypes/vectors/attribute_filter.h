@@ -34,6 +34,10 @@ class AttributeFilter {
 
   // Cost: O(program * attributes).
   bool Matches(Bytes attributes) const;  // whether an element with these attributes matches
+  // Returns the bytes that Matches reads for attributes of this size, at most.
+  uint64_t Work(uint64_t attribute_bytes) const {  // bytes that Matches reads for attributes of this size
+    return program_.size() * attribute_bytes + (program_.size() + lists_.size()) * sizeof(Step);
+  }
 
  private:
   enum class Op : uint8_t {

@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -27,13 +28,18 @@ uint64_t MixedBits(uint64_t bits) {
   return bits ^ bits >> 31;
 }
 
+uint64_t NextSerial() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------------------------------------------------------------
 // Records
 
 HnswGraph::HnswGraph(const VectorFormat& format, uint32_t m, uint32_t extra_bytes)
-    : format_(format), m_(m), extra_bytes_(extra_bytes) {
+    : format_(format), m_(m), extra_bytes_(extra_bytes), serial_(NextSerial()) {
   links_offset_ = (sizeof(Node) + format.Bytes() + 3) / 4 * 4;
   extra_offset_ = Aligned(links_offset_ + size_t{2} * m * sizeof(uint32_t));
   stride_ = extra_offset_ + extra_bytes;

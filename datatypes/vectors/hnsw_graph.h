@@ -112,6 +112,7 @@ class HnswGraph {  // vectors and the links between them
 
   // A number that changes whenever the graph changes. A search that was interrupted checks it.
   uint64_t Changes() const { return changes_; }
+  uint64_t Serial() const { return serial_; }  // a number that no other graph of this process has or had
   VisitedSlots TakeVisited() const { return std::move(visited_); }  // memory for a search, to be given back if possible
   void GiveVisited(VisitedSlots visited) const { visited_ = std::move(visited); }
   // Returns the node of layer `layer` that a greedy search from the entry node finds. Requires: the graph is not empty.
@@ -197,8 +198,9 @@ class HnswGraph {  // vectors and the links between them
   uint32_t entry_ = kNone;    // a node of the highest level
   size_t upper_bytes_ = 0;    // memory of the links of upper layers
   std::array<std::vector<uint32_t>, kMaxLevel + 1> by_level_;  // the slots of each level above 0, in any order
-  uint64_t changes_ = 0;
-  mutable VisitedSlots visited_;  // memory for the next search
+  uint64_t changes_ = 0;                                       // how often the graph has changed
+  const uint64_t serial_;                                      // a number that no other graph of the process has
+  mutable VisitedSlots visited_;                               // memory for the next search
 };
 
 // A search on one layer of an HnswGraph, in several steps if it is long.

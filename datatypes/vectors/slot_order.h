@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/random.h"
 
 namespace respite {
 
@@ -53,7 +54,9 @@ class SlotOrder {
   // Replaces the slot of an element that keeps its name.
   void Replace(const Place& place, uint32_t slot) { chunks_[place.chunk][place.index] = slot; }
 
-  size_t UsedBytes() const;  // memory in bytes; cost: O(n / 256)
+  // Each element has the same chance. Requires: there is an element. Cost: O(1) on average, as chunks are seldom small.
+  uint32_t PickRandom(Random& random) const;  // a random slot
+  size_t UsedBytes() const;                   // memory in bytes; cost: O(n / 256)
 
  private:
   static constexpr size_t kMaxChunk = 256;  // elements per chunk

@@ -203,6 +203,12 @@ void Replication::Start() {
 
 void Replication::HandleDataDropped() {
   services_.storage.backup.HandleDataReplaced("The cluster removed all keys of this node");
+  // No command has recorded the removal, so the append-only file begins again with an empty base.
+  AppendOnlyFile& aof = services_.storage.aof;
+  if (aof.IsOn()) {
+    aof.TurnOff();
+    aof.TurnBackOn();
+  }
   BeginNewHistory();
 }
 

@@ -5,6 +5,7 @@ import re
 import unittest
 
 import oracles
+import struct
 from launcher import wait_until
 from sentinel_test import DataServer, Sentinel
 from two_servers import RESPITE
@@ -117,7 +118,7 @@ class LaterPrimary(WithProcesses):
             self.assertLessEqual(int(info(after, "sync_full")), 3)
         self.oracle.count()
 
-    def test_a_write_that_is_unknown_here_is_not_acknowledged(self):
+    def test_a_write_that_is_refused_here_is_not_acknowledged(self):
         primary = self.data_server(self.oracle.program)
         if primary.ask("COMMAND", "INFO", "VADD") == [None]:
             self.skipTest(f"{self.oracle.label} has no vector sets")
@@ -127,7 +128,9 @@ class LaterPrimary(WithProcesses):
             self.skipTest(f"{self.oracle.label} cannot be a primary of Respite")
         client = primary.client()
         self.addCleanup(client.close)
-        self.assertEqual(client.run("VADD", "vectors", "VALUES", "2", "1", "1", "element"), b":1\r\n")
+        # Respite refuses a matrix of more than 64 MB.
+        vector = struct.pack("<5000f", *([1.0] * 5000))
+        self.assertEqual(client.run("VADD", "vectors", "REDUCE", "5000", "FP32", vector, "element"), b":1\r\n")
         self.assertEqual(client.run("WAIT", "1", "1000"), b":0\r\n")
         wait_until(lambda: info(replica, "master_failed_command"), "the failure")
         self.assertEqual(info(replica, "master_failed_command").lower(), "vadd")

@@ -13,13 +13,13 @@ class Missing(LintTest):
         anna, bob = self.pair()
         self.run_all(anna, "FT.SEARCH idx *", "ft.search idx x", "CLIENT NONSENSE 1", "SET k hello FOO 1",
                      "CLIENT KILL MAXEDGE 5", "CONFIG GET no-such", "CONFIG SET no-such 1", "HSET h f v", "HSCAN h 0 NOSUCH",
-                     ("EVAL", "return redis.pcall('JSON.GET','k')", "0"), "MULTI", "TS.ADD k 1 1", "DISCARD")
+                     ("EVAL", "return redis.pcall('BF.ADD','k','v')", "0"), "MULTI", "TS.ADD k 1 1", "DISCARD")
         self.run_all(bob, "FT.SEARCH idx *")
         self.assertEqual([
             ("command", "FT.SEARCH", "anna", 2), ("subcommand", "CLIENT NONSENSE", "anna", 1),
             ("option", "SET FOO", "anna", 1), ("option", "CLIENT KILL MAXEDGE", "anna", 1),
             ("directive", "no-such", "anna", 2), ("option", "HSCAN NOSUCH", "anna", 1),
-            ("command", "JSON.GET", "anna", 1), ("command", "TS.ADD", "anna", 1), ("command", "FT.SEARCH", "bob", 1)],
+            ("command", "BF.ADD", "anna", 1), ("command", "TS.ADD", "anna", 1), ("command", "FT.SEARCH", "bob", 1)],
             self.missing())
         self.assertEqual(b"+OK", self.lab("MISSING CLEAR"))
         self.assertEqual([], self.lab("MISSING"))

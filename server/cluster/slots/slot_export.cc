@@ -94,7 +94,12 @@ void SlotExport::EndExport(State state, const std::string& message) {
   }
 }
 
-void SlotExport::Cancel() { EndExport(State::kCancelled, "by an operator"); }
+bool SlotExport::Cancel() {
+  // The target may already own the slots, so writes must not continue here.
+  if (IsOver() || job_->state == State::kGranted) return false;
+  EndExport(State::kCancelled, "by an operator");
+  return true;
+}
 
 size_t SlotExport::BufferedBytes() const {
   return (changes_ ? changes_->BufferedBytes() : 0) + (link_ == nullptr ? 0 : link_->UnsentBytes());

@@ -65,9 +65,7 @@ size_t SlotMigrations::Cancel(Bytes name) {
     ++count;
   }
   for (SlotExport& one : exports_) {
-    if (one.IsOver() || !is_meant(one.job())) continue;
-    one.Cancel();
-    ++count;
+    if (is_meant(one.job()) && one.Cancel()) ++count;
   }
   return count;
 }
@@ -102,10 +100,7 @@ bool SlotMigrations::IsExporting(Bytes name) const {
 
 bool SlotMigrations::CancelExports() {
   bool any = false;
-  for (SlotExport& one : exports_) {
-    any = any || !one.job().IsOver();
-    one.Cancel();
-  }
+  for (SlotExport& one : exports_) any = one.Cancel() || any;
   return any;
 }
 

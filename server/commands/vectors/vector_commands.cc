@@ -80,6 +80,8 @@ VAddArguments TakeVAddArguments(Call& call) {
   }
   wanted.vector = TakeVector(call.args);
   if (wanted.reduced && *wanted.reduced > wanted.vector.size()) throw Refusal{refusals::kBadVector};
+  if (wanted.reduced && *wanted.reduced * wanted.vector.size() > VectorTable::kMaxProjection)
+    throw Refusal{refusals::kLargeProjection};
   if (call.args.AtEnd()) throw refusals::WrongArity(call.command.full_name);
   wanted.element = call.args.Next();
   TakeVAddOptions(call.args, wanted);
@@ -142,7 +144,10 @@ struct VAdd {
     const EncodedVector vector = EncodeVector(table, std::move(wanted.vector));
     const bool is_new = table.Put(wanted.element, vector.View(), vector.length, call.random,
                                   BoundedBuildEf(wanted.ef, table.graph().format()));
-    if (wanted.attributes) table.SetAttributes(table.Find(wanted.element), wanted.attributes);
+    if (wanted.attributes) {
+      const bool is_removed = wanted.attributes->empty();  // as of VSETATTR: files have no empty attributes
+      table.SetAttributes(table.Find(wanted.element), is_removed ? std::nullopt : wanted.attributes);
+    }
     set.ReportChangeWithoutEvent();
     call.reply.Bool(is_new);
   }

@@ -147,10 +147,11 @@ struct VRandMember {
     if (call.args.Left() > 1) throw refusals::WrongArity(call.command.full_name);
     std::optional<int64_t> count;
     if (!call.args.AtEnd()) count = call.args.NextInteger(refusals::kBadRandomCount);
-    if (count && *count < -kMaxRepeated) throw Refusal{refusals::kTooManyRandom};
+    if (count == 0) return call.reply.Array(0);  // as in Redis, also for a key of another type
     const VectorSet set = call.db.Read<VectorSet>(key);
     if (!count) return set.Exists() ? ReplyOne(call, set.Table()) : call.reply.Null();
-    if (!set.Exists() || *count == 0) return call.reply.Array(0);
+    if (*count < -kMaxRepeated) throw Refusal{refusals::kTooManyRandom};
+    if (!set.Exists()) return call.reply.Array(0);
     *count > 0 ? ReplySample(call, set.Table(), static_cast<size_t>(*count))
                : ReplyRepeated(call, set.Table(), static_cast<size_t>(-*count));
   }

@@ -76,7 +76,11 @@ VSimOptions TakeVSimOptions(Args& args) {
 class VSimTask final : public CommandTask {
  public:
   VSimTask(const VectorTable& table, EncodedVector query, VSimOptions options)
-      : query_(std::move(query)), options_(std::move(options)), format_(table.graph().format()) {
+      : query_(std::move(query)),
+        options_(std::move(options)),
+        format_(table.graph().format()),
+        serial_(table.graph().Serial()),
+        first_changes_(table.graph().Changes()) {
     ef_ = static_cast<uint32_t>(
         std::min<uint64_t>(std::max<uint64_t>(options_.ef.value_or(kDefaultSearchEf), options_.count), table.Count()));
     checks_left_ = options_.max_checks != 0                         ? options_.max_checks
@@ -88,16 +92,13 @@ class VSimTask final : public CommandTask {
   }
 
   const VSimOptions& options() const { return options_; }
-  // Returns whether the set still has the properties that it had when the search began.
-  bool Fits(const VectorTable& table) const {
-    const VectorFormat& format = table.graph().format();
-    return format.encoding() == format_.encoding() && format.dimensions() == format_.dimensions();
-  }
+  // Returns whether this is the set with which the search began.
+  bool Fits(const VectorTable& table) const { return table.graph().Serial() == serial_; }
 
   // Runs a step, or to the end. Returns true at the end.
   bool Run(const VectorTable& table, bool to_the_end) {
-    const uint64_t each = format_.Bytes() + kDistanceOverhead + (options_.filter ? kFilterOverhead : 0);
-    const uint64_t distances = to_the_end ? UINT64_MAX : std::max<uint64_t>(kWorkPerTurn / each, 16);
+    const uint64_t each = format_.Bytes() + kDistanceOverhead + FilterWork(table);
+    const uint64_t distances = to_the_end ? UINT64_MAX : std::max<uint64_t>(kWorkPerTurn / each, 1);
     if (options_.is_exact) return Scan(table, distances);
     const auto accepts = [&](uint32_t slot) { return VerdictOn(table, slot); };
     if (!search_->Run(table.graph(), query_.View(), distances, accepts)) return false;
@@ -105,8 +106,10 @@ class VSimTask final : public CommandTask {
     return true;
   }
 
-  // Returns the hits in the order of the reply.
-  std::vector<VectorHit> TakeHits() {
+  // Returns the hits in the order of the reply. If the set has changed, a slot may have another element since.
+  std::vector<VectorHit> TakeHits(const VectorTable& table) {
+    if (options_.filter && table.graph().Changes() != first_changes_)
+      std::erase_if(hits_, [&](const VectorHit& hit) { return !Matches(table, hit.slot); });
     if (options_.is_exact) std::sort_heap(hits_.begin(), hits_.end());
     std::erase_if(hits_, [&](const VectorHit& hit) { return hit.distance > options_.max_distance; });
     if (hits_.size() > options_.count) hits_.resize(options_.count);
@@ -114,6 +117,11 @@ class VSimTask final : public CommandTask {
   }
 
  private:
+  // Estimates the work of the filter for one element, in bytes that are read.
+  uint64_t FilterWork(const VectorTable& table) const {
+    if (!options_.filter) return 0;
+    return kFilterOverhead + options_.filter->Work(table.TextBytes() / std::max(table.Count(), 1U));
+  }
   bool Matches(const VectorTable& table, uint32_t slot) const {
     const auto attributes = table.AttributesOf(slot);
     return attributes && options_.filter->Matches(*attributes);
@@ -149,6 +157,8 @@ class VSimTask final : public CommandTask {
   EncodedVector query_;
   VSimOptions options_;
   VectorFormat format_;
+  uint64_t serial_;         // HnswGraph::Serial()
+  uint64_t first_changes_;  // HnswGraph::Changes() when the search began
   uint32_t ef_ = 0;
   uint64_t checks_left_ = 0;          // how many elements the filter may still look at
   std::optional<HnswSearch> search_;  // nullopt: TRUTH
@@ -230,7 +240,7 @@ struct VSim {
   static void Step(Call& call, const VectorTable& table) {
     auto& task = static_cast<VSimTask&>(*call.session.command_task);
     if (!task.Run(table, !call.MayContinueLater())) return call.ContinueInNextTurn();
-    ReplyHits(call, table, task.options(), task.TakeHits());
+    ReplyHits(call, table, task.options(), task.TakeHits(table));
     call.session.command_task.reset();
   }
 };

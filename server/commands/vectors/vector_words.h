@@ -14,6 +14,7 @@ namespace respite {
 namespace refusals {
 
 inline constexpr char kBadVector[] = "ERR invalid vector specification";
+inline constexpr char kLargeProjection[] = "ERR REDUCE needs a matrix of more than 64 MB";
 inline constexpr char kBadEf[] = "ERR invalid EF";
 
 }  // namespace refusals

@@ -1,6 +1,7 @@
 // The commands of vector sets. Replies and error texts are those of Redis 8.6.3, except where a comment says otherwise.
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -136,6 +137,33 @@ TEST_P(VectorSetCommands, Projections) {
   EXPECT_EQ(Names("VSIM r VALUES 2 1 2").size(), 2u);  // a vector that the client has projected
   EXPECT_THAT(Run("VSIM r VALUES 4 1 2 3 4"),
               Error("ERR Input dimension mismatch for projection - got 4 but projection expects 3"));
+}
+
+TEST_P(VectorSetCommands, LargeMatricesAreRefused) {
+  std::vector<std::string> words = {"VADD", "r", "REDUCE", "5000", "VALUES", "5000"};
+  words.resize(words.size() + 5000, "1");
+  words.emplace_back("a");
+  EXPECT_THAT(Run(words), Error("ERR REDUCE needs a matrix of more than 64 MB"));
+  EXPECT_THAT(Run("EXISTS r"), Int(0));
+}
+
+TEST_P(VectorSetCommands, EmptyAttributesAreNone) {
+  Run("VADD v VALUES 2 1 0 a SETATTR '{}'");
+  Run("VADD v VALUES 2 1 0 a SETATTR ''");
+  EXPECT_THAT(Run("VGETATTR v a"), Nil());
+  Run("VADD v VALUES 2 1 0 b SETATTR ''");
+  EXPECT_THAT(Run("VGETATTR v b"), Nil());
+}
+
+// Most slots are free after the removals. To look for a used one must not take long.
+TEST_P(VectorSetCommands, RandomElementsAfterManyRemovals) {
+  for (int i = 0; i < 3000; ++i) Run(StrCat("VADD v VALUES 2 1 ", i % 7, " e", i));
+  for (int i = 0; i < 3000; ++i)
+    if (i % 1000 != 999) Run(StrCat("VREM v e", i));
+  std::map<std::string, int> counts;
+  for (const std::string& name : Run("VRANDMEMBER v -3000").Texts()) ++counts[name];
+  EXPECT_EQ(counts.size(), 3u);
+  for (const auto& [name, count] : counts) EXPECT_GT(count, 700) << name;
 }
 
 TEST_P(VectorSetCommands, Attributes) {
