@@ -2,10 +2,10 @@
 of a later version, or because they do not know a command of the primary. With real processes: Sentinels and primaries
 of each oracle, and ours."""
 import re
+import struct
 import unittest
 
 import oracles
-import struct
 from launcher import wait_until
 from sentinel_test import DataServer, Sentinel
 from two_servers import RESPITE
