@@ -1,5 +1,6 @@
 """Clusters of real processes: of our nodes alone, and of our nodes together with nodes of each oracle, made and changed
 with redis-cli."""
+import pathlib
 import random
 import re
 import signal
@@ -296,6 +297,10 @@ class Alone(Clusters):
         for number in range(100):
             client.run("SET", f"key:{number}", "value")
         wait_until(lambda: replica.ask("DBSIZE") > 0, "the replica has keys", 30)
+        folder = pathlib.Path(replica.ask("CONFIG", "GET", "dir")[1].decode()) / "appendonlydir"
+        aof_texts = lambda: [file.read_bytes() for file in folder.iterdir()] if folder.is_dir() else []
+        self.assertEqual(replica.ask("CONFIG", "SET", "appendonly", "yes"), b"+OK")
+        wait_until(lambda: any(b"key:" in text for text in aof_texts()), "the append-only file has the keys", 20)
         self.assertIn(b"unknown subcommand or wrong number of arguments for 'REPLICATE'", replica.ask("CLUSTER", "REPLICATE", "NO", "TWO"))
         self.assertEqual(primary.ask("CLUSTER", "REPLICATE", "NO", "ONE"), b"+OK")
         self.assertEqual(replica.ask("CLUSTER", "REPLICATE", "NO", "ONE"), b"+OK")
@@ -303,6 +308,7 @@ class Alone(Clusters):
         self.assertNotEqual(replica.ask("CLUSTER", "MYSHARDID"), shard)
         self.assertEqual(primary.ask("ROLE")[0], b"master")
         self.assertGreater(primary.ask("DBSIZE"), 0)
+        wait_until(lambda: all(b"key:" not in text for text in aof_texts()), "the append-only file has no keys either", 20)
 
     def test_a_replica_takes_over_when_its_primary_stops(self):
         _, primary, replica = self.replicated_cluster()

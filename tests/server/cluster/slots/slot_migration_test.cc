@@ -328,6 +328,22 @@ TEST_F(SlotMigrationTest, IsCancelled) {
   EXPECT_EQ(source.Run("GET {t}a").Text(), "1");
 }
 
+// After the source has allowed the target to take over, writes must not continue at the source.
+TEST_F(SlotMigrationTest, IsNotCancelledOnceTheTargetMayTakeOver) {
+  const auto [source, target] = FormPair();
+  source.Run("SET {t}a 1");
+  EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
+  for (int i = 0; i < 5000 && State(source) != "failover-granted"; ++i) world_.network().RunOnce();
+  ASSERT_EQ(State(source), "failover-granted");
+  EXPECT_THAT(source.Run("CLUSTER CANCELSLOTMIGRATIONS"), Error("ERR No migrations ongoing"));
+  EXPECT_EQ(source.Run("CLUSTER MIGRATION CANCEL ALL").Integer(), 0);
+  TestClient writer(source.server());
+  writer.Send("SET {t}a 2");
+  StepUntil(source, "success");
+  EXPECT_THAT(writer.Read(), ErrorStartsWith("MOVED"));
+  EXPECT_TRUE(Owns(target, "{t}"));
+}
+
 TEST_F(SlotMigrationTest, IsEndedByFlushAllAtEitherSide) {
   const auto [source, target] = FormPair();
   for (ReplicationMember* flushed : {&source, &target}) {
