@@ -54,6 +54,11 @@ constexpr OperatorToken kWords[] = {
 
 Result<JsonPath, std::string> JsonPath::Parse(Bytes text) {
   if (text.size() > kMaxTextBytes) return Failure(std::string("ERR the path is too long"));
+  // A name that JSON.SET takes from a path must be a name that a JSON text may have, so that the document can be
+  // loaded.
+  if (const size_t valid = ValidUtf8Bytes(text); valid != text.size()) {
+    return Failure(StrCat("ERR Error occurred on position ", valid + 1, ", expected valid UTF-8"));
+  }
   const auto finish = [&](JsonPathParser& parser, bool is_legacy) {
     JsonPath path = parser.TakePath();
     path.text_ = std::string(text);

@@ -174,6 +174,28 @@ std::string JsonText(const JsonValue& value) {
   return text;
 }
 
+size_t ValidUtf8Bytes(Bytes text) {
+  size_t at = 0;
+  while (at < text.size()) {
+    const uint8_t first = ByteAt(text, at);
+    if (first < 0x80) {
+      ++at;
+      continue;
+    }
+    const size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() - at < size) return at;
+    // The second byte decides whether the form is overlong, a surrogate or too large.
+    const uint8_t least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    const uint8_t most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (ByteAt(text, at + 1) < least || ByteAt(text, at + 1) > most) return at;
+    for (size_t i = 2; i < size; ++i) {
+      if ((ByteAt(text, at + i) & 0xc0) != 0x80) return at;
+    }
+    at += size;
+  }
+  return at;
+}
+
 JsonValue ParseJsonNumber(Bytes text) {
   if (text.find_first_of(".eE") == Bytes::npos && text != "-0") {
     if (const auto integer = ParseInteger(text)) return JsonValue::Integer(*integer);

@@ -197,6 +197,24 @@ TEST(JsonPathTest, RefusesMalformedPaths) {
   EXPECT_FALSE(JsonPath::Parse("$" + std::string(100'000, '-')).ok());
 }
 
+// A name that is not UTF-8 would make a document whose text no parser accepts.
+TEST(JsonPathTest, RefusesWhatIsNotUtf8) {
+  EXPECT_EQ(Selected("$[\"\xff\"]"), "ERR Error occurred on position 4, expected valid UTF-8");
+  for (const char* bytes :
+       {"\x80", "\xc3", "\xc0\x80", "\xc1\xbf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xed\xbf\xbf", "\xe2\x82",
+        "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xf0\x9f\x98", "\xe2\x28\xa1"}) {
+    for (const auto& [before, after] : {std::pair("$.a", ""), std::pair("", ""), std::pair("$['", "']"),
+                                        std::pair("$['\\", "']"), std::pair("$[?(@ == \"", "\")]")}) {
+      const std::string path = std::string(before) + bytes + after;
+      EXPECT_THAT(Selected(path), testing::EndsWith("expected valid UTF-8")) << testing::PrintToString(path);
+    }
+  }
+  for (const char* name : {"\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80", "\xef\xbf\xbf",
+                           "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"}) {
+    EXPECT_EQ(Selected(std::string("$.") + name, std::string("{\"") + name + "\":1}"), "[1]");
+  }
+}
+
 TEST(JsonPathTest, LimitsTheWork) {
   std::string text = "1";
   for (int level = 0; level < 5; ++level) text = "[" + text + "," + text + "," + text + "," + text + "]";

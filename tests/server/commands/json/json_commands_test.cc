@@ -71,6 +71,15 @@ TEST_P(JsonCommands, SetNeedsAPlace) {
   EXPECT_EQ(Get("k"), R"({"o":{"a":1},"l":[1]})");
 }
 
+TEST_P(JsonCommands, SetTakesNoNameThatIsNotUtf8) {
+  Put("k", "{}");
+  EXPECT_THAT(Run({"JSON.SET", "k", "$[\"\xff\"]", "1"}),
+              Error("ERR Error occurred on position 4, expected valid UTF-8"));
+  EXPECT_THAT(Run({"JSON.SET", "k", "\xed\xa0\x80", "1"}),
+              Error("ERR Error occurred on position 1, expected valid UTF-8"));
+  EXPECT_EQ(Get("k"), "{}");
+}
+
 TEST_P(JsonCommands, SetOfNestedMatches) {
   Put("k", R"({"a":{"a":1,"b":[{"a":2}]}})");
   EXPECT_THAT(Run({"JSON.SET", "k", "$..a", R"({"c":1})"}), Ok());
