@@ -33,20 +33,22 @@ std::partial_ordering CompareNumbers(const JsonValue& one, const JsonValue& othe
   return one.ToDouble() <=> other.ToDouble();
 }
 
-// Returns how two values of the same kind are ordered; unordered if they cannot be compared.
-std::partial_ordering CompareJson(const JsonValue& one, const JsonValue& other) {
+// Returns how two values of the same kind are ordered; unordered if they cannot be compared or the budget is spent.
+std::partial_ordering CompareJson(const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
   if (one.IsNumeric() && other.IsNumeric()) return CompareNumbers(one, other);
   if (one.Kind() != other.Kind()) return std::partial_ordering::unordered;
   switch (one.Kind()) {
     case JsonKind::kString:
+      if (!budget.SpendBytes(std::min(one.AsString().size(), other.AsString().size()))) break;
       return one.AsString().compare(other.AsString()) <=> 0;
     case JsonKind::kBoolean:
       return static_cast<int>(one.AsBoolean()) <=> static_cast<int>(other.AsBoolean());
     case JsonKind::kNull:
       return std::partial_ordering::equivalent;
     default:
-      return std::partial_ordering::unordered;
+      break;
   }
+  return std::partial_ordering::unordered;
 }
 
 bool Compares(JsonOperator op, const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
@@ -56,13 +58,13 @@ bool Compares(JsonOperator op, const JsonValue& one, const JsonValue& other, Jso
     case JsonOperator::kNotEqual:
       return !JsonEquals(one, other, budget);
     case JsonOperator::kLess:
-      return CompareJson(one, other) < 0;
+      return CompareJson(one, other, budget) < 0;
     case JsonOperator::kLessOrEqual:
-      return CompareJson(one, other) <= 0;
+      return CompareJson(one, other, budget) <= 0;
     case JsonOperator::kGreater:
-      return CompareJson(one, other) > 0;
+      return CompareJson(one, other, budget) > 0;
     default:
-      return CompareJson(one, other) >= 0;
+      return CompareJson(one, other, budget) >= 0;
   }
 }
 
@@ -87,33 +89,28 @@ size_t CountCharacters(Bytes text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; }));
 }
 
-std::optional<size_t> SizeOfJson(const JsonValue& value) {
+std::optional<size_t> SizeOfJson(const JsonValue& value, JsonBudget& budget) {
   if (value.IsContainer()) return value.Size();
-  if (value.Is(JsonKind::kString)) return CountCharacters(value.AsString());
-  return std::nullopt;
+  if (!value.Is(JsonKind::kString) || !budget.SpendBytes(value.AsString().size())) return std::nullopt;
+  return CountCharacters(value.AsString());
 }
 
-bool HasSize(const JsonValue& value, const JsonValue& wanted) {
-  const auto size = SizeOfJson(value);
+bool HasSize(const JsonValue& value, const JsonValue& wanted, JsonBudget& budget) {
+  const auto size = SizeOfJson(value, budget);
   return size && wanted.IsNumeric() && static_cast<double>(*size) == std::trunc(wanted.ToDouble());
 }
 
 bool IsEmptyAsWanted(const JsonValue& value, const JsonValue& wanted) {
-  const auto size = SizeOfJson(value);
-  return size && wanted.Is(JsonKind::kBoolean) && (*size == 0) == wanted.AsBoolean();
-}
-
-bool MatchesPattern(const JsonValue& text, const JsonValue& pattern, JsonBudget& budget) {
-  if (!text.Is(JsonKind::kString) || !pattern.Is(JsonKind::kString)) return false;
-  auto compiled = RegularExpression::Compile(pattern.AsString());
-  if (!compiled || !budget.Spend(compiled.value().Size())) return false;
-  return compiled.value().Matches(text.AsString(), budget.left());
+  if (!wanted.Is(JsonKind::kBoolean)) return false;
+  if (value.IsContainer()) return (value.Size() == 0) == wanted.AsBoolean();
+  return value.Is(JsonKind::kString) && value.AsString().empty() == wanted.AsBoolean();
 }
 
 bool RelatesOne(JsonOperator op, const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
   switch (op) {
     case JsonOperator::kMatches:
-      return MatchesPattern(one, other, budget);
+      return one.Is(JsonKind::kString) && other.Is(JsonKind::kString) &&
+             MatchesJsonPattern(one.AsString(), other.AsString(), budget);
     case JsonOperator::kIn:
       return other.Is(JsonKind::kArray) && IsMember(one, other, budget);
     case JsonOperator::kNotIn:
@@ -123,7 +120,7 @@ bool RelatesOne(JsonOperator op, const JsonValue& one, const JsonValue& other, J
     case JsonOperator::kNoneOf:
       return RelatesSets(op, one, other, budget);
     case JsonOperator::kSizeIs:
-      return HasSize(one, other);
+      return HasSize(one, other, budget);
     case JsonOperator::kIsEmpty:
       return IsEmptyAsWanted(one, other);
     default:
@@ -134,8 +131,9 @@ bool RelatesOne(JsonOperator op, const JsonValue& one, const JsonValue& other, J
 // Returns true if a relation holds for any value of the left side and any value of the right side.
 bool Relates(JsonOperator op, const JsonOperand& left, const JsonOperand& right, JsonBudget& budget) {
   if (left.kind == JsonOperand::Kind::kNothing || right.kind == JsonOperand::Kind::kNothing) return false;
+  const auto others = right.All();
   for (const JsonValue* one : left.All()) {
-    for (const JsonValue* other : right.All()) {
+    for (const JsonValue* other : others) {
       if (!budget.Spend(1)) return false;
       if (RelatesOne(op, *one, *other, budget)) return true;
     }
@@ -218,25 +216,42 @@ JsonOperand PathOperand(const JsonExpression& path, const JsonContext& context) 
 
 bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
   if (!budget.Spend(1)) return false;
-  if (!one.IsContainer()) return CompareJson(one, other) == 0;
+  if (!one.IsContainer()) return CompareJson(one, other, budget) == 0;
   if (one.Kind() != other.Kind() || one.Size() != other.Size()) return false;
   if (one.Is(JsonKind::kArray)) {
     return std::ranges::equal(one.Elements(), other.Elements(),
                               [&](const JsonValue& a, const JsonValue& b) { return JsonEquals(a, b, budget); });
   }
   return std::ranges::all_of(one.Members(), [&](const JsonMember& member) {
+    if (!budget.SpendLookUp(member.name.AsString())) return false;
     const JsonValue* value = other.Find(member.name.AsString());
     return value != nullptr && JsonEquals(member.value, *value, budget);
   });
 }
 
-JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values) {
+JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values, JsonBudget& budget) {
   std::vector<JsonValue> names;
   for (const JsonValue* value : values) {
     if (!value->Is(JsonKind::kObject)) continue;
-    for (const JsonMember& member : value->Members()) names.push_back(member.name.Clone());
+    for (const JsonMember& member : value->Members()) {
+      if (!budget.SpendCopy(member.name)) return {};
+      names.push_back(member.name.Clone());
+    }
   }
   return JsonValue::ArrayOf(names);
+}
+
+bool MatchesJsonPattern(Bytes text, Bytes pattern, JsonBudget& budget) {
+  constexpr uint64_t kCompileSteps = 16;  // of the shortest expression
+  if (pattern.size() > kMaxJsonPattern || !budget.Spend(kCompileSteps + pattern.size())) return false;
+  auto compiled = RegularExpression::Compile(pattern);
+  if (!compiled) {
+    // An expression that is too large was compiled up to the limit.
+    if (Bytes(compiled.error()) == "Out of memory") budget.Spend(RegularExpression::kMaxInstructions);
+    return false;
+  }
+  if (!budget.Spend(compiled.value().Size()) || !budget.SpendBytes(text.size())) return false;
+  return compiled.value().Matches(text, budget.left());
 }
 
 JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& context) {
@@ -273,7 +288,7 @@ JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& contex
       return CallJsonFunction(expression, context);
     case JsonOperator::kKeys: {
       const JsonOperand objects = operand(0);
-      return ValueOperand(JsonKeysOf(objects.All()));
+      return ValueOperand(JsonKeysOf(objects.All(), context.budget));
     }
     default:
       return Truth(Relates(expression.op, operand(0), operand(1), context.budget));

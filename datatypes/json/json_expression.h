@@ -119,7 +119,10 @@ struct JsonOperand {
 JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& context);    // computes an expression
 JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context);  // computes kFunction
 bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget);     // numbers are compared by value
-// Returns the names of all objects among the values, as one array.
-JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values);
+// Returns the names of all objects among the values, as one array. Stops when the budget is spent.
+JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values, JsonBudget& budget);
+// Returns true if any part of a text matches a regular expression. Patterns of more than kMaxJsonPattern match nothing.
+bool MatchesJsonPattern(Bytes text, Bytes pattern, JsonBudget& budget);
+inline constexpr size_t kMaxJsonPattern = 8192;  // bytes
 
 }  // namespace respite

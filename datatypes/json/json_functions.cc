@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "datatypes/json/json_expression.h"
 
 namespace respite {
@@ -45,20 +46,29 @@ JsonOperand FunctionNumber(double number) {
   return FunctionValue(JsonValue::Number(number));
 }
 
-JsonOperand LengthOf(const JsonValue& value) {
+// Returns a copy of a value; Nothing if the budget does not suffice.
+JsonOperand FunctionCopy(const JsonValue& value, JsonBudget& budget) {
+  return budget.SpendCopy(value) ? FunctionValue(value.Clone()) : JsonOperand();
+}
+
+JsonOperand LengthOf(const JsonValue& value, JsonBudget& budget) {
   if (value.IsContainer()) return FunctionValue(JsonValue::Integer(static_cast<int64_t>(value.Size())));
-  if (!value.Is(JsonKind::kString)) return {};
+  if (!value.Is(JsonKind::kString) || !budget.SpendBytes(value.AsString().size())) return {};
   const auto count =
       std::ranges::count_if(value.AsString(), [](char c) { return (static_cast<uint8_t>(c) & 0xc0) != 0x80; });
   return FunctionValue(JsonValue::Integer(count));
 }
 
-JsonOperand Concatenated(std::span<const JsonValue* const> texts) {
-  std::string all;
+JsonOperand Concatenated(std::span<const JsonValue* const> texts, JsonBudget& budget) {
+  // The whole size is checked before anything is copied.
+  size_t size = 0;
   for (const JsonValue* text : texts) {
-    if (!text->Is(JsonKind::kString)) return {};
-    all += text->AsString();
+    if (!text->Is(JsonKind::kString) || !budget.SpendBytes(text->AsString().size())) return {};
+    size += text->AsString().size();
   }
+  std::string all;
+  all.reserve(size);
+  for (const JsonValue* text : texts) all += text->AsString();
   return FunctionValue(JsonValue::String(all));
 }
 
@@ -78,12 +88,12 @@ JsonOperand Rounded(const JsonValue& value, JsonFunction function) {
   return FunctionNumber(function == JsonFunction::kFloor ? std::floor(number) : std::ceil(number));
 }
 
-JsonOperand ElementAt(const JsonValue& array, double index) {
+JsonOperand ElementAt(const JsonValue& array, double index, JsonBudget& budget) {
   if (!array.Is(JsonKind::kArray) || !std::isfinite(index)) return {};
   const double size = static_cast<double>(array.Size());
   const double place = std::trunc(index) < 0 ? std::trunc(index) + size : std::trunc(index);
   if (place < 0 || place >= size) return {};
-  return FunctionValue(array.Elements()[static_cast<size_t>(place)].Clone());
+  return FunctionCopy(array.Elements()[static_cast<size_t>(place)], budget);
 }
 
 // Computes a figure over the numbers of an array.
@@ -115,28 +125,40 @@ JsonOperand Aggregate(const JsonValue& array, JsonFunction function, JsonBudget&
 
 JsonOperand Searched(const JsonValue& text, const JsonValue& pattern, JsonFunction function, JsonBudget& budget) {
   if (!text.Is(JsonKind::kString) || !pattern.Is(JsonKind::kString)) return FunctionTruth(false);
-  const std::string anchored = "^(" + std::string(pattern.AsString()) + ")$";
-  auto compiled = RegularExpression::Compile(function == JsonFunction::kMatch ? Bytes(anchored) : pattern.AsString());
-  if (!compiled || !budget.Spend(compiled.value().Size())) return FunctionTruth(false);
-  return FunctionTruth(compiled.value().Matches(text.AsString(), budget.left()));
+  if (function == JsonFunction::kSearch) {
+    return FunctionTruth(MatchesJsonPattern(text.AsString(), pattern.AsString(), budget));
+  }
+  if (pattern.AsString().size() > kMaxJsonPattern) return FunctionTruth(false);
+  return FunctionTruth(MatchesJsonPattern(text.AsString(), StrCat("^(", pattern.AsString(), ")$"), budget));
 }
 
-JsonOperand Appended(const JsonOperand& receiver, std::span<JsonOperand> added) {
+// Appends copies of values. Returns false if the budget does not suffice for all of them.
+bool AppendCopies(std::vector<JsonValue>& copies, std::span<const JsonValue* const> values, JsonBudget& budget) {
+  for (const JsonValue* value : values) {
+    if (!budget.SpendCopy(*value)) return false;
+  }
+  copies.reserve(copies.size() + values.size());
+  for (const JsonValue* value : values) copies.push_back(value->Clone());
+  return true;
+}
+
+JsonOperand Appended(const JsonOperand& receiver, std::span<JsonOperand> added, JsonBudget& budget) {
   std::vector<JsonValue> elements;
   const JsonValue* array = receiver.Single();
   if (array != nullptr && array->Is(JsonKind::kArray)) {
+    if (!budget.SpendCopy(*array)) return {};
     for (const JsonValue& element : array->Elements()) elements.push_back(element.Clone());
   } else if (receiver.kind == JsonOperand::Kind::kNodes && receiver.nodes.size() != 1) {
-    for (const JsonValue* node : receiver.nodes) elements.push_back(node->Clone());
+    if (!AppendCopies(elements, receiver.nodes, budget)) return {};
   } else {
     return {};
   }
   for (JsonOperand& operand : added) {
     if (const JsonValue* value = operand.Single()) {
-      elements.push_back(value->Clone());
+      if (!AppendCopies(elements, {&value, 1}, budget)) return {};
     } else if (operand.kind == JsonOperand::Kind::kNodes && !operand.nodes.empty()) {
       std::vector<JsonValue> nodes;
-      for (const JsonValue* node : operand.nodes) nodes.push_back(node->Clone());
+      if (!AppendCopies(nodes, operand.nodes, budget)) return {};
       elements.push_back(JsonValue::ArrayOf(nodes));
     } else {
       return {};
@@ -150,23 +172,23 @@ JsonOperand CallWithValues(JsonFunction function, std::span<const JsonValue* con
   const JsonValue& first = *values[0];
   switch (function) {
     case JsonFunction::kLength:
-      return LengthOf(first);
+      return LengthOf(first, budget);
     case JsonFunction::kMatch:
     case JsonFunction::kSearch:
       return Searched(first, *values[1], function, budget);
     case JsonFunction::kConcat:
-      return Concatenated(values);
+      return Concatenated(values, budget);
     case JsonFunction::kAbs:
       return first.IsNumeric() ? Absolute(first) : JsonOperand();
     case JsonFunction::kCeiling:
     case JsonFunction::kFloor:
       return first.IsNumeric() ? Rounded(first, function) : JsonOperand();
     case JsonFunction::kFirst:
-      return ElementAt(first, 0);
+      return ElementAt(first, 0, budget);
     case JsonFunction::kLast:
-      return ElementAt(first, -1);
+      return ElementAt(first, -1, budget);
     case JsonFunction::kIndex:
-      return values[1]->IsNumeric() ? ElementAt(first, values[1]->ToDouble()) : JsonOperand();
+      return values[1]->IsNumeric() ? ElementAt(first, values[1]->ToDouble(), budget) : JsonOperand();
     default:
       return Aggregate(first, function, budget);
   }
@@ -196,7 +218,7 @@ JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& cont
                 : arguments.size() != ArgumentsOf(function)) {
     return {};
   }
-  if (function == JsonFunction::kAppend) return Appended(arguments[0], std::span(arguments).subspan(1));
+  if (function == JsonFunction::kAppend) return Appended(arguments[0], std::span(arguments).subspan(1), context.budget);
   if (function == JsonFunction::kCount) {
     const JsonOperand& nodes = arguments[0];
     // A computed list counts its elements.
@@ -209,10 +231,10 @@ JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& cont
   if (function == JsonFunction::kKeys) {
     const auto objects = arguments[0].All();
     const bool has_object = std::ranges::any_of(objects, [](const JsonValue* v) { return v->Is(JsonKind::kObject); });
-    return has_object ? FunctionValue(JsonKeysOf(objects)) : JsonOperand();
+    return has_object ? FunctionValue(JsonKeysOf(objects, context.budget)) : JsonOperand();
   }
   if (std::ranges::find(values, nullptr) != values.end()) return {};
-  if (function == JsonFunction::kValue) return FunctionValue(values[0]->Clone());
+  if (function == JsonFunction::kValue) return FunctionCopy(*values[0], context.budget);
   return CallWithValues(function, values, context.budget);
 }
 

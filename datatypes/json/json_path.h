@@ -31,6 +31,8 @@ struct JsonExpression;
 class JsonBudget {  // limits the work of selections
  public:
   static constexpr uint64_t kMaxSteps = 10'000'000;  // number of values that a command may visit
+  static constexpr size_t kBytesPerStep = 16;        // bytes of texts that take as long as the visit of a value
+  static constexpr size_t kLongName = 64;            // bytes; a shorter name is compared without counting
 
   explicit JsonBudget(uint64_t steps = kMaxSteps) : left_(steps) {}
 
@@ -38,6 +40,13 @@ class JsonBudget {  // limits the work of selections
     left_ -= left_ < steps ? left_ : steps;
     return left_ != 0;
   }
+  // Counts the work of reading or copying `bytes` of a text.
+  bool SpendBytes(size_t bytes) { return Spend(bytes / kBytesPerStep + 1); }  // false: the limit was reached
+  // Counts the work of finding a member. Short names are free, because they cost no more than the visit of the object.
+  bool SpendLookUp(Bytes name) {  // false: the limit was reached
+    return name.size() < kLongName ? !IsSpent() : SpendBytes(name.size());
+  }
+  bool SpendCopy(const JsonValue& value);      // counts the work of value.Clone(); false: the limit was reached
   bool IsSpent() const { return left_ == 0; }  // true: the work was stopped, so its result is incomplete
   uint64_t& left() { return left_; }
 

@@ -52,6 +52,7 @@ class StepSelection {
       case JsonStep::Kind::kNames:
         if (!value.Is(JsonKind::kObject)) return;
         for (const std::string& name : step_.names) {
+          if (!budget_.SpendLookUp(name)) return;
           if (const JsonValue* member = value.Find(name)) Add(*member, value);
         }
         return;
@@ -112,6 +113,17 @@ JsonMatches SelectSteps(const JsonStep* first, const JsonStep* last, const JsonM
 
 }  // namespace
 
+bool JsonBudget::SpendCopy(const JsonValue& value) {
+  if (value.Is(JsonKind::kString)) return SpendBytes(value.AsString().size());
+  if (!Spend(1)) return false;
+  if (value.Is(JsonKind::kArray)) {
+    return std::ranges::all_of(value.Elements(), [&](const JsonValue& element) { return SpendCopy(element); });
+  }
+  if (!value.Is(JsonKind::kObject)) return true;
+  return std::ranges::all_of(
+      value.Members(), [&](const JsonMember& member) { return SpendCopy(member.name) && SpendCopy(member.value); });
+}
+
 void SelectJson(const JsonSteps& steps, const JsonMatch& start, const JsonValue& root, JsonBudget& budget,
                 JsonMatches& matches) {
   JsonMatches found = SelectSteps(steps.data(), steps.data() + steps.size(), start, root, budget);
@@ -144,7 +156,10 @@ std::vector<JsonValue> JsonPath::Compute(const JsonValue& root, JsonBudget& budg
       values.push_back(std::move(result.value));
       break;
     case JsonOperand::Kind::kNodes:
-      for (const JsonValue* node : result.nodes) values.push_back(node->Clone());
+      for (const JsonValue* node : result.nodes) {
+        if (!budget.SpendCopy(*node)) break;
+        values.push_back(node->Clone());
+      }
   }
   return values;
 }

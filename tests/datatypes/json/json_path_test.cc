@@ -225,5 +225,63 @@ TEST(JsonPathTest, LimitsTheWork) {
   EXPECT_LE(matches.size(), 10'000u);
 }
 
+// Returns how many steps a path takes.
+uint64_t StepsOf(Bytes path_text, const JsonValue& root) {
+  const auto path = JsonPath::Parse(path_text);
+  EXPECT_TRUE(path.ok()) << path_text;
+  JsonBudget budget;
+  if (path.value().Computes()) {
+    path.value().Compute(root, budget);
+  } else {
+    path.value().Select(root, budget);
+  }
+  return JsonBudget::kMaxSteps - budget.left();
+}
+
+TEST(JsonPathTest, CountsTheWorkInsideTexts) {
+  const std::string text(160'000, 'x');
+  const std::string name(1600, 'n');
+  const auto root =
+      ParseJson("{\"a\":\"" + text + "\",\"b\":\"" + text + "\",\"l\":[\"" + text + "\"],\"" + name + "\":1}");
+  for (const char* path :
+       {"$[?(@ == $.b)]", "$[?(@ < $.b)]", "$[?(@ =~ \"y\")]", "$[?(@ sizeof 3)]", "$.a.length()", "$.a.value()",
+        "$.l.first()", "$.l.last()", "$.l.index(0)", "$.l.append(1)", "$.l.append($.a)", "append($.*, 1)",
+        "concat($.a, $.b)", "$.a in $.l", "search($.a, \"y\")", "$.l == $.l"}) {
+    EXPECT_GE(StepsOf(path, root.value()), 10'000u) << path;
+  }
+  EXPECT_LE(StepsOf("$[?(@ empty true)]", root.value()), 100u);
+  EXPECT_GE(StepsOf("$." + name, root.value()), 100u);
+  EXPECT_GE(StepsOf("$~", root.value()), 100u);
+  EXPECT_GE(StepsOf("$.keys()", root.value()), 100u);
+}
+
+TEST(JsonPathTest, LimitsRegularExpressions) {
+  const auto root = ParseJson(R"({"t":")" + std::string(100'000, 'a') + R"(","l":["aab"]})");
+  const auto is_spent = [&](Bytes path, uint64_t steps) {
+    JsonBudget budget(steps);
+    JsonPath::Parse(path).value().Select(root.value(), budget);
+    return budget.IsSpent();
+  };
+  EXPECT_TRUE(is_spent("$[?(@ =~ \"(a|aa|aaa)*b\")]", 100'000));
+  EXPECT_TRUE(is_spent("$.l[?(@ =~ \"a{255}{255}\")]", 8'000)) << "too large to be compiled";
+  EXPECT_FALSE(is_spent("$.l[?(@ =~ \"a{255}{255}\")]", 10'000));
+  const std::string longest = "a|" + std::string(8'190, 'b');
+  EXPECT_EQ(Selected("$[?(@ =~ \"a|bb\")]", R"(["a"])"), R"(["a"])");
+  EXPECT_EQ(Selected("$[?(@ =~ \"" + longest + "b\")]", R"(["a"])"), "[]");
+  EXPECT_EQ(Selected("$[?match(@, \"" + longest + "b\")]", R"(["a"])"), "[]");
+}
+
+TEST(JsonPathTest, CopiesNothingThatTheBudgetDoesNotAllow) {
+  const auto root = ParseJson(R"({"a":")" + std::string(16'000, 'x') + R"(","l":[[1,2,3,4,5,6,7,8,9]]})");
+  for (const char* path : {"$.a.value()", "concat($.a, $.a)", "$.l.append($.a)", "append($.*, 1)"}) {
+    JsonBudget budget(500);
+    EXPECT_THAT(JsonPath::Parse(path).value().Compute(root.value(), budget), testing::IsEmpty()) << path;
+    EXPECT_TRUE(budget.IsSpent()) << path;
+  }
+  JsonBudget budget(20);
+  EXPECT_THAT(JsonPath::Parse("$.l.first()").value().Compute(root.value(), budget), testing::IsEmpty());
+  EXPECT_TRUE(budget.IsSpent());
+}
+
 }  // namespace
 }  // namespace respite
