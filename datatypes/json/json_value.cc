@@ -361,6 +361,23 @@ void JsonValue::Set(Bytes name, JsonValue value) {
   }
 }
 
+void JsonValue::AppendMembers(std::span<JsonMember> members) {
+  if (members.empty()) return;
+  const size_t old_size = Size();
+  Reserve(old_size + members.size());
+  Block* block = GetBlock();
+  for (JsonMember& member : members) new (block->Members() + block->size++) JsonMember(std::move(member));
+  if (!block->IsSorted()) return;
+  // Reserve has sorted the old members.
+  uint32_t* order = block->Order();
+  const auto by_name = [block](uint32_t one, uint32_t other) {
+    return block->Members()[one].name.AsString() < block->Members()[other].name.AsString();
+  };
+  std::iota(order + old_size, order + block->size, static_cast<uint32_t>(old_size));
+  std::sort(order + old_size, order + block->size, by_name);
+  std::inplace_merge(order, order + old_size, order + block->size, by_name);
+}
+
 void JsonValue::SortNames() {
   Block* block = GetBlock();
   uint32_t* order = block->Order();

@@ -91,6 +91,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   JsonValue* Find(Bytes name);  // the value of a member; null: there is no such member
   const JsonValue* Find(Bytes name) const { return const_cast<JsonValue*>(this)->Find(name); }
   void Set(Bytes name, JsonValue value);  // adds a member, or replaces its value; cost: O(n)
+  // Adds members whose names are distinct and not in the object. Cost: O(n + k*log k), k being the number of new
+  // members.
+  void AppendMembers(std::span<JsonMember> members);  // adds members at the end of an object; moves them into it
   // Removes the elements or members for which erase(index) is true, called in ascending order. Returns their number.
   // The others keep their order. Cost: O(n).
   template <class Erase>

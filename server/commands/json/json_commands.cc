@@ -77,13 +77,27 @@ bool AssignInside(Call& call, JsonValue& root, JsonAssignment& assignment, Apply
 
 void Overwrite(JsonValue& target, JsonValue value) { target = std::move(value); }
 
+// Removes the members that are null from an object, and from the objects that are its members. This is what the merge
+// of the object into an empty one yields.
+void EraseNulls(JsonValue& object) {
+  object.EraseIf([&](size_t i) { return object.Members()[i].value.Is(JsonKind::kNull); });
+  for (JsonMember& member : object.Members()) {
+    if (member.value.Is(JsonKind::kObject)) EraseNulls(member.value);
+  }
+}
+
 // Changes an object as RFC 7396 says: members of `patch` that are null are removed, others are merged.
+// Cost: O(n + k*log n) for each object with n members, into which k members are merged.
 void MergeJson(JsonValue& target, JsonValue patch) {
   if (!patch.Is(JsonKind::kObject)) {
     target = std::move(patch);
     return;
   }
-  if (!target.Is(JsonKind::kObject)) target = JsonValue::EmptyObject();
+  if (!target.Is(JsonKind::kObject) || target.Size() == 0) {
+    EraseNulls(patch);
+    target = std::move(patch);
+    return;
+  }
   const auto is_null = [](const JsonMember& member) { return member.value.Is(JsonKind::kNull); };
   if (std::ranges::any_of(patch.Members(), is_null)) {
     target.EraseIf([&](size_t i) {
@@ -91,17 +105,17 @@ void MergeJson(JsonValue& target, JsonValue patch) {
       return wanted != nullptr && wanted->Is(JsonKind::kNull);
     });
   }
+  std::vector<JsonMember> added;
   for (JsonMember& member : patch.Members()) {
     if (is_null(member)) continue;
-    const Bytes name = member.name.AsString();
-    if (JsonValue* old_value = target.Find(name)) {
+    if (JsonValue* old_value = target.Find(member.name.AsString())) {
       MergeJson(*old_value, std::move(member.value));
     } else {
-      JsonValue added;
-      MergeJson(added, std::move(member.value));
-      target.Set(name, std::move(added));
+      if (member.value.Is(JsonKind::kObject)) EraseNulls(member.value);
+      added.push_back(std::move(member));
     }
   }
+  target.AppendMembers(added);
 }
 
 JsonAssignment TakeAssignment(Call& call) {

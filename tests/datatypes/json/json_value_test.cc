@@ -147,6 +147,29 @@ TEST(JsonValueTest, ObjectsAgreeWithAModel) {
   }
 }
 
+TEST(JsonValueTest, AppendsManyMembers) {
+  for (const size_t old_size : {0, 1, 20, 32, 33, 500}) {
+    for (const size_t added : {0, 1, 12, 32, 40, 2000}) {
+      JsonValue object = JsonValue::EmptyObject();
+      std::vector<JsonMember> members;
+      std::string expected = "{";
+      for (size_t i = 0; i < old_size + added; ++i) {
+        const std::string name = "n" + std::to_string(i * 7919 % 10007);
+        const JsonValue value = JsonValue::Integer(static_cast<int64_t>(i));
+        expected += (i == 0 ? "\"" : ",\"") + name + "\":" + std::to_string(i);
+        if (i < old_size) {
+          object.Set(name, value.Clone());
+        } else {
+          members.push_back({JsonValue::String(name), value.Clone()});
+        }
+      }
+      object.AppendMembers(members);
+      EXPECT_TRUE(object.IsConsistent()) << old_size << ' ' << added;
+      EXPECT_EQ(JsonText(object), expected + "}");
+    }
+  }
+}
+
 TEST(JsonValueTest, ArraysAgreeWithAModel) {
   Random random(7);
   JsonValue array = JsonValue::EmptyArray();

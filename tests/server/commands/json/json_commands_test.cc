@@ -145,6 +145,23 @@ TEST_P(JsonCommands, Merge) {
   EXPECT_THAT(Run({"JSON.MERGE", "doc", "$", R"({"f1":null,"f2":{"a":3,"b":4},"f3":[2,4,6]})"}), Ok());
   EXPECT_EQ(Get("doc"), R"({"f2":{"a":3,"b":4},"f3":[2,4,6]})");
   EXPECT_THAT(Run("JSON.MERGE none $.x 1"), Error("ERR new objects must be created at the root"));
+  Put("doc", R"({"e":{},"s":1})");
+  EXPECT_THAT(Run({"JSON.MERGE", "doc", "$", R"({"e":{"a":{"b":null,"c":[null]},"d":null},"s":{"x":null,"y":{}}})"}),
+              Ok());
+  EXPECT_EQ(Get("doc"), R"({"e":{"a":{"c":[null]}},"s":{"y":{}}})");
+}
+
+TEST_P(JsonCommands, MergeOfManyMembers) {
+  const auto members = [](int first, int last) {
+    std::string text = "{";
+    for (int i = first; i < last; ++i) text += "\"name" + std::to_string(i) + "\":" + std::to_string(first) + ",";
+    text.back() = '}';
+    return text;
+  };
+  Put("doc", members(0, 100));
+  EXPECT_THAT(Run({"JSON.MERGE", "doc", "$", members(50, 200'000)}), Ok());
+  EXPECT_THAT(Run("JSON.OBJLEN doc"), Int(200'000));
+  EXPECT_EQ(Get("doc", "$['name49','name50','name199999']"), "[0,50,50]");
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
