@@ -47,10 +47,13 @@ class StepSelection {
     if (budget_.Spend(1)) found_.push_back({&value, &parent});
   }
 
+  // Counts the names or indexes of a union, also those that select nothing. One alone costs no more than the visit.
+  bool SpendUnion(size_t parts) { return parts == 1 ? !budget_.IsSpent() : budget_.Spend(parts); }
+
   void ApplyToOne(const JsonValue& value) {
     switch (step_.kind) {
       case JsonStep::Kind::kNames:
-        if (!value.Is(JsonKind::kObject)) return;
+        if (!value.Is(JsonKind::kObject) || !SpendUnion(step_.names.size())) return;
         for (const std::string& name : step_.names) {
           if (!budget_.SpendLookUp(name)) return;
           if (const JsonValue* member = value.Find(name)) Add(*member, value);
@@ -73,6 +76,7 @@ class StepSelection {
   }
 
   void AddIndexes(const JsonValue& array) {
+    if (!SpendUnion(step_.indexes.size())) return;
     const auto size = static_cast<int64_t>(array.Size());
     for (const int64_t index : step_.indexes) {
       const int64_t place = index < 0 ? index + size : index;

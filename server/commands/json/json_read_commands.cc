@@ -176,6 +176,8 @@ struct JsonArrIndex {
     ReplyAboutMatches(
         call, path, *root,
         [&](const JsonValue& value) {
+          // A path may select an array many times.
+          CheckJsonBudget(budget, 1);
           if (value.Is(JsonKind::kArray)) return call.reply.Integer(IndexOf(value, wanted, start, stop, budget));
           if (path.IsLegacy()) throw refusals::WrongJsonType("array", &value);
           call.reply.Null();
@@ -191,8 +193,11 @@ struct JsonArrIndex {
     const auto bound = [size](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + size : i, 0, size); };
     const int64_t end = stop == 0 ? size : bound(stop);
     for (int64_t i = bound(start); i < end; ++i) {
+      CheckJsonBudget(budget, 1);
       if (IsSame(array.Elements()[static_cast<size_t>(i)], wanted, budget)) return i;
     }
+    // The last comparison may have been cut off.
+    CheckJsonBudget(budget, 0);
     return -1;
   }
   static bool IsSame(const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
@@ -279,9 +284,11 @@ struct JsonDebugMemory {
     call.args.ExpectEnd();
     const JsonValue* root = ReadJson(call, key);
     if (root == nullptr) return path.IsLegacy() ? call.reply.Integer(0) : call.reply.Array(0);
+    JsonBudget budget;
     ReplyAboutMatches(
         call, path, *root,
         [&](const JsonValue& value) {
+          if (!path.IsStatic()) SpendForReply(budget, value);
           call.reply.Integer(static_cast<int64_t>(sizeof(JsonValue) + value.UsedBytes(0)));
         },
         [&] { throw refusals::JsonPathMissing(path.Text()); });

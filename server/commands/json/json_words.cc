@@ -14,6 +14,7 @@ namespace {
 
 constexpr char kWrongJsonKeyType[] = "ERR Existing key has wrong Redis type";
 constexpr char kTooManyMatches[] = "ERR the path selects too many values";
+constexpr char kTooMuchWork[] = "ERR the command would take too many steps";
 constexpr char kTooDeep[] = "ERR recursion limit exceeded";
 constexpr char kTooManyCopies[] = "ERR the command would store too much data";
 constexpr char kComputes[] = "ERR this command takes no path that computes values";
@@ -98,6 +99,10 @@ bool MayRepeat(const JsonPath& path) {
 
 void SpendForReply(JsonBudget& budget, const JsonValue& value) {
   if (!budget.Spend(value.CountValues(budget.left()))) throw Refusal{refusals::kTooManyMatches};
+}
+
+void CheckJsonBudget(JsonBudget& budget, uint64_t steps) {
+  if (!budget.Spend(steps)) throw Refusal{refusals::kTooMuchWork};
 }
 
 std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root) {

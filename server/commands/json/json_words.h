@@ -41,6 +41,9 @@ std::vector<JsonValue*> SelectJsonTargetsOf(const JsonPath& path, JsonValue& roo
 // times.
 void SpendForReply(JsonBudget& budget, const JsonValue& value);
 
+// Counts steps of a command. Throws if they are too many, so that a command never replies with an incomplete result.
+void CheckJsonBudget(JsonBudget& budget, uint64_t steps);
+
 // Throws if values with `depth` levels, put at `levels_below` the matches of a path, would be nested too deeply.
 void CheckJsonDepth(const JsonPath& path, const JsonValue& root, size_t levels_below, size_t depth);
 // Throws if `count` copies of an argument would take too much memory.

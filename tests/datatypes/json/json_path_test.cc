@@ -255,6 +255,19 @@ TEST(JsonPathTest, CountsTheWorkInsideTexts) {
   EXPECT_GE(StepsOf("$.keys()", root.value()), 100u);
 }
 
+TEST(JsonPathTest, CountsThePartsOfUnionsThatSelectNothing) {
+  const auto root = ParseJson("[{},{},{},[],[],[]]");
+  std::string names = "$..['a'", indexes = "$..[9";
+  for (int i = 0; i < 999; ++i) {
+    names += ",'a'";
+    indexes += ",9";
+  }
+  EXPECT_GE(StepsOf(names + "]", root.value()), 3'000u);
+  EXPECT_GE(StepsOf(indexes + "]", root.value()), 3'000u);
+  EXPECT_LE(StepsOf("$..['a']", root.value()), 20u);
+  EXPECT_LE(StepsOf("$..[9]", root.value()), 20u);
+}
+
 TEST(JsonPathTest, LimitsRegularExpressions) {
   const auto root = ParseJson(R"({"t":")" + std::string(100'000, 'a') + R"(","l":["aab"]})");
   const auto is_spent = [&](Bytes path, uint64_t steps) {

@@ -473,9 +473,24 @@ TEST_P(JsonCommands, LimitsWork) {
   for (int i = 0; i < 5'000; ++i) repeated += ",0";
   EXPECT_THAT(Run({"JSON.GET", "wide", repeated + "]"}), Error("ERR the path selects too many values"));
   EXPECT_THAT(Run({"JSON.RESP", "wide", repeated + "]"}), Error("ERR the path selects too many values"));
+  EXPECT_THAT(Run({"JSON.DEBUG", "MEMORY", "wide", repeated + "]"}), Error("ERR the path selects too many values"));
   EXPECT_THAT(Run({"JSON.ARRAPPEND", "wide", repeated + "]", "1"}), ArrayOf({Int(9)}));
   EXPECT_EQ(Run("JSON.ARRPOP wide $[0]")[0].Text(), "1");
   EXPECT_EQ(Get("wide"), text);
+}
+
+// An incomplete search is an error, because -1 would be wrong.
+TEST_P(JsonCommands, ArrIndexLimitsWork) {
+  std::string text = "[[0";
+  for (int i = 0; i < 3'000; ++i) text += ",0";
+  Put("k", text + "]]");
+  std::string repeated = "$[0";
+  for (int i = 0; i < 4'000; ++i) repeated += ",0";
+  for (const char* wanted : {"1", "\"x\"", "[]"}) {
+    EXPECT_THAT(Run({"JSON.ARRINDEX", "k", repeated + "]", wanted}),
+                Error("ERR the command would take too many steps"));
+  }
+  EXPECT_THAT(Run("JSON.ARRINDEX k $[0] 1"), ArrayOf({Int(-1)}));
 }
 
 }  // namespace
