@@ -82,6 +82,7 @@ void AppendArray(std::string& out, const JsonValue& value, const JsonFormat& for
   out += '[';
   bool is_first = true;
   for (const JsonValue& element : value.Elements()) {
+    if (out.size() > format.max_bytes) return;
     if (!is_first) out += ',';
     is_first = false;
     BeginLine(out, format, level + 1);
@@ -95,6 +96,7 @@ void AppendObject(std::string& out, const JsonValue& value, const JsonFormat& fo
   out += '{';
   bool is_first = true;
   for (const JsonMember& member : value.Members()) {
+    if (out.size() > format.max_bytes) return;
     if (!is_first) out += ',';
     is_first = false;
     BeginLine(out, format, level + 1);

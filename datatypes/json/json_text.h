@@ -5,6 +5,8 @@
 //   "a\"b\\c\n\u0001é"                 texts: only quotes, backslashes and control characters are escaped
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "base/bytes.h"
@@ -16,6 +18,8 @@ struct JsonFormat {    // the texts between the parts of a document; all empty: 
   Bytes indent = {};   // before each element, once for each level
   Bytes newline = {};  // after each bracket, and after each comma
   Bytes space = {};    // after each colon
+  // AppendJson stops soon after the text is longer than this. The caller must then ignore the text.
+  size_t max_bytes = SIZE_MAX;
 };
 
 // Cost: O(values and bytes).

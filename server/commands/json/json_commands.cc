@@ -20,6 +20,7 @@ namespace {
 constexpr char kNotAtRoot[] = "ERR new objects must be created at the root";
 constexpr char kNoStaticPath[] = "ERR Err wrong static path";
 constexpr char kJsonIndexOutOfBounds[] = "ERR index out of bounds";
+constexpr char kFormatTooLong[] = "ERR INDENT, NEWLINE and SPACE may have at most 1024 bytes";
 
 }  // namespace
 }  // namespace refusals
@@ -250,22 +251,36 @@ struct JsonMSet {
 // ---------------------------------------------------------------------------------------------------------------------
 // Reading values
 
+struct ReadBudgets {     // limits the work of one command, for all its paths and keys together
+  JsonBudget selection;  // the values that are visited, and the work of computations
+  JsonBudget reply;      // the values in replies, if a path may select a value many times
+};
+
+void CheckReplySize(const std::string& text, const JsonFormat& format) {
+  if (text.size() > format.max_bytes) throw Refusal{refusals::kReplyTooLong};
+}
+
 // Appends the values that a path selects: the first one for a legacy path, otherwise an array. Returns false if a
-// legacy path selects nothing.
-bool AppendSelected(Call& call, std::string& text, const JsonPath& path, const JsonValue& root, bool as_array,
+// legacy path selects nothing. Throws if a budget does not suffice, or if the text becomes longer than the format
+// allows.
+bool AppendSelected(ReadBudgets& budgets, std::string& text, const JsonPath& path, const JsonValue& root, bool as_array,
                     const JsonFormat& format, size_t level) {
   std::vector<JsonValue> computed;
   std::vector<const JsonValue*> values;
   if (path.Computes()) {
-    JsonBudget budget;
-    computed = path.Compute(root, budget);
+    computed = path.Compute(root, budgets.selection);
+    // Without enough steps the result is incomplete.
+    CheckJsonBudget(budgets.selection, 0);
     for (const JsonValue& value : computed) values.push_back(&value);
   } else {
-    for (const JsonMatch& match : SelectJsonValues(path, root)) values.push_back(match.value);
+    for (const JsonMatch& match : SelectJsonValues(path, root, budgets.selection)) {
+      values.push_back(match.value);
+    }
   }
   if (!as_array) {
     if (values.empty()) return false;
     AppendJson(text, *values.front(), format, level);
+    CheckReplySize(text, format);
     return true;
   }
   const auto begin_line = [&](size_t depth) {
@@ -273,17 +288,17 @@ bool AppendSelected(Call& call, std::string& text, const JsonPath& path, const J
     for (size_t i = 0; i < depth; ++i) text += format.indent;
   };
   text += '[';
-  JsonBudget budget;
   for (size_t i = 0; i < values.size(); ++i) {
-    if (values.size() > 1) SpendForReply(budget, *values[i]);
+    if (values.size() > 1) SpendForReply(budgets.reply, *values[i]);
     if (i != 0) text += ',';
     begin_line(level + 1);
     AppendJson(text, *values[i], format, level + 1);
     // Paths may select a large value many times.
-    if (text.size() > call.MaxStringBytes()) throw Refusal{refusals::kReplyTooLong};
+    CheckReplySize(text, format);
   }
   if (!values.empty()) begin_line(level);
   text += ']';
+  CheckReplySize(text, format);
   return true;
 }
 
@@ -298,7 +313,8 @@ struct JsonGet {
       .keys = {Key(1, kKeyRO | kKeyAccess)}};
   static void Run(Call& call) {
     const Bytes key = call.args.Next();
-    JsonFormat format;
+    JsonFormat format{.max_bytes = call.MaxStringBytes()};
+    ReadBudgets budgets;
     std::vector<JsonPath> paths;
     while (!call.args.AtEnd()) TakeOptionOrPath(call, format, paths);
     const JsonValue* root = ReadJson(call, key);
@@ -307,28 +323,35 @@ struct JsonGet {
     std::string text;
     if (paths.size() == 1) {
       const JsonPath& path = paths.front();
-      if (!AppendSelected(call, text, path, *root, !path.IsLegacy(), format, 0))
+      if (!AppendSelected(budgets, text, path, *root, !path.IsLegacy(), format, 0))
         throw refusals::JsonPathMissing(path.Text());
     } else {
-      AppendMany(call, text, *root, paths, format);
+      AppendMany(budgets, text, *root, paths, format);
     }
     call.reply.Bulk(text);
   }
 
  private:
+  static constexpr size_t kMaxFormatBytes = 1024;  // of one of the texts between the parts of a document
+
+  static Bytes TakeFormatText(Call& call) {
+    const Bytes text = call.args.Next();
+    if (text.size() > kMaxFormatBytes) throw Refusal{refusals::kFormatTooLong};
+    return text;
+  }
   static void TakeOptionOrPath(Call& call, JsonFormat& format, std::vector<JsonPath>& paths) {
     if (call.args.TakeToken("INDENT")) {
-      format.indent = call.args.Next();
+      format.indent = TakeFormatText(call);
     } else if (call.args.TakeToken("NEWLINE")) {
-      format.newline = call.args.Next();
+      format.newline = TakeFormatText(call);
     } else if (call.args.TakeToken("SPACE")) {
-      format.space = call.args.Next();
+      format.space = TakeFormatText(call);
     } else if (!call.args.TakeToken("NOESCAPE")) {
       paths.push_back(TakeJsonPath(call));
     }
   }
-  static void AppendMany(Call& call, std::string& text, const JsonValue& root, const std::vector<JsonPath>& paths,
-                         const JsonFormat& format) {
+  static void AppendMany(ReadBudgets& budgets, std::string& text, const JsonValue& root,
+                         const std::vector<JsonPath>& paths, const JsonFormat& format) {
     const bool as_arrays = !std::ranges::all_of(paths, &JsonPath::IsLegacy);
     const auto begin_line = [&](size_t level) {
       text += format.newline;
@@ -341,10 +364,10 @@ struct JsonGet {
       AppendJsonString(text, paths[i].Text());
       text += ':';
       text += format.space;
-      if (!AppendSelected(call, text, paths[i], root, as_arrays, format, 1))
+      if (!AppendSelected(budgets, text, paths[i], root, as_arrays, format, 1))
         throw refusals::JsonPathMissing(paths[i].Text());
-      if (text.size() > call.MaxStringBytes()) throw Refusal{refusals::kReplyTooLong};
     }
+    CheckReplySize(text, format);
     begin_line(0);
     text += '}';
   }
@@ -362,13 +385,16 @@ struct JsonMGet {
   static void Run(Call& call) {
     const std::span<const Bytes> words = call.args.Rest();
     const JsonPath path = ParseJsonPath(words.back());
+    ReadBudgets budgets;
+    JsonFormat format{.max_bytes = call.MaxStringBytes()};  // `max_bytes`: what the rest of the reply may have
     call.reply.Array(words.size() - 1);
     for (const Bytes key : words.first(words.size() - 1)) {
       const Entry* entry = call.db.Read(key);
       std::string text;
       if (entry != nullptr && entry->Type() == ValueType::kJson &&
-          AppendSelected(call, text, path, static_cast<const JsonDocument*>(entry->ObjectValue())->root(),
-                         !path.IsLegacy(), {}, 0)) {
+          AppendSelected(budgets, text, path, static_cast<const JsonDocument*>(entry->ObjectValue())->root(),
+                         !path.IsLegacy(), format, 0)) {
+        format.max_bytes -= text.size();
         call.reply.Bulk(text);
       } else {
         call.reply.Null();

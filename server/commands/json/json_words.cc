@@ -79,8 +79,12 @@ Edit<Json> OpenExistingJson(Call& call, Bytes key) {
 }
 
 JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root) {
-  if (path.Computes()) throw Refusal{refusals::kComputes};
   JsonBudget budget;
+  return SelectJsonValues(path, root, budget);
+}
+
+JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget) {
+  if (path.Computes()) throw Refusal{refusals::kComputes};
   JsonMatches matches = path.Select(root, budget);
   if (budget.IsSpent()) throw Refusal{refusals::kTooManyMatches};
   return matches;

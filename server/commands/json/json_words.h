@@ -28,7 +28,9 @@ Edit<Json> OpenJson(Call& call, Bytes key);        // opens a document to change
 // Throws also if the key does not exist.
 Edit<Json> OpenExistingJson(Call& call, Bytes key);
 
-JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root);  // the matches; throws if they are too many
+// Returns the matches of a path. Throws if they are too many. The second form counts the work of several paths.
+JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root);
+JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBudget& budget);
 // The matches as values to be changed, each one time, in the order of the document. A command must change them in the
 // reverse order: a change of an array or an object may move the values inside it.
 std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root);

@@ -201,6 +201,17 @@ TEST(JsonValueTest, SmallDocumentsTakeLittleMemory) {
   EXPECT_EQ(Parsed("[]").UsedBytes(0) + Parsed("{}").UsedBytes(0) + Parsed("1.25").UsedBytes(0), 0u);
 }
 
+TEST(JsonTextTest, StopsAtTheLimit) {
+  std::string array = "[1";
+  for (int i = 0; i < 1000; ++i) array += ",1";
+  const JsonValue value = Parsed("{\"a\":" + array + "],\"b\":" + array + "]}");
+  const std::string indent(100, ' ');
+  std::string text;
+  AppendJson(text, value, {.indent = indent, .max_bytes = 1000});
+  EXPECT_GT(text.size(), 1000u);
+  EXPECT_LT(text.size(), 2000u);
+}
+
 TEST(JsonTextTest, Formats) {
   std::string text;
   AppendJson(text, Parsed(R"({"a":[1,{}],"b":[],"c":{"d":2}})"), {.indent = "  ", .newline = "\n", .space = " "});

@@ -479,6 +479,50 @@ TEST_P(JsonCommands, LimitsWork) {
   EXPECT_EQ(Get("wide"), text);
 }
 
+TEST_P(JsonCommands, LimitsReplies) {
+  Put("k", "[[1,2]]");
+  const std::string longest(1024, ' ');
+  for (const char* option : {"INDENT", "NEWLINE", "SPACE"}) {
+    EXPECT_THAT(Run({"JSON.GET", "k", option, longest + " "}),
+                Error("ERR INDENT, NEWLINE and SPACE may have at most 1024 bytes"));
+    EXPECT_THAT(Run({"JSON.GET", "k", option, longest, ".[0][0]"}), Bulk("1"));
+  }
+  // The limit of a text counts for the whole reply.
+  Run("CONFIG SET proto-max-bulk-len 1048576");
+  Put("long", "\"" + std::string(300'000, 'x') + "\"");
+  EXPECT_EQ(Run("JSON.MGET long long long none $").Size(), 4u);
+  EXPECT_THAT(Run("JSON.MGET long long long long $"), Error("ERR the reply would be too long"));
+  EXPECT_THAT(Run("JSON.GET long $ $ $ $"), Error("ERR the reply would be too long"));
+  std::string wide = "[1";
+  for (int i = 0; i < 2'000; ++i) wide += ",1";
+  Put("wide", wide + "]");
+  EXPECT_THAT(Run({"JSON.GET", "wide", "INDENT", longest}), Error("ERR the reply would be too long"));
+}
+
+// All paths and keys of a command have one budget.
+TEST_P(JsonCommands, LimitsTheWorkOfAllPathsTogether) {
+  std::string text = "[1";
+  for (int i = 0; i < 50'000; ++i) text += ",1";
+  Put("k", text + "]");
+  EXPECT_THAT(Run("JSON.GET k $[?(@==2)] $[?(@==3)]"), Bulk(R"({"$[?(@==2)]":[],"$[?(@==3)]":[]})"));
+  std::vector<std::string> words = {"JSON.GET", "k"};
+  for (int i = 0; i < 100; ++i) words.emplace_back("$[?(@==2)]");
+  EXPECT_THAT(Run(words), Error("ERR the path selects too many values"));
+  words = {"JSON.MGET"};
+  for (int i = 0; i < 100; ++i) words.emplace_back("k");
+  words.emplace_back("$[?(@==2)]");
+  EXPECT_THAT(Run(words), Error("ERR the path selects too many values"));
+}
+
+// A computation that was stopped has no result.
+TEST_P(JsonCommands, ComputedPathsLimitWork) {
+  std::string text = "[1";
+  for (int i = 0; i < 5'000; ++i) text += "," + std::to_string(i);
+  Put("k", text + "]");
+  EXPECT_THAT(Run({"JSON.GET", "k", "$ subsetof $"}), Error("ERR the command would take too many steps"));
+  EXPECT_EQ(Get("k", "$ anyof [9999]"), "[false]");
+}
+
 // An incomplete search is an error, because -1 would be wrong.
 TEST_P(JsonCommands, ArrIndexLimitsWork) {
   std::string text = "[[0";
