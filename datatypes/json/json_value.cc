@@ -458,20 +458,49 @@ size_t JsonValue::CountValues(size_t max) const {
 }
 
 size_t JsonValue::UsedBytes(size_t samples) const {
+  if (samples != 0) {
+    constexpr size_t kVisitsPerSample = 100;
+    constexpr size_t kMaxSamples = 1U << 31;
+    constexpr double kMaxEstimate = 0x1p62;
+    samples = std::min(samples, kMaxSamples);
+    return static_cast<size_t>(std::min(EstimateBytes({samples, samples * kVisitsPerSample}), kMaxEstimate));
+  }
   if (!OwnsMemory()) return 0;
-  const size_t own = malloc_usable_size(Pointer());
+  size_t used = malloc_usable_size(Pointer());
+  if (Tag() == kArrayTag) {
+    for (const JsonValue& element : Elements()) used += element.UsedBytes(0);
+  } else if (Tag() == kObjectTag) {
+    for (const JsonMember& member : Members()) used += member.name.UsedBytes(0) + member.value.UsedBytes(0);
+  }
+  return used;
+}
+
+// A container whose elements are not all measured multiplies what was measured. Only the outermost one does so: in a
+// document whose first elements are the large ones, the product of several factors would have no meaning.
+double JsonValue::EstimateBytes(const Sampling& sampling) const {
+  if (!OwnsMemory()) return 0;
+  const auto own = static_cast<double>(malloc_usable_size(Pointer()));
   if (!IsContainer()) return own;
+  // Measures all elements if enough visits are left for the values inside them.
+  constexpr size_t kVisitsPerElement = 8;
   const size_t size = Size();
-  const size_t measured = samples == 0 ? size : std::min(samples, size);
-  size_t inside = 0;
+  const bool is_whole = size <= sampling.visits / kVisitsPerElement;
+  const size_t measured = is_whole ? size : std::min({size, sampling.samples, sampling.visits});
+  if (measured == 0) return own;
+  Sampling inner = sampling;
+  inner.visits = (sampling.visits - measured) / measured;
+  inner.is_extrapolated = sampling.is_extrapolated || measured < size;
+  double inside = 0;
   for (size_t i = 0; i < measured; ++i) {
+    const size_t place = i * size / measured;  // spread evenly
     if (Tag() == kArrayTag) {
-      inside += Elements()[i].UsedBytes(samples);
+      inside += Elements()[place].EstimateBytes(inner);
     } else {
-      inside += Members()[i].name.UsedBytes(samples) + Members()[i].value.UsedBytes(samples);
+      inside += static_cast<double>(Members()[place].name.UsedBytes(0)) + Members()[place].value.EstimateBytes(inner);
     }
   }
-  return own + (measured == 0 ? 0 : inside * size / measured);
+  if (sampling.is_extrapolated) return own + inside;
+  return own + inside * static_cast<double>(size) / static_cast<double>(measured);
 }
 
 bool JsonValue::IsConsistent() const {

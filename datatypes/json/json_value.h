@@ -101,12 +101,17 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
 
   size_t Depth() const;  // how deeply arrays and objects are nested: 0 for a scalar, 1 for []; cost: O(values)
   size_t CountValues(size_t max) const;  // number of values, itself included; stops counting at about `max`
-  // Returns the memory outside the 8 bytes of the value. `samples`: how many elements of each array and object are
-  // measured, from which the sum is estimated; 0: all.
+  // Returns the memory outside the 8 bytes of the value. `samples`: how many elements of a large array or object are
+  // measured, from which the sum is estimated, and a hundredth of how many values are visited at all; 0: all.
   size_t UsedBytes(size_t samples) const;
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
+  struct Sampling {                // how UsedBytes estimates
+    size_t samples;                // how many elements of a large container are measured
+    size_t visits;                 // number of values that may be visited inside the value
+    bool is_extrapolated = false;  // true: a container outside multiplies what is measured here, so this one does not
+  };
   static constexpr int kTagBits = 3;
   enum : uint64_t { kSpecialTag, kIntegerTag, kShortTag, kDoubleTag, kLargeTag, kTextTag, kArrayTag, kObjectTag };
   static constexpr uint64_t kZero = 3U << kTagBits;          // 0.0
@@ -126,8 +131,9 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void FitToSize();           // gives memory back if less than half of it is in use
   JsonMember* FindMember(Bytes name, size_t& place) const;  // `place`: where the name is or would be in Order()
   void AppendMember(JsonValue name, JsonValue value, size_t place);
-  void SortNames();            // fills the sorted index from the names
-  void Truncate(size_t size);  // sets the size after the rest was moved or destroyed
+  double EstimateBytes(const Sampling& sampling) const;  // estimates UsedBytes
+  void SortNames();                                      // fills the sorted index from the names
+  void Truncate(size_t size);                            // sets the size after the rest was moved or destroyed
 
   uint64_t word_ = 0;
 };

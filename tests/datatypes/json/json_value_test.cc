@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <utility>
@@ -199,6 +201,49 @@ TEST(JsonValueTest, SmallDocumentsTakeLittleMemory) {
       R"("type":"Bluetooth"},"price":64.99,"stock":17,"colors":["black","white"],"max_level":[80,100,120]})");
   EXPECT_LE(sizeof(JsonValue) + value.UsedBytes(0), 460u);  // as text: 219 bytes
   EXPECT_EQ(Parsed("[]").UsedBytes(0) + Parsed("{}").UsedBytes(0) + Parsed("1.25").UsedBytes(0), 0u);
+}
+
+TEST(JsonValueTest, EstimatesMemory) {
+  std::string texts = "[\"a text of thirty characters 00\"";
+  for (int i = 0; i < 20'000; ++i) texts += ",\"a text of thirty characters 00\"";
+  std::string objects = "[{\"id\":1,\"name\":\"a longer text\",\"tags\":[\"a longer text\",2]}";
+  for (int i = 0; i < 20'000; ++i) objects += ",{\"id\":1,\"name\":\"a longer text\",\"tags\":[\"a longer text\",2]}";
+  for (const std::string& text :
+       {texts + "]", objects + "]", "{\"a\":" + texts + "],\"b\":1,\"c\":[]}", objects + ",1]"}) {
+    const JsonValue value = Parsed(text);
+    const auto exact = static_cast<double>(value.UsedBytes(0));
+    for (const size_t samples : {size_t{5}, size_t{100}, size_t{SIZE_MAX}}) {
+      EXPECT_NEAR(static_cast<double>(value.UsedBytes(samples)), exact, exact / 20) << samples;
+    }
+  }
+}
+
+// The first element of each array has all arrays inside it.
+TEST(JsonValueTest, EstimatesOfUnevenDocumentsAreBounded) {
+  std::string text = "1";
+  for (size_t level = 0; level < JsonValue::kMaxDepth; ++level) {
+    text = "[" + text;
+    for (int i = 0; i < 600; ++i) text += ",0";
+    text += "]";
+  }
+  const JsonValue value = Parsed(text);
+  for (const size_t samples : {1, 5, 1000}) {
+    EXPECT_LE(value.UsedBytes(samples), 601 * value.UsedBytes(0)) << samples;
+    EXPECT_GE(value.UsedBytes(samples), 601 * sizeof(JsonValue)) << samples;
+  }
+}
+
+// A document of many values is estimated without visiting them.
+TEST(JsonValueTest, EstimatesVisitFewValues) {
+  JsonValue value = Parsed("[0,0,0,0,0]");
+  for (int level = 0; level < 7; ++level) {
+    std::vector<JsonValue> elements;
+    for (int i = 0; i < 5; ++i) elements.push_back(value.Clone());
+    value = JsonValue::ArrayOf(elements);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 100; ++i) EXPECT_GT(value.UsedBytes(5), 0u);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
 TEST(JsonTextTest, StopsAtTheLimit) {
