@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -213,7 +214,9 @@ struct JsonMSet {
     if (call.args.Left() % 3 != 0) throw refusals::WrongArity(call.command.full_name);
     std::vector<JsonAssignment> assignments;
     while (!call.args.AtEnd()) assignments.push_back(TakeAssignment(call));
-    for (JsonAssignment& assignment : assignments) Check(call, assignment, assignments);
+    JsonBudget budget;
+    std::unordered_set<Bytes> created;
+    for (JsonAssignment& assignment : assignments) Check(call, assignment, budget, created);
     for (JsonAssignment& assignment : assignments) {
       Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
       // A path that was good at the time of the check may have no place after an earlier assignment to this key.
@@ -224,17 +227,17 @@ struct JsonMSet {
   }
 
  private:
-  // Throws if this assignment cannot be executed.
-  static void Check(Call& call, JsonAssignment& assignment, const std::vector<JsonAssignment>& all) {
+  // Throws if this assignment cannot be executed. `budget`: for all assignments together. `created`: the keys that
+  // earlier assignments of the same request set as a whole; this assignment is added if it does so.
+  static void Check(Call& call, JsonAssignment& assignment, JsonBudget& budget, std::unordered_set<Bytes>& created) {
     const JsonValue* root = ReadJson(call, assignment.key);
-    if (assignment.path.IsRoot()) return;
-    // An earlier assignment of the same request may create the document.
-    const bool is_created = root == nullptr && std::ranges::any_of(all, [&](const JsonAssignment& earlier) {
-                              return &earlier < &assignment && earlier.key == assignment.key && earlier.path.IsRoot();
-                            });
-    if (is_created) return;
+    if (assignment.path.IsRoot()) {
+      created.insert(assignment.key);
+      return;
+    }
+    if (root == nullptr && created.contains(assignment.key)) return;
     if (root == nullptr) throw Refusal{refusals::kNotAtRoot};
-    const std::vector<JsonValue*> targets = SelectJsonTargets(assignment.path, const_cast<JsonValue&>(*root));
+    const std::vector<JsonValue*> targets = SelectJsonTargets(assignment.path, const_cast<JsonValue&>(*root), budget);
     CheckJsonDepth(assignment.path, *root, 0, assignment.value.Depth());
     CheckJsonCopies(call, assignment.value_bytes, targets.size());
     if (targets.empty()) ParentOfNewMember(assignment.path, *root);

@@ -110,9 +110,14 @@ void CheckJsonBudget(JsonBudget& budget, uint64_t steps) {
 }
 
 std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root) {
+  JsonBudget budget;
+  return SelectJsonTargets(path, root, budget);
+}
+
+std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget) {
   std::vector<JsonValue*> targets;
   std::unordered_set<const JsonValue*> known;
-  const JsonMatches matches = SelectJsonValues(path, root);
+  const JsonMatches matches = SelectJsonValues(path, root, budget);
   const bool may_repeat = MayRepeat(path);
   targets.reserve(matches.size());
   for (const JsonMatch& match : matches) {

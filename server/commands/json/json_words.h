@@ -34,6 +34,7 @@ JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBu
 // The matches as values to be changed, each one time, in the order of the document. A command must change them in the
 // reverse order: a change of an array or an object may move the values inside it.
 std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root);
+std::vector<JsonValue*> SelectJsonTargets(const JsonPath& path, JsonValue& root, JsonBudget& budget);
 // Like SelectJsonTargets, for a command that changes values of one kind. For a legacy path, returns only values for
 // which is_good(value) is true, and throws if there is none: "does not exist or not a string".
 template <class IsGood>

@@ -512,6 +512,10 @@ TEST_P(JsonCommands, LimitsTheWorkOfAllPathsTogether) {
   for (int i = 0; i < 100; ++i) words.emplace_back("k");
   words.emplace_back("$[?(@==2)]");
   EXPECT_THAT(Run(words), Error("ERR the path selects too many values"));
+  words = {"JSON.MSET", "new", "$", "1"};
+  for (int i = 0; i < 100; ++i) words.insert(words.end(), {"k", "$[?(@==1)]", "0"});
+  EXPECT_THAT(Run(words), Error("ERR the path selects too many values"));
+  EXPECT_THAT(Run("EXISTS new"), Int(0));
 }
 
 // A computation that was stopped has no result.
