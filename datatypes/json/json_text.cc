@@ -170,6 +170,20 @@ void AppendJson(std::string& out, const JsonValue& value, const JsonFormat& form
   }
 }
 
+uint64_t JsonLayoutBytes(const JsonValue& value, const JsonFormat& format, size_t level) {
+  if (!value.IsContainer() || value.Size() == 0) return 0;
+  const uint64_t closing = format.newline.size() + uint64_t{format.indent.size()} * level;
+  uint64_t bytes = closing + value.Size() * (closing + format.indent.size());
+  const auto add = [&](const JsonValue& inside) { bytes += JsonLayoutBytes(inside, format, level + 1); };
+  if (value.Is(JsonKind::kArray)) {
+    for (const JsonValue& element : value.Elements()) add(element);
+  } else {
+    bytes += value.Size() * format.space.size();
+    for (const JsonMember& member : value.Members()) add(member.value);
+  }
+  return bytes;
+}
+
 std::string JsonText(const JsonValue& value) {
   std::string text;
   AppendJson(text, value);

@@ -24,7 +24,9 @@ struct JsonFormat {    // the texts between the parts of a document; all empty: 
 
 // Cost: O(values and bytes).
 void AppendJson(std::string& out, const JsonValue& value, const JsonFormat& format = {},  // appends a value as JSON
-                size_t level = 0);                       // `level`: how deeply the value is nested, for the indent
+                size_t level = 0);  // `level`: how deeply the value is nested, for the indent
+// Returns how many bytes of newlines, indents and spaces AppendJson writes. Cost: O(values).
+uint64_t JsonLayoutBytes(const JsonValue& value, const JsonFormat& format, size_t level);
 std::string JsonText(const JsonValue& value);            // returns a value as JSON, in the shortest form
 void AppendJsonString(std::string& out, Bytes text);     // appends a text in quotes, with escapes
 void AppendJsonNumber(std::string& out, double number);  // appends a double

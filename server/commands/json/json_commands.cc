@@ -263,6 +263,14 @@ void CheckReplySize(const std::string& text, const JsonFormat& format) {
   if (text.size() > format.max_bytes) throw Refusal{refusals::kReplyTooLong};
 }
 
+// Appends a value as JSON. Throws if the text becomes too long; if the layout alone does, before anything is written.
+void AppendChecked(std::string& text, const JsonValue& value, const JsonFormat& format, size_t level) {
+  const bool has_layout = !format.indent.empty() || !format.newline.empty() || !format.space.empty();
+  if (has_layout && JsonLayoutBytes(value, format, level) > format.max_bytes) throw Refusal{refusals::kReplyTooLong};
+  AppendJson(text, value, format, level);
+  CheckReplySize(text, format);
+}
+
 // Appends the values that a path selects: the first one for a legacy path, otherwise an array. Returns false if a
 // legacy path selects nothing. Throws if a budget does not suffice, or if the text becomes longer than the format
 // allows.
@@ -282,8 +290,7 @@ bool AppendSelected(ReadBudgets& budgets, std::string& text, const JsonPath& pat
   }
   if (!as_array) {
     if (values.empty()) return false;
-    AppendJson(text, *values.front(), format, level);
-    CheckReplySize(text, format);
+    AppendChecked(text, *values.front(), format, level);
     return true;
   }
   const auto begin_line = [&](size_t depth) {
@@ -295,9 +302,7 @@ bool AppendSelected(ReadBudgets& budgets, std::string& text, const JsonPath& pat
     if (values.size() > 1) SpendForReply(budgets.reply, *values[i]);
     if (i != 0) text += ',';
     begin_line(level + 1);
-    AppendJson(text, *values[i], format, level + 1);
-    // Paths may select a large value many times.
-    CheckReplySize(text, format);
+    AppendChecked(text, *values[i], format, level + 1);  // paths may select a large value many times
   }
   if (!values.empty()) begin_line(level);
   text += ']';

@@ -246,6 +246,16 @@ TEST(JsonValueTest, EstimatesVisitFewValues) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
+TEST(JsonTextTest, KnowsTheSizeOfTheLayout) {
+  for (const Bytes text : {"1", "[]", "{}", "[1]", R"({"a":[1,{}],"b":[],"c":{"d":2,"e":[[{"f":null}]]}})"}) {
+    const JsonValue value = Parsed(text);
+    const JsonFormat format{.indent = "   ", .newline = "\r\n", .space = "\t"};
+    std::string formatted;
+    AppendJson(formatted, value, format, 2);
+    EXPECT_EQ(JsonLayoutBytes(value, format, 2), formatted.size() - JsonText(value).size()) << text;
+  }
+}
+
 TEST(JsonTextTest, StopsAtTheLimit) {
   std::string array = "[1";
   for (int i = 0; i < 1000; ++i) array += ",1";
