@@ -260,13 +260,14 @@ struct ReadBudgets {     // limits the work of one command, for all its paths an
 };
 
 void CheckReplySize(const std::string& text, const JsonFormat& format) {
-  if (text.size() > format.max_bytes) throw Refusal{refusals::kReplyTooLong};
+  if (text.size() > format.max_bytes) throw Refusal{refusals::kJsonReplyTooLong};
 }
 
 // Appends a value as JSON. Throws if the text becomes too long; if the layout alone does, before anything is written.
 void AppendChecked(std::string& text, const JsonValue& value, const JsonFormat& format, size_t level) {
   const bool has_layout = !format.indent.empty() || !format.newline.empty() || !format.space.empty();
-  if (has_layout && JsonLayoutBytes(value, format, level) > format.max_bytes) throw Refusal{refusals::kReplyTooLong};
+  if (has_layout && JsonLayoutBytes(value, format, level) > format.max_bytes)
+    throw Refusal{refusals::kJsonReplyTooLong};
   AppendJson(text, value, format, level);
   CheckReplySize(text, format);
 }

@@ -27,7 +27,7 @@ void ReplyAboutMatches(Call& call, const JsonPath& path, const JsonValue& root, 
   for (const JsonMatch& match : matches) {
     reply(*match.value);
     // Paths may select a large value many times.
-    if (call.reply.Size() - start > call.MaxStringBytes()) throw Refusal{refusals::kReplyTooLong};
+    if (call.reply.Size() - start > call.MaxStringBytes()) throw Refusal{refusals::kJsonReplyTooLong};
   }
 }
 

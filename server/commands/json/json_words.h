@@ -61,7 +61,7 @@ Refusal JsonPathMissing(Bytes path);                   // no value matches a leg
 Refusal JsonPathMissingOrNot(Bytes path, Bytes kind);  // a legacy path matches no value of this kind
 Refusal WrongJsonType(Bytes expected,
                       const JsonValue* found);  // the value that a legacy path selects is of another type
-inline constexpr char kReplyTooLong[] = "ERR the reply would be too long";
+inline constexpr char kJsonReplyTooLong[] = "ERR the reply would be too long";
 inline constexpr char kNoJsonKey[] = "ERR could not perform this operation on a key that doesn't exist";
 
 }  // namespace refusals
