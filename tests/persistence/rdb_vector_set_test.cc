@@ -60,7 +60,7 @@ std::string ValueOf(const Part& part) {
   parts.Text("a");
   parts.Text("");
   parts.Text("\x2a\x55\x7f");
-  for (const uint64_t number : {7, 1, 1 << 24, 1, 32, 2, 0}) parts.Unsigned(number);
+  for (const uint64_t number : {7u, 1u, 1u << 24, 1u, 32u, 2u, 0u}) parts.Unsigned(number);
   parts.Unsigned(0x3f4d41b2'406f7751);
   parts.Text(part.name);
   parts.Text("{\"x\":1}");

@@ -65,7 +65,7 @@ TEST(JsonValueTest, NumbersHaveTheirShortestText) {
 }
 
 TEST(JsonValueTest, TextsOfAllLengths) {
-  for (const size_t size : {0, 1, 6, 7, 8, 127, 128, 16383, 16384, 100000}) {
+  for (const size_t size : {0u, 1u, 6u, 7u, 8u, 127u, 128u, 16383u, 16384u, 100000u}) {
     const std::string text(size, 'x');
     const JsonValue value = JsonValue::String(text);
     EXPECT_EQ(value.AsString(), text);
@@ -150,8 +150,8 @@ TEST(JsonValueTest, ObjectsAgreeWithAModel) {
 }
 
 TEST(JsonValueTest, AppendsManyMembers) {
-  for (const size_t old_size : {0, 1, 20, 32, 33, 500}) {
-    for (const size_t added : {0, 1, 12, 32, 40, 2000}) {
+  for (const size_t old_size : {0u, 1u, 20u, 32u, 33u, 500u}) {
+    for (const size_t added : {0u, 1u, 12u, 32u, 40u, 2000u}) {
       JsonValue object = JsonValue::EmptyObject();
       std::vector<JsonMember> members;
       std::string expected = "{";
@@ -227,7 +227,7 @@ TEST(JsonValueTest, EstimatesOfUnevenDocumentsAreBounded) {
     text += "]";
   }
   const JsonValue value = Parsed(text);
-  for (const size_t samples : {1, 5, 1000}) {
+  for (const size_t samples : {1u, 5u, 1000u}) {
     EXPECT_LE(value.UsedBytes(samples), 601 * value.UsedBytes(0)) << samples;
     EXPECT_GE(value.UsedBytes(samples), 601 * sizeof(JsonValue)) << samples;
   }
