@@ -49,7 +49,8 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
   }
   void RawBytes(Bytes bytes) {  // writes these bytes unchanged
     if (bytes.size() >= kLongTextBytes) return WriteLongBytes(bytes);
-    std::memcpy(Room(bytes.size()), bytes.data(), bytes.size());
+    char* const room = Room(bytes.size());
+    if (!bytes.empty()) std::memcpy(room, bytes.data(), bytes.size());  // an empty view may have no address
     size_ += bytes.size();
   }
   void Type(rdb::Type type) { Byte(static_cast<uint8_t>(type)); }  // writes the type byte
