@@ -29,7 +29,7 @@
 
 namespace respite {
 
-struct VectorElement {  // what a set stores for an element besides its vector
+struct VectorElement {  // what a set stores for an element in addition to its vector
   Member name;
   Member attributes;  // text in JSON; no member: the element has none
   uint64_t id = 0;    // a number that no other vector of this set has or had

@@ -1,14 +1,14 @@
 // Hashing of Lua's tables and strings: the seed, and what keeps chosen keys from blocking the server.
 //
-// Lua does not randomize the hash of numbers, and here not that of strings either, because `pairs` must visit most
-// tables in the order of 5.1. So a script can choose keys and strings with equal hashes. Then one step of the
+// Lua does not randomize the hash of numbers. Here, it does not randomize the hash of strings either, because `pairs`
+// must visit most tables in the order of 5.1. So a script can choose keys and strings with equal hashes. Then one step of the
 // interpreter could take minutes, during which no hook runs and no SCRIPT KILL is answered:
 // * A table that grows moves all its keys into a larger one. Each key is compared with the keys that were moved to the
 //   same place before; long strings are compared whole. So CheckMove ends the script if this would take too long.
 //   AreLongStringsEqual saves most comparisons of long strings that differ.
 // * The collector takes each dead string from the list of the strings with equal hash, and searches this list from its
-//   start. So RemoveString takes all dead strings from a list at once.
-// What a script does in many steps (adding keys one by one, creating strings) can be slow, but SCRIPT KILL ends it.
+//   start. So RemoveString takes all dead strings from a list together.
+// Work of many steps (adding keys one by one, creating strings) can be slow, but SCRIPT KILL ends it.
 #include <algorithm>
 #include <array>
 #include <bit>

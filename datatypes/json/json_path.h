@@ -60,7 +60,7 @@ struct JsonMatch {  // a value that a path has selected
 };
 using JsonMatches = std::vector<JsonMatch>;
 
-struct JsonStep {  // a part of a path: .name, [index], [start:end], .*, [?(…)]
+struct JsonStep {  // one part of a path: .name, [index], [start:end], .*, [?(…)]
   enum class Kind : uint8_t { kNames, kAll, kIndexes, kSlice, kFilter };
 
   Kind kind = Kind::kAll;

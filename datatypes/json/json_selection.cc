@@ -1,4 +1,4 @@
-// What paths select: the functions of json_path.h that evaluate steps and filters.
+// Selects values by paths: the functions of json_path.h that evaluate steps and filters.
 #include <algorithm>
 
 #include "datatypes/json/json_expression.h"

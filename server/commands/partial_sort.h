@@ -1,4 +1,4 @@
-// PartialSort: orders a part of a sequence, with equal elements in the order that Redis gives them.
+// PartialSort: orders part of a sequence, with equal elements in the order that Redis gives them.
 //
 // The method is the quicksort of Bentley and McIlroy ("Engineering a sort function", 1993): the pivot is a median, and
 // elements that equal the pivot are collected at both ends and then moved to the middle. A part that contains no wanted

@@ -50,7 +50,7 @@ PrimaryLink::~PrimaryLink() { link_.reset(); }
 // --- The connection
 
 void PrimaryLink::Follow(Handshake::MayContinue continues, Data data) {
-  // A time without a link that has begun goes on: a Sentinel judges by it how old the data is.
+  // If the link is down already, that time continues, because Sentinels judge by it how old the data is.
   if (state_ == State::kNone || state_ == State::kLinked) down_since_ms_ = NowMs();
   Leave();
   if (data == Data::kOther) last_linked_at_ms_.reset();

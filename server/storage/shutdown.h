@@ -28,7 +28,7 @@ class Pause;
 class Snapshots;
 class BlockedClients;
 
-// A flag of Shutdown::Begin besides those of Settings: before the end, a replica takes over (SHUTDOWN FAILOVER).
+// A flag of Shutdown::Begin in addition to those of Settings: before the end, a replica takes over (SHUTDOWN FAILOVER).
 inline constexpr uint32_t kShutdownFailover = 16;
 
 class ReplicasToWaitFor {  // interface to the replicas that should get all writes before the server stops

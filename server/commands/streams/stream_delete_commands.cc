@@ -108,7 +108,7 @@ struct XAckDel {
 
   static void Run(Call& call) {
     auto [key, name] = call.args.Take<Bytes, Bytes>();
-    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);  // checks the type before the other arguments, too
+    Edit<Stream> stream = call.db.OpenAndCountLookup<Stream>(key);  // also checks the type before the other arguments
     const DeleteOptions options = TakeDeleteOptions(call.args);
     StreamGroup* group = stream ? stream->Log().FindGroup(name) : nullptr;
     if (group == nullptr) return WriteAllAbsent(call.reply, options.ids.size());

@@ -27,7 +27,7 @@ namespace {
 constexpr uint32_t kDefaultSearchEf = 100;   // nodes that a search without EF keeps
 constexpr uint64_t kChecksPerResult = 100;   // default of FILTER-EF, per element of COUNT
 constexpr uint64_t kWorkPerTurn = 6u << 20;  // bytes of vectors that a step of a search reads, about 2 ms
-constexpr uint64_t kDistanceOverhead = 256;  // what a distance costs besides its bytes, in bytes
+constexpr uint64_t kDistanceOverhead = 256;  // what a distance costs in addition to its bytes, in bytes
 constexpr uint64_t kFilterOverhead = 4096;   // what a filter costs, in bytes
 
 struct VSimOptions {
