@@ -118,16 +118,18 @@ class SlotJobLog {  // slot migrations in which this node took part, for CLUSTER
   void Remove(const std::shared_ptr<SlotJob>& job) { jobs_.remove(job); }
   // Returns all slot migrations in the log, the latest first.
   const Jobs& All() const { return jobs_; }
-  // Removes the oldest ended jobs, until at most `most` ended jobs are left.
-  void Trim(size_t most);
+  // Removes the oldest ended jobs, until at most `most` ended jobs are left. Keeps `kept`, which may have failed and
+  // will be tried again; null: none.
+  void Trim(size_t most, const SlotJob* kept);  // removes the oldest ended jobs, but `most` of them
 
  private:
   Jobs jobs_;  // the latest first
 };
 
-inline void SlotJobLog::Trim(size_t most) {
+inline void SlotJobLog::Trim(size_t most, const SlotJob* kept) {
   size_t over = 0;
-  jobs_.remove_if([&](const std::shared_ptr<SlotJob>& job) { return job->IsOver() && ++over > most; });
+  jobs_.remove_if(
+      [&](const std::shared_ptr<SlotJob>& job) { return job.get() != kept && job->IsOver() && ++over > most; });
 }
 
 }  // namespace respite

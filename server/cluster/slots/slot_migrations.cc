@@ -60,7 +60,7 @@ size_t SlotMigrations::Cancel(Bytes name) {
   size_t count = 0;
   if (request_ && !request_->IsOver() && is_meant(request_->job())) {
     const std::string cancelled = request_->job().name;
-    request_->Cancel();
+    request_->Cancel("Cancelled due to user request");
     imports_.Cancel(cancelled);
     ++count;
   }
@@ -136,7 +136,7 @@ void SlotMigrations::Tick() {
   imports_.CheckTimeouts();
   if (request_ && !is_closed_) request_->Tick();
   if (!exports_.empty()) exports_.front().CheckTimeouts();
-  log_.Trim(static_cast<size_t>(services_.env.settings.cluster_slot_migration_log_max_len));
+  log_.Trim(static_cast<size_t>(services_.env.settings.cluster_slot_migration_log_max_len), FindRequest());
 }
 
 }  // namespace respite

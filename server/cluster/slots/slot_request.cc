@@ -30,7 +30,7 @@ void SlotRequest::Tick() {
   const int64_t now_ms = services_.env.real_clock.NowMs();
   if (!IsWaiting()) link_.reset();
   if (IsOver()) return;
-  if (!cluster().view().me().IsPrimary()) return Cancel();
+  if (!cluster().view().me().IsPrimary()) return Cancel("This node is no primary any more");
   if (job_->state == State::kQueued) return Start();
   if (job_->state == State::kFailed) {
     // Also a failure of the import itself, which SlotImports notes in the job.
@@ -39,9 +39,15 @@ void SlotRequest::Tick() {
     ++job_->retries;
     return Start();
   }
-  const bool is_unanswered = IsWaiting() && (job_->state == State::kConnecting || unanswered_ > 0);
+  if (!IsWaiting()) return;
+  if (job_->state == State::kEstablishing && unanswered_ == 0) {
+    // The export may have failed at the source before it reached this node. The request then queues it again, and
+    // changes nothing otherwise.
+    if (now_ms - changed_ms_ >= kRetryMs) SendRequest();
+    return;
+  }
   const int64_t limit_ms = int64_t{services_.env.settings.repl_timeout} * 1000;
-  if (is_unanswered && now_ms - changed_ms_ > limit_ms) Fail("the source does not answer");
+  if (now_ms - changed_ms_ > limit_ms) Fail("the source does not answer");
 }
 
 void SlotRequest::Start() {
@@ -74,15 +80,22 @@ void SlotRequest::OnConnected() {
     auth.push_back(settings.masterauth);
     AppendRequest(text, auth);
     ++unanswered_;
+    link_->Send(text);
   }
+  SendRequest();
+}
+
+void SlotRequest::SendRequest() {
   std::vector<std::string> words = {"CLUSTER", "SYNCSLOTS", "REQUEST",   "TARGET", job_->target.String(),
                                     "NAME",    job_->name,  "SLOTSRANGE"};
   for (const SlotRange& range : RangesOf(job_->slots)) {
     words.push_back(std::to_string(range.first));
     words.push_back(std::to_string(range.last));
   }
+  std::string text;
   AppendRequest(text, words);
   ++unanswered_;
+  changed_ms_ = services_.env.real_clock.NowMs();
   link_->Send(text);
 }
 
@@ -118,10 +131,10 @@ void SlotRequest::Fail(const std::string& message) {
   services_.env.log.Warning(StrCat("Slot migration ", job_->name, " failed: ", message, "; it will be tried again"));
 }
 
-void SlotRequest::Cancel() {
+void SlotRequest::Cancel(const std::string& reason) {
   link_.reset();
   if (IsOver()) return;
-  job_->message = "Cancelled due to user request";
+  job_->message = reason;
   job_->SetState(State::kCancelled, services_.env.clock.WallMs());
 }
 

@@ -28,8 +28,8 @@ class SlotRequest final : public Link::User {  // requests that a node sends slo
   SlotRequest(const SlotRequest&) = delete;
   SlotRequest& operator=(const SlotRequest&) = delete;
 
-  void Tick();    // starts the request, tries again after an error, notices its timeout; called by the timer
-  void Cancel();  // ends the request because an operator has cancelled it; does nothing if it was successful
+  void Tick();  // starts the request, tries again after an error, notices its timeout; called by the timer
+  void Cancel(const std::string& reason);  // ends the request for this reason; does nothing if it was successful
   const SlotJob& job() const { return *job_; }
   bool IsOver() const {  // true: the slots are here, or the request was cancelled; false: it runs or will be retried
     return job_->state == SlotJob::State::kSuccess || job_->state == SlotJob::State::kCancelled;
@@ -42,6 +42,7 @@ class SlotRequest final : public Link::User {  // requests that a node sends slo
 
  private:
   Cluster& cluster() const;               // this server as a cluster node
+  void SendRequest();                     // sends CLUSTER SYNCSLOTS REQUEST; a repeated one has no further effect
   void Start();                           // connects to the source; fails if that is no primary with these slots
   void HandleLine(Bytes line);            // handles one answer
   void Fail(const std::string& message);  // ends this attempt

@@ -186,6 +186,23 @@ TEST_F(SlotMigrationTest, ACancelledRequestLeavesTheSlotsAtTheSource) {
   EXPECT_EQ(target.Run(StrCat("CLUSTER COUNTKEYSINSLOT ", KeySlot("t"))).Integer(), 0);
 }
 
+// The source cannot log in at the target, so its export fails before the import has begun. With a log of no jobs, the
+// failed attempt is kept because the request will be tried again.
+TEST_F(SlotMigrationTest, ARequestWhoseExportFailsEarlyIsRepeated) {
+  const auto [source, target] = FormPair({"cluster-slot-migration-log-max-len 0"});
+  source.Run("SET {t}a value");
+  TestClient operator_client(target.server());
+  EXPECT_THAT(operator_client.Run("CONFIG SET requirepass secret"), Ok());
+  const std::string id = operator_client.Run("CLUSTER MIGRATION IMPORT " + OneSlot("{t}")).Text();
+  Step(5000);
+  EXPECT_FALSE(Owns(target, "{t}"));
+  EXPECT_THAT(source.Run("CONFIG SET masterauth secret"), Ok());
+  for (int i = 0; i < 300 && !Owns(target, "{t}"); ++i) Step(100);
+  EXPECT_TRUE(Owns(target, "{t}")) << source.Log() << target.Log();
+  Step(1000);
+  EXPECT_THAT(operator_client.Run("CLUSTER MIGRATION CANCEL ALL"), Int(0));
+}
+
 TEST_F(SlotMigrationTest, ErrorsOfMigration) {
   const auto [source, target] = FormPair();
   const auto expect = [&target = target](Bytes arguments, const std::string& error) {
