@@ -17,7 +17,6 @@
 #include "protocol/reply_buffer.h"
 #include "protocol/request_parser.h"
 #include "server/clients/client_state.h"
-#include "server/clients/command_task.h"
 #include "server/clients/replica.h"
 #include "server/clients/waiting_requests.h"
 

@@ -32,6 +32,13 @@ struct Progress {  // progress of a request that runs in several Turns
   bool has_met_faults = false;  // true: TEST FAULT has seen the request, and must not change it again
 };
 
+struct CommandTask {  // the base class for what a command keeps between its Turns; see Session::command_task
+  CommandTask() = default;
+  CommandTask(const CommandTask&) = delete;
+  CommandTask& operator=(const CommandTask&) = delete;
+  virtual ~CommandTask() = default;
+};
+
 struct PausedRequest {             // a request that waits, and will run in a later Turn
   std::vector<std::string> words;  // arguments of the request; the first one is the command's name
   Progress progress;               // how much of the request is done

@@ -14,7 +14,6 @@ namespace respite {
 namespace refusals {
 namespace {
 
-constexpr char kJsonIndexOutOfRange[] = "ERR index out of bounds";
 constexpr char kJsonArrayTooLong[] = "ERR the array would be too long";
 
 }  // namespace
@@ -115,7 +114,7 @@ struct JsonArrInsert {
     InsertCopies(call, path, key, "json.arrinsert", [index](const JsonValue& array) {
       const auto size = static_cast<int64_t>(array.Size());
       const int64_t place = index < 0 ? index + size : index;
-      if (place < 0 || place > size) throw Refusal{refusals::kJsonIndexOutOfRange};
+      if (place < 0 || place > size) throw Refusal{refusals::kJsonIndexOutOfBounds};
       return static_cast<size_t>(place);
     });
   }

@@ -20,7 +20,6 @@ namespace {
 
 constexpr char kNotAtRoot[] = "ERR new objects must be created at the root";
 constexpr char kNoStaticPath[] = "ERR Err wrong static path";
-constexpr char kJsonIndexOutOfBounds[] = "ERR index out of bounds";
 constexpr char kFormatTooLong[] = "ERR INDENT, NEWLINE and SPACE may have at most 1024 bytes";
 
 }  // namespace

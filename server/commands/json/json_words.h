@@ -62,6 +62,7 @@ Refusal JsonPathMissingOrNot(Bytes path, Bytes kind);  // a legacy path matches 
 Refusal WrongJsonType(Bytes expected,
                       const JsonValue* found);  // the value that a legacy path selects is of another type
 inline constexpr char kJsonReplyTooLong[] = "ERR the reply would be too long";
+inline constexpr char kJsonIndexOutOfBounds[] = "ERR index out of bounds";
 inline constexpr char kNoJsonKey[] = "ERR could not perform this operation on a key that doesn't exist";
 
 }  // namespace refusals
