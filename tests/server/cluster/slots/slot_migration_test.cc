@@ -1,101 +1,14 @@
 // CLUSTER MIGRATESLOTS: whole servers on a fake network. The seeded stories of cluster_history_test.cc use it as well.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <string>
 
-#include "base/key_slot.h"
-#include "base/str_cat.h"
-#include "datatypes/keyspace.h"
-#include "server/cluster/cluster.h"
-#include "server/cluster/cluster_mode.h"
 #include "server/cluster/slots/slot_changes.h"
-#include "server/cluster/slots/slot_migrations.h"
 #include "server/storage/hidden_slots_text.h"
-#include "tests/support/replication_world.h"
+#include "tests/server/cluster/slots/slot_migration_fixture.h"
 
 namespace respite {
 namespace {
 
 using testing::HasSubstr;
-using ReplicationMember = ReplicationWorld::Member;
-
-constexpr int kSlotBusDistance = 10000;
-
-class SlotMigrationTest : public testing::Test {
- protected:
-  static constexpr int kNodeTimeoutMs = 1000;
-
-  // Creates primaries with an even share of the slots; the first one gets `replicas` replicas.
-  void Form(int primaries, int replicas = 0, const std::vector<std::string>& more = {}) {
-    std::vector<std::string> directives = {"cluster-enabled yes", StrCat("cluster-node-timeout ", kNodeTimeoutMs),
-                                           "repl-ping-replica-period 1", "cluster-allow-replica-migration no"};
-    directives.insert(directives.end(), more.begin(), more.end());
-    for (int i = 0; i < primaries + replicas; ++i) world_.Add(directives);
-    for (int i = 0; i < primaries; ++i) {
-      At(i).Run(
-          StrCat("CLUSTER ADDSLOTSRANGE ", kSlotCount * i / primaries, " ", kSlotCount * (i + 1) / primaries - 1));
-      At(i).Run(StrCat("CLUSTER SET-CONFIG-EPOCH ", i + 1));
-    }
-    for (int i = 1; i < primaries + replicas; ++i) {
-      At(0).Run(StrCat("CLUSTER MEET 127.0.0.1 ", At(i).port(), " ", At(i).port() + kSlotBusDistance));
-    }
-    Step(5000);
-    for (int i = primaries; i < primaries + replicas; ++i)
-      EXPECT_THAT(At(i).Run("CLUSTER REPLICATE " + Id(At(0))), Ok());
-    Step(6000);
-    for (ReplicationMember& member : world_.members()) {
-      EXPECT_THAT(member.Run("CLUSTER INFO").Text(), HasSubstr("cluster_state:ok")) << member.port();
-    }
-  }
-
-  ReplicationMember& At(int index) { return world_.members()[static_cast<size_t>(index)]; }
-  void Step(int64_t ms) { world_.network().Step(ms); }
-  static std::string Id(ReplicationMember& member) {
-    return member->services().cluster.cluster()->view().me().id.String();
-  }
-  // Two primaries: the one that has the slot of "{t}", and the other.
-  struct Pair {
-    ReplicationMember& source;
-    ReplicationMember& target;
-  };
-  Pair FormPair(const std::vector<std::string>& more = {}) {
-    Form(2, 0, more);
-    return Owns(At(0), "{t}") ? Pair{At(0), At(1)} : Pair{At(1), At(0)};
-  }
-  static bool Owns(ReplicationMember& member, Bytes key) {
-    const ClusterView& view = member->services().cluster.cluster()->view();
-    return view.Owner(KeySlot(key)) == &view.me();
-  }
-  TestReply Migrate(ReplicationMember& source, ReplicationMember& target, Bytes key) {
-    const std::string slot = std::to_string(KeySlot(key));
-    return source.Run("CLUSTER MIGRATESLOTS SLOTSRANGE " + slot + " " + slot + " NODE " + Id(target));
-  }
-  // The state of the latest migration.
-  static std::string State(ReplicationMember& member) {
-    const auto jobs = member->services().slot_migrations.Jobs();
-    return jobs.empty() ? "none" : std::string(StateName(jobs.front().state));
-  }
-  static std::string Message(ReplicationMember& member) {
-    return member->services().slot_migrations.Jobs().front().message;
-  }
-  static size_t KeysAt(ReplicationMember& member) { return member->services().data.dataset.keyspace[0].Size(); }
-  // Steps until the latest migration has this state.
-  void StepUntil(ReplicationMember& member, const std::string& state) {
-    for (int i = 0; i < 3000 && State(member) != state; ++i) Step(10);
-    ASSERT_EQ(State(member), state) << member.Log();
-  }
-  // Cuts the connection when the target has the slots, hidden, and none of their keys have arrived.
-  void StopHalfway(ReplicationMember& source, ReplicationMember& target) {
-    for (int i = 0; i < 500 && State(target) != "receiving-snapshot"; ++i) world_.network().RunOnce();
-    ASSERT_EQ(State(target), "receiving-snapshot") << source.Log() << target.Log();
-    world_.network().SetApart(source.port(), target.port());
-  }
-
-  void RestartTarget(const std::string& preamble);
-
-  ReplicationWorld world_{7};
-};
 
 TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
   const auto [source, target] = FormPair();
@@ -121,106 +34,6 @@ TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
   EXPECT_EQ(KeysAt(target), 7u);
   EXPECT_EQ(source.Run(StrCat("CLUSTER COUNTKEYSINSLOT ", KeySlot("t"))).Integer(), 0);
   EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().IsEmpty());
-}
-
-// --- CLUSTER MIGRATION, which begins at the target.
-
-std::string OneSlot(Bytes key) { return StrCat(KeySlot(key), " ", KeySlot(key)); }
-
-// Returns a field of the task with this ID.
-TestReply TaskField(ReplicationMember& member, Bytes id, Bytes field) {
-  const TestReply task = member.Run(StrCat("CLUSTER MIGRATION STATUS ID ", id))[0];
-  size_t at = 0;
-  while (at + 1 < task.Size() && task[at].Text() != field) at += 2;
-  return task[at + 1];
-}
-
-std::string TaskText(ReplicationMember& member, Bytes id, Bytes field) { return TaskField(member, id, field).Text(); }
-
-TEST_F(SlotMigrationTest, TheTargetRequestsSlots) {
-  const auto [source, target] = FormPair();
-  for (int i = 0; i < 50; ++i) source.Run(StrCat("SET {t}", i, " value"));
-  const std::string id = target.Run("CLUSTER MIGRATION IMPORT " + OneSlot("{t}")).Text();
-  EXPECT_EQ(id.size(), 40u);
-  EXPECT_EQ(target.Run("CLUSTER MIGRATION IMPORT " + OneSlot("{t}")).Text(),
-            StrCat("ERR overlapping import exists for slot range: ", KeySlot("t"), "-", KeySlot("t")));
-  StepUntil(target, "success");
-  StepUntil(source, "success");
-  EXPECT_EQ(KeysAt(target), 50u);
-  EXPECT_EQ(TaskText(target, id, "state"), "completed");
-  EXPECT_EQ(TaskText(target, id, "operation"), "import");
-  EXPECT_EQ(TaskText(source, id, "operation"), "migrate");
-  EXPECT_EQ(TaskText(source, id, "source"), Id(source));
-  EXPECT_EQ(TaskText(source, id, "dest"), Id(target));
-  EXPECT_EQ(TaskText(target, id, "last_error"), "");
-  EXPECT_GT(TaskField(target, id, "end_time").Integer(), 0);
-  EXPECT_EQ(target.Run("CLUSTER MIGRATION STATUS ALL").Size(), 1u);
-  EXPECT_EQ(target.Run("CLUSTER MIGRATION CANCEL ALL").Integer(), 0);
-}
-
-TEST_F(SlotMigrationTest, RequestsAreRetriedUntilTheyAreCancelled) {
-  const auto [source, target] = FormPair();
-  source.Run(StrCat("CLUSTER SETSLOT ", KeySlot("{t}"), " MIGRATING ", Id(target)));
-  const std::string id = target.Run("CLUSTER MIGRATION IMPORT " + OneSlot("{t}")).Text();
-  StepUntil(target, "failed");
-  EXPECT_THAT(TaskText(target, id, "last_error"), HasSubstr("all slot states must be STABLE"));
-  Step(3500);
-  EXPECT_EQ(TaskField(target, id, "retries").Integer(), 3);
-  EXPECT_EQ(target.Run("CLUSTER MIGRATION IMPORT 1 1").Text().substr(0, 4), "ERR ");
-  source.Run(StrCat("CLUSTER SETSLOT ", KeySlot("{t}"), " STABLE"));
-  StepUntil(target, "success");
-  EXPECT_EQ(TaskText(target, id, "last_error"), "");
-}
-
-TEST_F(SlotMigrationTest, ACancelledRequestLeavesTheSlotsAtTheSource) {
-  const auto [source, target] = FormPair();
-  for (int i = 0; i < 50; ++i) source.Run(StrCat("SET {t}", i, " value"));
-  const std::string id = target.Run("CLUSTER MIGRATION IMPORT " + OneSlot("{t}")).Text();
-  for (int i = 0; i < 5000 && State(target) != "receiving-snapshot"; ++i) world_.network().RunOnce();
-  ASSERT_EQ(State(target), "receiving-snapshot");
-  EXPECT_EQ(target.Run("CLUSTER MIGRATION CANCEL ID " + id).Integer(), 1);
-  EXPECT_EQ(TaskText(target, id, "state"), "canceled");
-  Step(5000);
-  EXPECT_EQ(TaskText(source, id, "state"), "failed");
-  EXPECT_EQ(source.Run("GET {t}1").Text(), "value");
-  EXPECT_EQ(target.Run(StrCat("CLUSTER COUNTKEYSINSLOT ", KeySlot("t"))).Integer(), 0);
-}
-
-// The source cannot log in at the target, so its export fails before the import has begun. With a log of no jobs, the
-// failed attempt is kept because the request will be tried again.
-TEST_F(SlotMigrationTest, ARequestWhoseExportFailsEarlyIsRepeated) {
-  const auto [source, target] = FormPair({"cluster-slot-migration-log-max-len 0"});
-  source.Run("SET {t}a value");
-  TestClient operator_client(target.server());
-  EXPECT_THAT(operator_client.Run("CONFIG SET requirepass secret"), Ok());
-  const std::string id = operator_client.Run("CLUSTER MIGRATION IMPORT " + OneSlot("{t}")).Text();
-  Step(5000);
-  EXPECT_FALSE(Owns(target, "{t}"));
-  EXPECT_THAT(source.Run("CONFIG SET masterauth secret"), Ok());
-  for (int i = 0; i < 300 && !Owns(target, "{t}"); ++i) Step(100);
-  EXPECT_TRUE(Owns(target, "{t}")) << source.Log() << target.Log();
-  Step(1000);
-  EXPECT_THAT(operator_client.Run("CLUSTER MIGRATION CANCEL ALL"), Int(0));
-}
-
-TEST_F(SlotMigrationTest, ErrorsOfMigration) {
-  const auto [source, target] = FormPair();
-  const auto expect = [&target = target](Bytes arguments, const std::string& error) {
-    EXPECT_EQ(target.Run(StrCat("CLUSTER MIGRATION ", arguments)).Text(), error) << arguments;
-  };
-  const std::string arity = "ERR wrong number of arguments for 'cluster|migration' command";
-  expect("IMPORT 1", arity);
-  expect("IMPORT 0 5 9", arity);
-  expect("IMPORT 1 x", "ERR Invalid or out of range slot");
-  expect("IMPORT 2 1", "ERR start slot number 2 is greater than end slot number 1");
-  expect("IMPORT 1 3 3 4", "ERR Slot 3 specified multiple times");
-  expect("IMPORT 0 16383", "ERR slots belong to different source nodes");
-  expect("IMPORT " + (Owns(target, "{a}") ? OneSlot("{a}") : OneSlot("{b}")),
-         "ERR this node is already the owner of the slot range");
-  expect("STATUS WHAT", "ERR unknown argument");
-  expect("STATUS ALL x", arity);
-  expect("CANCEL WHAT", "ERR unknown argument");
-  expect("WHAT x", "ERR unknown argument");
 }
 
 TEST_F(SlotMigrationTest, HidesKeysUntilTheirSlotIsHere) {
@@ -418,7 +231,12 @@ TEST_F(SlotMigrationTest, ReplicasHaveTheKeysAfterwards) {
 }
 
 // Hidden keys stay hidden after a restart, and are then deleted because no migration continues.
-void SlotMigrationTest::RestartTarget(const std::string& preamble) {
+class SlotMigrationRestartTest : public SlotMigrationTest {
+ protected:
+  void RestartTarget(const std::string& preamble);
+};
+
+void SlotMigrationRestartTest::RestartTarget(const std::string& preamble) {
   const auto [source, target] = FormPair({"appendonly yes", "appendfsync always", "aof-use-rdb-preamble " + preamble});
   for (int i = 0; i < 50; ++i) source.Run(StrCat("SET {t}", i, " value"));
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
@@ -437,8 +255,8 @@ void SlotMigrationTest::RestartTarget(const std::string& preamble) {
   EXPECT_EQ(target->services().cluster.cluster()->view().importing().size(), 0u);
 }
 
-TEST_F(SlotMigrationTest, IsForgottenByARestartFromAnRdbBase) { RestartTarget("yes"); }
-TEST_F(SlotMigrationTest, IsForgottenByARestartFromACommandBase) { RestartTarget("no"); }
+TEST_F(SlotMigrationRestartTest, IsForgottenByARestartFromAnRdbBase) { RestartTarget("yes"); }
+TEST_F(SlotMigrationRestartTest, IsForgottenByARestartFromACommandBase) { RestartTarget("no"); }
 
 TEST_F(SlotMigrationTest, SourceMayWriteToNothingElse) {
   const auto [source, target] = FormPair();
