@@ -90,6 +90,21 @@ class StyleTest(unittest.TestCase):
                for line in cut_texts(path.read_text(encoding="utf-8").splitlines())]
         self.assertEqual([], cut)
 
+    def test_constants_of_headers_have_their_own_names(self):
+        """Two inline constants with one name in one namespace: the linker would choose one of them."""
+        places = {}
+        for path in sources():
+            if path.suffix != ".h":
+                continue
+            namespace = ""
+            for line in path.read_text(encoding="utf-8").splitlines():
+                if found := re.match(r"(?:namespace (\w+)|\}  // namespace (\w+))", line):
+                    namespace = found[1] or ""
+                if found := re.match(r"inline constexpr .*?\b(k[A-Z]\w*)(?:\[\])? = ", line):
+                    places.setdefault((namespace, found[1]), []).append(str(path.relative_to(ROOT)))
+        self.assertGreater(len(places), 100)
+        self.assertEqual({}, {name: paths for name, paths in places.items() if len(paths) > 1})
+
     def test_headers_declare_first(self):
         long = []
         for path in (path for path in sources() if path.suffix == ".h" and path.is_relative_to(ROOT / "server")):
