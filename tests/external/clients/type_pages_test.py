@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs each piece of code of docs/vector_sets.md as it is printed, except for the port.
+"""Runs each piece of code of docs/json.md and docs/vector_sets.md as it is printed, except for the port. Comments after
+statements that print are the output.
 
 RESPITE_SERVER is the server. The clients' libraries are those that are installed: redis-py for $PYTHON (or this Python), redis
 for Node ($NODE_PATH), Jedis in ~/.m2, go-redis in the cache of Go modules. A language whose library is missing is skipped."""
@@ -16,7 +17,6 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-PAGE = ROOT / "docs" / "vector_sets.md"
 SERVER = os.environ.get("RESPITE_SERVER", str(ROOT / "build" / "test" / "respite-server"))
 PYTHON = os.environ.get("PYTHON", sys.executable)
 LIMIT_S = 180
@@ -27,14 +27,15 @@ def run(words, folder, **environment):
                           env={**os.environ, **environment})
 
 
-class VectorSetsPageTest(unittest.TestCase):
-    pieces = dict(re.findall(r"^```(\w+)\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M))
+class Page:
+    name = program = None  # the page, and the name of its programs
 
     @classmethod
     def setUpClass(cls):
+        cls.pieces = dict(re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "docs" / cls.name).read_text(encoding="utf-8"), re.S | re.M))
         with socket.create_server(("127.0.0.1", 0)) as free:
             cls.port = free.getsockname()[1]
-        cls.folder = tempfile.mkdtemp(prefix="vector-sets-page-")
+        cls.folder = tempfile.mkdtemp(prefix="type-page-")
         cls.server = subprocess.Popen([SERVER, "--port", str(cls.port), "--save", ""], cwd=cls.folder, stdout=subprocess.DEVNULL)
         for _ in range(200):
             try:
@@ -56,8 +57,13 @@ class VectorSetsPageTest(unittest.TestCase):
         (folder / name).write_text(self.pieces[language].replace("6379", str(self.port)), encoding="utf-8")
         return folder
 
-    def passes(self, done):
+    def compiles(self, done):
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+
+    def passes(self, done, language):
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
+        expected = re.findall(r"(?:print|log|[pP]rintln)\(.*\);?\s+(?:#|//) (.*)$", self.pieces[language], re.M)
+        self.assertEqual(expected, done.stdout.splitlines())
 
     def test_the_page_has_all_languages(self):
         self.assertEqual({"go", "java", "js", "python"}, set(self.pieces))
@@ -65,12 +71,12 @@ class VectorSetsPageTest(unittest.TestCase):
     def test_python(self):
         if run([PYTHON, "-c", "import redis"], self.folder).returncode != 0:
             self.skipTest("redis-py is not installed")
-        self.passes(run([PYTHON, "animals.py"], self.written("python", "animals.py")))
+        self.passes(run([PYTHON, "program.py"], self.written("python", "program.py")), "python")
 
     def test_node(self):
         if not shutil.which("node") or run(["node", "-e", "require('redis')"], self.folder).returncode != 0:
             self.skipTest("the package redis of Node is not installed")
-        self.passes(run(["node", "animals.js"], self.written("js", "animals.js")))
+        self.passes(run(["node", "program.js"], self.written("js", "program.js")), "js")
 
     def test_java(self):
         jars = glob.glob(os.path.expanduser("~/.m2/repository/redis/clients/jedis/*/jedis-*.jar"))
@@ -81,20 +87,28 @@ class VectorSetsPageTest(unittest.TestCase):
                   for jar in sorted(glob.glob(os.path.expanduser(f"~/.m2/repository/{group}/*/*.jar")))[-1:]]
         if not newest or not shutil.which("javac"):
             self.skipTest("Jedis is not installed")
-        folder = self.written("java", "Animals.java")
+        folder = self.written("java", self.program + ".java")
         path = ":".join([*newest, *others, str(folder)])
-        self.passes(run(["javac", "-cp", path, "Animals.java"], folder))
-        self.passes(run(["java", "-cp", path, "Animals"], folder))
+        self.compiles(run(["javac", "-cp", path, self.program + ".java"], folder))
+        self.passes(run(["java", "-cp", path, self.program], folder), "java")
 
     def test_go(self):
         versions = glob.glob(os.path.expanduser("~/go/pkg/mod/github.com/redis/go-redis/v9@*"))
         if not versions or not shutil.which("go"):
             self.skipTest("go-redis is not in the cache of Go modules")
-        folder = self.written("go", "animals.go")
+        folder = self.written("go", "program.go")
         version = sorted(versions)[-1].split("@")[1]
-        self.passes(run(["go", "mod", "init", "animals"], folder))
-        self.passes(run(["go", "get", f"github.com/redis/go-redis/v9@{version}"], folder))
-        self.passes(run(["go", "run", "animals.go"], folder))
+        self.compiles(run(["go", "mod", "init", "program"], folder))
+        self.compiles(run(["go", "get", f"github.com/redis/go-redis/v9@{version}"], folder))
+        self.passes(run(["go", "run", "program.go"], folder), "go")
+
+
+class JsonPageTest(Page, unittest.TestCase):
+    name, program = "json.md", "Bikes"
+
+
+class VectorSetsPageTest(Page, unittest.TestCase):
+    name, program = "vector_sets.md", "Animals"
 
 
 if __name__ == "__main__":
