@@ -1,8 +1,8 @@
 // Hashing of Lua's tables and strings: the seed, and what keeps chosen keys from blocking the server.
 //
 // Lua does not randomize the hash of numbers. Here, it does not randomize the hash of strings either, because `pairs`
-// must visit most tables in the order of 5.1. So a script can choose keys and strings with equal hashes. Then one step of the
-// interpreter could take minutes, during which no hook runs and no SCRIPT KILL is answered:
+// must visit most tables in the order of 5.1. So a script can choose keys and strings with equal hashes. Then one step
+// of the interpreter could take minutes, during which no hook runs and no SCRIPT KILL is answered:
 // * A table that grows moves all its keys into a larger one. Each key is compared with the keys that were moved to the
 //   same place before; long strings are compared whole. So CheckMove ends the script if this would take too long.
 //   AreLongStringsEqual saves most comparisons of long strings that differ.
@@ -87,7 +87,8 @@ constexpr uint8_t kFalseTag = LUA_TBOOLEAN;
 constexpr uint8_t kTrueTag = LUA_TBOOLEAN | 1 << 4;
 constexpr uint8_t kCollectableBit = 1 << 6;  // of a tag: the collector manages the value
 
-// Tables with fewer nodes are checked only if Lua uses a lot of memory, because short keys are moved in milliseconds.
+// Tables with fewer nodes are checked only if they have long keys and Lua uses a lot of memory, because short keys are
+// moved in milliseconds.
 constexpr uint8_t kMinCheckedLog2 = 11;
 constexpr ptrdiff_t kMemoryToCheckAll = ptrdiff_t{4} << 20;
 // The work that moving the keys of a table may take: about a quarter of a second, and four comparisons for each key. A
@@ -184,9 +185,11 @@ NewSizes SizesAfterGrowth(const TableObject& table, size_t array_size, const Val
   return counter.Sizes();
 }
 
+bool IsLongString(uint8_t tag) { return tag == (kLongStringTag | kCollectableBit); }
+
 // The work of comparing this key with another one.
 uint64_t WorkOf(const Value& key) {
-  if (key.tag != (kLongStringTag | kCollectableBit)) return 1;
+  if (!IsLongString(key.tag)) return 1;
   return 1 + static_cast<const StringObject*>(key.object)->long_size / kBytesPerUnit;
 }
 
@@ -265,7 +268,8 @@ void CheckGrowth(lua_State* lua, const TableObject& table, const Value& key, con
 bool IsChecked(lua_State* lua, const TableObject& table) {
   if (table.node_count_log2 >= kMinCheckedLog2) return true;
   const GlobalStateHead& global = *reinterpret_cast<const StateHead*>(lua)->global;
-  return global.allocated + global.debt > kMemoryToCheckAll && table.node_count_log2 > 0;
+  return global.allocated + global.debt > kMemoryToCheckAll && table.node_count_log2 > 0 &&
+         std::ranges::any_of(NodesOf(table), [](const TableNode& node) { return IsLongString(node.key_tag); });
 }
 
 }  // namespace

@@ -123,16 +123,25 @@ TEST(Lua51Wrapper, luaS_hash) {
             "apcbedgfihkjmlon");
 }
 
-// Returns the i-th of 3^10 strings of 40 bytes that all have the same hash in Lua. They consist of ten blocks of four
-// bytes. The three blocks of a row change the hash in the same way.
-std::string StringOfEqualHash(size_t i) {
-  constexpr uint32_t kBlocks[10][3] = {{4194325635, 4213339585, 4192155585}, {710884575, 712643807, 786609555},
-                                       {2517109512, 2518741389, 2458339592}, {680320326, 908583813, 911416453},
-                                       {1571728856, 1586752900, 1586749367}, {3874774329, 3874863100, 3874626065},
-                                       {2814287829, 3037666005, 2829094241}, {927003818, 907915240, 908597961},
-                                       {3590171473, 3663046930, 3156673810}, {649731805, 708946685, 903646467}};
+using EqualBlocks = uint32_t[10][3];
+
+// The blocks of strings of 40 bytes, and those at the end of strings of 200,040 bytes. The three blocks of a row change
+// Lua's hash in the same way.
+constexpr EqualBlocks kBlocksOf40 = {{4194325635, 4213339585, 4192155585}, {710884575, 712643807, 786609555},
+                                     {2517109512, 2518741389, 2458339592}, {680320326, 908583813, 911416453},
+                                     {1571728856, 1586752900, 1586749367}, {3874774329, 3874863100, 3874626065},
+                                     {2814287829, 3037666005, 2829094241}, {927003818, 907915240, 908597961},
+                                     {3590171473, 3663046930, 3156673810}, {649731805, 708946685, 903646467}};
+constexpr EqualBlocks kBlocksOf200040 = {{4250572578, 4288158242, 4235683975}, {2574494982, 2788029156, 2649687558},
+                                         {3115952966, 3115746953, 3145377896}, {2668101042, 2897083540, 2668099591},
+                                         {122386657, 137303652, 107640479},    {4171493251, 4200910754, 4190532227},
+                                         {530472287, 482156832, 482232825},    {1485184764, 1534838688, 1533493693},
+                                         {2580495347, 2789424115, 2774128371}, {2175246400, 2160500118, 1980523072}};
+
+// Returns the i-th of 3^10 strings that consist of ten blocks of four bytes. All have the same hash in Lua.
+std::string StringOfEqualHash(size_t i, const EqualBlocks& blocks = kBlocksOf40) {
   std::string text;
-  for (const auto& row : kBlocks) {
+  for (const auto& row : blocks) {
     for (int byte = 0; byte < 4; ++byte) text += static_cast<char>(row[i % 3] >> (8 * byte));
     i /= 3;
   }
@@ -202,19 +211,21 @@ TEST(Lua51Wrapper, luaH_resizearray) {
             "false");
 }
 
-// Strings of over 40 bytes are compared whole. These differ only at the end.
+// Strings of over 40 bytes are compared whole. These differ only at their ends.
 TEST(Lua51Tables, LongKeysOfEqualHashesEndTheScript) {
   Lua51State state;
   state.Run("prefix = ('x'):rep(200000) ends = {}");
   lua_getglobal(state.lua(), "ends");
-  for (size_t i = 0; i < 3; ++i) {
-    const std::string text = StringOfEqualHash(i);
+  for (size_t i = 0; i < 600; ++i) {
+    const std::string text = StringOfEqualHash(i, kBlocksOf200040);
     lua_pushlstring(state.lua(), text.data(), text.size());
     lua_rawseti(state.lua(), -2, static_cast<lua_Integer>(i) + 1);
   }
   lua_settop(state.lua(), 0);
-  EXPECT_EQ(state.Run("local t = {} for i = 1, 3 do t[prefix .. ends[i]] = i end return show(t[prefix .. ends[2]])"),
-            "2");
+  EXPECT_EQ(state.Run("local t = {} for i = 1, 20 do t[prefix .. ends[i]] = i end return t[prefix .. ends[2]]"), "2");
+  EXPECT_EQ(
+      state.Run("local t = {} return show(pcall(function() for _, e in ipairs(ends) do t[prefix .. e] = 1 end end))"),
+      "false|user_script:1: too many keys of a table have equal hashes");
 }
 
 // To give an absent key the value nil changes nothing. It must not cost a look at all keys.
