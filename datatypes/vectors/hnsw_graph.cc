@@ -343,7 +343,7 @@ uint32_t HnswGraph::AddUnlinked(const StoredVector& vector, float length, uint32
 }
 
 bool HnswGraph::AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {
-  if (!HasRoom(from, layer) || HasLink(from, number, layer)) return false;
+  if (!HasRoom(from, layer)) return false;
   PushLink(from, number, layer);
   return true;
 }
@@ -351,13 +351,17 @@ bool HnswGraph::AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {
 bool HnswGraph::ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret) {
   // Each pair of links adds a number and subtracts it again, so that the sum is 0 if all links have a link back.
   uint64_t sum = 0;
+  std::vector<uint64_t> linked_from(slot_limit_);  // [i]: the layer of the node that was last found to link to slot i
+  uint64_t node_layer = 0;
   for (uint32_t slot = 0; slot < slot_limit_; ++slot) {
     if (!IsUsed(slot)) continue;
     for (uint32_t layer = 0; layer <= LevelOf(slot); ++layer) {
+      ++node_layer;
       uint32_t* links = LinksAt(slot, layer);
       for (uint32_t i = 0; i < CountAt(slot, layer); ++i) {
         const uint32_t other = slot_of(links[i]);
         if (other == kNone || other == slot || (layer > 0 && LevelOf(other) < layer)) return false;
+        if (std::exchange(linked_from[other], node_layer) == node_layer) return false;  // the link occurs twice
         links[i] = other;
         const auto [low, high] = std::minmax(slot, other);
         const uint64_t number = MixedBits((uint64_t{low} << 32 | high) ^ MixedBits(secret + layer));

@@ -125,10 +125,10 @@ class HnswGraph {  // vectors and the links between them
     At(slot).scale = scale;
     At(slot).length = length;
   }
-  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // false: no room, or the link exists already
+  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // false: there is no room for it
   // `slot_of` returns the slot for a number, or kNone. Returns false, and the graph must not be used, if a number
-  // stands for no node of the layer, or a link has no link back. The latter is found with the help of `secret`, a
-  // random number that the author of the file does not know. Cost: O(n * m).
+  // stands for no node of the layer, a link occurs twice, or it has no link back. The latter is found with the help of
+  // `secret`, a random number that the author of the file does not know. Cost: O(n * m).
   bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret);
 
   void Prefetch(uint32_t slot) const {  // loads the vector of a node into the cache
