@@ -2,29 +2,31 @@
 """Runs each piece of code of docs/json.md and docs/vector_sets.md as it is printed, except for the port. Comments after
 statements that print are the output.
 
-RESPITE_SERVER is the server. The clients' libraries are those that are installed: redis-py for $PYTHON (or this Python), redis
-for Node ($NODE_PATH), Jedis in ~/.m2, go-redis in the cache of Go modules. A language whose library is missing is skipped."""
+The clients' libraries are those that `./dev clients` installs, or $PYTHON and $NODE_PATH name. A language whose library is
+missing is skipped."""
 import glob
 import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-SERVER = os.environ.get("RESPITE_SERVER", str(ROOT / "build" / "test" / "respite-server"))
-PYTHON = os.environ.get("PYTHON", sys.executable)
+from launcher import LaunchTest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLIENTS = ROOT / "build" / "clients"
+VENV_PYTHON = CLIENTS / "python" / "venv" / "bin" / "python"
+PYTHON = os.environ.get("PYTHON", str(VENV_PYTHON) if VENV_PYTHON.exists() else sys.executable)
+NODE_PATH = os.environ.get("NODE_PATH", str(CLIENTS / "node" / "node_modules"))
 LIMIT_S = 180
 
 
-def run(words, folder, **environment):
+def run(words, folder):
     return subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False,
-                          env={**os.environ, **environment})
+                          env={**os.environ, "NODE_PATH": NODE_PATH})
 
 
 class Page:
@@ -33,28 +35,13 @@ class Page:
     @classmethod
     def setUpClass(cls):
         cls.pieces = dict(re.findall(r"^```(\w+)\n(.*?)^```", (ROOT / "docs" / cls.name).read_text(encoding="utf-8"), re.S | re.M))
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            cls.port = free.getsockname()[1]
-        cls.folder = tempfile.mkdtemp(prefix="type-page-")
-        cls.server = subprocess.Popen([SERVER, "--port", str(cls.port), "--save", ""], cwd=cls.folder, stdout=subprocess.DEVNULL)
-        for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", cls.port)).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server.terminate()
-        cls.server.wait()
-        shutil.rmtree(cls.folder, ignore_errors=True)
 
     def written(self, language, name):
-        """Writes a piece to a file in a folder of its own, and returns the folder."""
+        """Starts a server, writes a piece to a file in a folder of its own, and returns the folder."""
         self.assertIn("6379", self.pieces[language])
+        port = self.start("--port", "auto", "--save", "").port
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
-        (folder / name).write_text(self.pieces[language].replace("6379", str(self.port)), encoding="utf-8")
+        (folder / name).write_text(self.pieces[language].replace("6379", str(port)), encoding="utf-8")
         return folder
 
     def compiles(self, done):
@@ -103,11 +90,11 @@ class Page:
         self.passes(run(["go", "run", "program.go"], folder), "go")
 
 
-class JsonPageTest(Page, unittest.TestCase):
+class JsonPageTest(Page, LaunchTest):
     name, program = "json.md", "Bikes"
 
 
-class VectorSetsPageTest(Page, unittest.TestCase):
+class VectorSetsPageTest(Page, LaunchTest):
     name, program = "vector_sets.md", "Animals"
 
 
