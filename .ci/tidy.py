@@ -67,7 +67,7 @@ class Checker:
             return "late"
         try:
             done = subprocess.run([TIDY, "-p", str(self.build_dir), "--quiet", str(source)], capture_output=True,
-                                  text=True, timeout=left, check=False)
+                                  text=True, timeout=None if left == float("inf") else left, check=False)
         except subprocess.TimeoutExpired:
             return "late"
         if done.returncode != 0:

@@ -20,7 +20,6 @@ namespace {
 
 // The number of Lua instructions between two calls of the hook OnCount, which checks whether the script must end.
 constexpr int kInstructionsPerLook = 10'000;
-constexpr char kKilled[] = "Script killed by user with SCRIPT KILL...";
 constexpr char kLoadTimeout[] = "FUNCTION LOAD timeout";
 constexpr char kLoadTimeoutError[] = "ERR FUNCTION LOAD timeout";
 constexpr char kLongError[] = "ERR The error of the script is too long";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "base/digest.h"
 
@@ -63,6 +64,16 @@ Result<const Script*> ScriptCache::Add(Bytes body, Retention retention) {
   return added;
 }
 
+Result<Done> ScriptCache::AddAll(std::span<const std::string> bodies) {
+  for (const std::string& body : bodies) {
+    auto added = Add(body, Retention::kPermanent);
+    if (!added) return Failure(std::move(added).error());
+    // The compiler does not ask while it compiles a short script.
+    if (host_.PollStopRequest()) return Failure(ScriptEngine::kKilled);
+  }
+  return Done{};
+}
+
 void ScriptCache::MakePermanent(Script& script) {
   if (!std::exchange(script.is_evictable, false)) return;
   contents_.evictable.erase(script.place);
@@ -74,15 +85,23 @@ size_t ScriptCache::Evict(size_t max_scripts) {
   const size_t most = max_scripts == 0 ? SIZE_MAX : max_scripts;
   while (contents_.evictable.size() > 1 &&
          (contents_.evictable.size() > most || contents_.evictable_bytes > kMaxEvictableBytes)) {
-    Remove(*contents_.evictable.front());
+    Remove(*contents_.by_sha.find(contents_.evictable.front()->sha)->second);
   }
   return before - contents_.evictable.size();
 }
 
-void ScriptCache::Remove(const Script& script) {
+void ScriptCache::KeepOnly(std::span<const std::string> bodies) {
+  if (bodies.empty()) return static_cast<void>(Take());
+  std::vector<Script*> others;
+  for (const auto& [sha, script] : contents_.by_sha) {
+    if (!std::ranges::binary_search(bodies, script->body)) others.push_back(script.get());
+  }
+  for (Script* script : others) Remove(*script);
+}
+
+void ScriptCache::Remove(Script& script) {
   if (contents_.last == &script) contents_.last = nullptr;
-  contents_.evictable.erase(script.place);
-  contents_.evictable_bytes -= script.held_bytes;
+  MakePermanent(script);  // so that it is not in the list of evictable scripts
   contents_.used_bytes -= sizeof(Script) + script.body.capacity() + script.sha.capacity();
   engine().Release(script.function);
   contents_.by_text.erase(script.body);

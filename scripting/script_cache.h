@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -63,6 +64,8 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
   // permanent.
   Result<const Script*> Add(Bytes body,  // compiles and stores a script; returns the stored one
                             Retention retention);
+  // Scripts that are not stored become permanent, like those that are. After an error, those before it are stored.
+  Result<Done> AddAll(std::span<const std::string> bodies);  // compiles and stores scripts, until the host wants a stop
   void NoteUse(const Script& script) {  // the script is about to run: all others are evicted before it
     if (!script.is_evictable || contents_.evictable.back() == &script) return;
     contents_.evictable.splice(contents_.evictable.end(), contents_.evictable, script.place);
@@ -70,6 +73,8 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
   // Evicts until the evictable scripts together have at most kMaxEvictableBytes, and are at most `max_scripts` (0: any
   // number). Never evicts the evictable script that was used or added last. Requires: no script runs.
   size_t Evict(size_t max_scripts);  // evicts the least recently used scripts; returns how many
+  // Removes all scripts whose texts are not among these. Requires: no script runs. Cost: O(scripts).
+  void KeepOnly(std::span<const std::string> bodies);  // removes all other scripts; `bodies` is sorted
   // Another thread may then free the scripts and their Lua state.
   Contents Take() { return std::exchange(contents_, Contents(hash_key_)); }  // moves all out, with the Lua state
 
@@ -90,7 +95,7 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
 
  private:
   void MakePermanent(Script& script);  // from now on, the script cannot be evicted
-  void Remove(const Script& script);   // removes an evictable script
+  void Remove(Script& script);         // removes a script
 
   ScriptHost& host_;   // the server, as scripts use it
   HashKey hash_key_;   // secret key to hash texts, so that clients cannot choose collisions

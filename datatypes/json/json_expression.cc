@@ -58,13 +58,13 @@ bool Compares(JsonOperator op, const JsonValue& one, const JsonValue& other, Jso
     case JsonOperator::kNotEqual:
       return !JsonEquals(one, other, budget);
     case JsonOperator::kLess:
-      return CompareJson(one, other, budget) < 0;
+      return std::is_lt(CompareJson(one, other, budget));
     case JsonOperator::kLessOrEqual:
-      return CompareJson(one, other, budget) <= 0;
+      return std::is_lteq(CompareJson(one, other, budget));
     case JsonOperator::kGreater:
-      return CompareJson(one, other, budget) > 0;
+      return std::is_gt(CompareJson(one, other, budget));
     default:
-      return CompareJson(one, other, budget) >= 0;
+      return std::is_gteq(CompareJson(one, other, budget));
   }
 }
 
@@ -216,7 +216,7 @@ JsonOperand PathOperand(const JsonExpression& path, const JsonContext& context) 
 
 bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget) {
   if (!budget.Spend(1)) return false;
-  if (!one.IsContainer()) return CompareJson(one, other, budget) == 0;
+  if (!one.IsContainer()) return std::is_eq(CompareJson(one, other, budget));
   if (one.Kind() != other.Kind() || one.Size() != other.Size()) return false;
   if (one.Is(JsonKind::kArray)) {
     return std::ranges::equal(one.Elements(), other.Elements(),

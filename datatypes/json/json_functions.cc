@@ -227,6 +227,7 @@ JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& cont
     return FunctionValue(JsonValue::Integer(static_cast<int64_t>(count)));
   }
   std::vector<const JsonValue*> values;
+  values.reserve(arguments.size());
   for (const JsonOperand& argument : arguments) values.push_back(argument.Single());
   if (function == JsonFunction::kKeys) {
     const auto objects = arguments[0].All();

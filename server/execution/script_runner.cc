@@ -311,7 +311,7 @@ bool ScriptRunner::IsReplyUnwanted() noexcept {
 }
 
 bool ScriptRunner::PollStopRequest() noexcept {
-  if (!current_) return false;  // TEST SNAPSHOT RESTORE compiles scripts again
+  if (!current_) return false;  // nothing runs that a client could ask to end
   if (parts_.env.phase.HasStopped()) return true;
   const int64_t threshold_ms = parts_.env.settings.busy_reply_threshold;
   if (threshold_ms <= 0) return false;

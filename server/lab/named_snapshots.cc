@@ -1,14 +1,12 @@
 #include "server/lab/named_snapshots.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <optional>
 #include <utility>
 
 #include "base/refusal.h"
-#include "scripting/function_library.h"
 #include "scripting/script_cache.h"
 #include "server/clients/acl/permissions.h"
 #include "server/clients/acl/users.h"
@@ -130,12 +128,19 @@ std::vector<DataSnapshots::Difference> NamedSnapshots::Compare(Bytes before, Byt
 
 // --- Restoring.
 
+Result<Done> NamedSnapshots::CacheScripts(Bytes name) {
+  return parts_.scripts.AddAll(At(name).setup.programs.scripts);
+}
+
 void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   const Snapshot& snapshot = At(name);
+  const Programs& programs = snapshot.setup.programs;
+  auto libraries = Loaded(programs.functions, FunctionLibraries::TimeLimit::kTogether);
   RestoreDirectives(snapshot.setup.directives);
   RestoreUsers(snapshot.setup.users, running);
   data_.Restore(*snapshot.data, unit);
-  RestorePrograms(snapshot.setup.programs, unit);
+  parts_.scripts.KeepOnly(programs.scripts);
+  ReplaceFunctions(std::move(libraries), unit);
   parts_.clock.Restore(snapshot.setup.clock);
 }
 
@@ -150,31 +155,31 @@ void NamedSnapshots::RestoreUsers(const std::string& lines, const Session* runni
   if (auto trouble = parts_.permissions.LoadAclLines(lines, kSnapshotPath, running)) throw Refusal{"ERR " + *trouble};
 }
 
-void NamedSnapshots::RestorePrograms(const Programs& programs, Unit& unit) {
-  RestoreScripts(programs.scripts);
-  RestoreFunctions(programs.functions, unit);
+void NamedSnapshots::UndoPrograms(const Programs& programs, Unit& unit) {
+  parts_.scripts.KeepOnly(programs.scripts);
+  ReplaceFunctions(Loaded(programs.functions, FunctionLibraries::TimeLimit::kEach), unit);
 }
 
-void NamedSnapshots::RestoreScripts(const Texts& bodies) {
-  if (bodies == Scripts()) return;
-  parts_.scripts.Take();
-  for (const std::string& body : bodies) {
-    [[maybe_unused]] const auto added = parts_.scripts.Add(body, ScriptCache::Retention::kPermanent);
-    assert(added);  // the text was compiled before
-  }
+std::optional<FunctionLibraries::Contents> NamedSnapshots::Loaded(const Texts& codes,
+                                                                  FunctionLibraries::TimeLimit limit) const {
+  if (codes == Functions()) return std::nullopt;
+  FunctionLibraries libraries = parts_.functions.MakeEmpty();
+  if (codes.empty()) return libraries.Take();
+  const auto origin = limit == FunctionLibraries::TimeLimit::kEach ? FunctionLibraries::Origin::kAccepted
+                                                                   : FunctionLibraries::Origin::kClient;
+  const auto done = libraries.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, limit, origin);
+  if (!done) throw Refusal{"ERR " + done.error()};
+  return libraries.Take();
 }
 
-void NamedSnapshots::RestoreFunctions(const Texts& codes, Unit& unit) {
-  if (codes == Functions()) return;
-  const auto restored =
-      parts_.functions.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, FunctionLibraries::TimeLimit::kEach,
-                               FunctionLibraries::Origin::kAccepted);
-  if (!restored) throw Refusal{"ERR " + restored.error()};
+void NamedSnapshots::ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit) {
+  if (!libraries) return;
+  parts_.functions.PutBack(std::move(*libraries));
   unit.CountChanges(1);
   if (!unit.IsRecording()) return;
   const Bytes flush[] = {"FUNCTION", "FLUSH"};
   parts_.data.propagated_commands.Add(0, flush);
-  for (const std::string& code : codes) {
+  for (const std::string& code : Functions()) {
     const Bytes load[] = {"FUNCTION", "LOAD", code};
     parts_.data.propagated_commands.Add(0, load);
   }
@@ -198,6 +203,6 @@ void NamedSnapshots::ResetConfig() { RestoreDirectives(initial_setup_.directives
 
 void NamedSnapshots::ResetUsers(const Session* running) { RestoreUsers(initial_setup_.users, running); }
 
-void NamedSnapshots::ResetScripts(Unit& unit) { RestorePrograms({}, unit); }
+void NamedSnapshots::ResetScripts(Unit& unit) { UndoPrograms({}, unit); }
 
 }  // namespace respite

@@ -5,9 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+#include "scripting/function_library.h"
 #include "server/config/config.h"
 #include "server/lab/clock_control.h"
 #include "server/lab/data_snapshots.h"
@@ -15,7 +18,6 @@
 
 namespace respite {
 
-class FunctionLibraries;
 class Permissions;
 class ScriptCache;
 struct Session;
@@ -56,9 +58,12 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   void Save(Bytes name);
   bool Delete(Bytes name);        // deletes a snapshot; false: there is none of this name
   void Clear() { all_.clear(); }  // deletes all snapshots
+  // Compiles those scripts of a snapshot that are not cached now, so that Restore has nothing to compile. The error is
+  // the text for the client, without "ERR". Requires: there is such a snapshot. Cost: O(bytes of the scripts).
+  Result<Done> CacheScripts(Bytes name);  // compiles the scripts of a snapshot; others stay cached
   // Restores a snapshot. Throws a Refusal if directives, users or functions cannot be restored, or if the snapshot is
-  // lost. Directives are restored first, so nothing has changed if a directive is refused. `running` is the session of
-  // the caller. Requires: there is such a snapshot.
+  // lost. Nothing has changed if a function or a directive is refused. `running` is the session of the caller.
+  // Requires: there is such a snapshot, and its scripts are cached (CacheScripts).
   void Restore(Bytes name, Unit& unit, const Session* running);  // restores a snapshot; throws a Refusal on failure
   // Returns the differences from the snapshot `before` to the snapshot `after`. Throws a Refusal if one of them is
   // lost, because all data was replaced since. Requires: the snapshots exist.
@@ -76,7 +81,9 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
     std::vector<std::string> functions;    // source code of the libraries, ordered by name
   };
   Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // the present scripts and functions
-  void RestorePrograms(const Programs& programs, Unit& unit);            // replaces all scripts and functions
+  // Removes the scripts and functions that were added since, and loads functions that were removed since. Does not
+  // compile scripts that were removed since.
+  void UndoPrograms(const Programs& programs, Unit& unit);  // gives scripts and functions their former state
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
   void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored
@@ -103,8 +110,11 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   Texts Functions() const;               // source code of the libraries, ordered by name
   void RestoreDirectives(Bytes packed);  // sets the directives that differ from those in `packed`
   void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
-  void RestoreScripts(const Texts& bodies);                             // replaces the cached scripts
-  void RestoreFunctions(const Texts& codes, Unit& unit);                // replaces all libraries
+  // Loads libraries without a change of the present ones. Throws a Refusal if one cannot be loaded. With kEach, each
+  // library gets the time of a library from a file.
+  std::optional<FunctionLibraries::Contents> Loaded(  // nullopt: the present libraries have these codes
+      const Texts& codes, FunctionLibraries::TimeLimit limit) const;
+  void ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit);  // nullopt: no change
   const Snapshot& At(Bytes name) const;
   void DropLost();  // deletes the snapshots that are lost because all data was replaced
 

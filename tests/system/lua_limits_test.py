@@ -109,6 +109,23 @@ class LuaLimitsTest(unittest.TestCase):
         self.assertTrue(client.read().startswith(b"-ERR Script killed by user"))
         self.assertEqual(client.run("PING"), b"+PONG\r\n")
 
+    def test_a_snapshot_is_not_restored_if_its_scripts_are_killed_while_they_are_compiled(self):
+        server = Server(RESPITE, "--test-commands", "local", "--busy-reply-threshold", "20")
+        self.addCleanup(server.stop)
+        client, other = server.client(), server.client()
+        self.addCleanup(client.close)
+        self.addCleanup(other.close)
+        long_script = "local t = {} " + "t.a = 1 " * 2_000_000
+        client.run("SET", "k", "then")
+        for words in (["SCRIPT", "LOAD", long_script], ["TEST", "SNAPSHOT", "SAVE", "s"], ["SCRIPT", "FLUSH"], ["SET", "k", "now"]):
+            self.assertFalse(client.run(*words).startswith(b"-"), words)
+        client.send(encode(["TEST", "SNAPSHOT", "RESTORE", "s"]))
+        self.assertEqual(until(lambda: other.run("SCRIPT", "KILL"), b"+OK"), b"+OK")
+        self.assertIn(b"Script killed by user", client.read())
+        self.assertEqual(client.run("GET", "k"), b"$3\r\nnow\r\n")
+        self.assertEqual(client.run("TEST", "SNAPSHOT", "RESTORE", "s"), b"+OK\r\n")
+        self.assertEqual(client.run("GET", "k"), b"$4\r\nthen\r\n")
+
     # The server starts with a script that has no end: it reports this, and can be told to end it.
     def test_an_endless_script_of_an_append_only_file(self):
         folder = tempfile.TemporaryDirectory()

@@ -80,7 +80,7 @@ void SlotImports::CheckOffer(const Session& session, const Offer& offer) const {
 // Returns the job of a migration that the source begins: the one that this node has requested, or a new one.
 std::shared_ptr<SlotJob> SlotImports::JobOf(const Offer& offer) {
   const int64_t now_ms = NowMs();
-  const auto requested = parts_.log.Find(offer.name, SlotJob::Operation::kImport);
+  auto requested = parts_.log.Find(offer.name, SlotJob::Operation::kImport);
   if (requested != nullptr && requested->state == State::kCancelled) throw Refusal{kNotRequested};
   if (requested != nullptr && !requested->IsOver()) {
     if (requested->slots != offer.slots) throw Refusal{kNotRequested};

@@ -82,7 +82,7 @@ struct TestLoad {
     const auto programs = snapshots.CurrentPrograms();
     if (const auto reason = RunAll(call, fixture)) {
       snapshots.data().Restore(*before, call.unit);
-      snapshots.RestorePrograms(programs, call.unit);
+      snapshots.UndoPrograms(programs, call.unit);
       call.failed = true;
       return call.reply.Error("ERR " + *reason);
     }

@@ -62,9 +62,12 @@ void SaveSnapshot(Call& call) {
 void RestoreSnapshot(Call& call) {
   const Bytes name = NameOfExistingSnapshot(call);
   call.args.ExpectEnd();
-  RequirePrimary(call, kReplicaCannotRestore);
-  call.effect.Replace();  // the restored changes are propagated instead
-  call.services.lab.snapshots.Restore(name, call.unit, &call.session);
+  NamedSnapshots& snapshots = call.services.lab.snapshots;
+  const auto cached = call.services.execution.scripts.RunCompiler(call, [&] { return snapshots.CacheScripts(name); });
+  if (!cached) throw Refusal{"ERR " + cached.error()};
+  RequirePrimary(call, kReplicaCannotRestore);  // REPLICAOF may have run while the compiler was slow
+  call.effect.Replace();                        // the restored changes are propagated instead
+  snapshots.Restore(name, call.unit, &call.session);
   call.reply.Ok();
 }
 
