@@ -128,9 +128,7 @@ std::vector<DataSnapshots::Difference> NamedSnapshots::Compare(Bytes before, Byt
 
 // --- Restoring.
 
-Result<Done> NamedSnapshots::CacheScripts(Bytes name) {
-  return parts_.scripts.AddAll(At(name).setup.programs.scripts);
-}
+Result<Done> NamedSnapshots::CacheScripts(Bytes name) { return parts_.scripts.AddAll(At(name).setup.programs.scripts); }
 
 void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   const Snapshot& snapshot = At(name);
