@@ -26,6 +26,11 @@ class RdbModuleInput {  // reads the parts of a value; a part of another kind ma
   uint64_t Unsigned() {  // reads a number; 0 on failure
     return TakeTag(rdb::kPartUnsigned) ? input_.Length() : 0;
   }
+  // Fails if the input is too short. A count that is only compared with the bytes that have arrived would not be
+  // read again when more bytes arrive.
+  uint64_t Count(uint64_t min_element_bytes) {  // reads a number of elements that follow; 0 on failure
+    return TakeTag(rdb::kPartUnsigned) ? input_.Count(min_element_bytes) : 0;
+  }
   RdbText Text() {  // reads a text; empty on failure
     return TakeTag(rdb::kPartText) ? input_.Text() : RdbText();
   }

@@ -76,13 +76,13 @@ class VectorSetReader {
   bool ReadHead() {
     VectorSetShape shape;
     const uint64_t dimensions = parts_.Unsigned();
-    count_ = parts_.Unsigned();
+    count_ = parts_.Count(kFewestNumbers * kBytesPerPart);
     const uint64_t links = parts_.Unsigned();
     const uint64_t flags = parts_.Unsigned();
     constexpr auto kHighest = static_cast<uint64_t>(VectorEncoding::kBinary);
     if (dimensions == 0 || dimensions > VectorTable::kMaxDimensions || (links & 255) > kHighest) return false;
     if (links >> 8 < VectorTable::kMinLinks || links >> 8 > VectorTable::kMaxLinks) return false;
-    if (flags > (kHasProjection | kHasAttributes) || count_ > input_.Left()) return false;
+    if (flags > (kHasProjection | kHasAttributes)) return false;
     shape.dimensions = static_cast<uint32_t>(dimensions);
     shape.encoding = static_cast<VectorEncoding>(links & 255);
     shape.m = static_cast<uint32_t>(links >> 8);
@@ -115,8 +115,8 @@ class VectorSetReader {
     if (input_.Failed() || vector.View().size() != format.Bytes()) return false;
     std::memcpy(words_.data(), vector.View().data(), format.Bytes());
     Sanitize(format, words_);
-    const uint64_t numbers = parts_.Unsigned();
-    if (numbers < kFewestNumbers || numbers > input_.Left()) return false;
+    const uint64_t numbers = parts_.Count(kBytesPerPart);
+    if (numbers < kFewestNumbers) return false;
     const uint64_t id = parts_.Unsigned();
     const uint64_t level = parts_.Unsigned() ^ kNodeVersion << kNodeVersionShift;
     if (level > HnswGraph::kMaxLevel || id >= UINT32_MAX) return false;
@@ -171,6 +171,7 @@ class VectorSetReader {
     return at == ids_.end() || at->first != id ? VectorTable::kNone : at->second;
   }
 
+  static constexpr uint64_t kBytesPerPart = 2;   // a tag, and a number of at least one byte
   static constexpr uint64_t kFewestNumbers = 6;  // of an element: id, level, one layer without links, sizes
 
   RdbInput& input_;

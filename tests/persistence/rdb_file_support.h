@@ -8,14 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "base/str_cat.h"
+#include "datatypes/array.h"
 #include "datatypes/digest.h"
 #include "datatypes/hash.h"
+#include "datatypes/json/json_document.h"
+#include "datatypes/json/json_parser.h"
 #include "datatypes/keyspace.h"
 #include "datatypes/list.h"
 #include "datatypes/set.h"
 #include "datatypes/sorted_set.h"
 #include "datatypes/stream.h"
+#include "datatypes/vector_set.h"
 #include "persistence/rdb_file_reader.h"
 #include "persistence/rdb_file_writer.h"
 #include "tests/support/faulty_files.h"
@@ -91,6 +96,36 @@ inline void AddStream(Database& database, Bytes key, uint64_t entries) {
   database.Add(EntryPtr(Entry::CreateWithObject(key, ValueType::kStream, std::move(log), 0)));
 }
 
+inline void AddArray(Database& database, Bytes key, uint64_t count) {
+  auto table = std::make_unique<ArrayTable>();
+  for (uint64_t i = 0; i < count; ++i) table->Set(i * i, StrCat("element ", i));
+  database.Add(EntryPtr(Entry::CreateWithObject(key, ValueType::kArray, std::move(table), 0)));
+}
+inline void AddDocument(Database& database, Bytes key, int count) {
+  std::string text = "[null";
+  for (int i = 0; i < count; ++i) StrAppend(text, R"(,{"number":)", i, R"(,"list":[0.5,true,"text"]})");
+  database.Add(EntryPtr(Entry::CreateWithObject(
+      key, ValueType::kJson, std::make_unique<JsonDocument>(ParseJson(text + "]").value().Clone()), 0)));
+}
+inline void AddVectorSet(Database& database, Bytes key, int count) {
+  Random random(7);
+  auto table = std::make_unique<VectorTable>();
+  VectorSetShape shape;
+  shape.encoding = VectorEncoding::kFloat;
+  shape.dimensions = 2;
+  shape.m = 4;
+  table->Begin(shape);
+  for (int i = 0; i < count; ++i) {
+    std::vector<float> vector{static_cast<float>(random.Unit()), 0.5F};
+    const float length = NormalizeVector(vector);
+    uint64_t words[1];
+    const float scale = table->graph().format().Encode(vector, words);
+    table->Put(StrCat("element", i), {words, scale}, length, random, 50);
+    if (i % 2 == 0) table->SetAttributes(table->Find(StrCat("element", i)), "{}");
+  }
+  database.Add(EntryPtr(Entry::CreateWithObject(key, ValueType::kVectorSet, std::move(table), 0)));
+}
+
 // Adds every type in its packed form, in a few hundred bytes.
 inline void AddSmallValues(Database& database) {
   AddStrings(database);
@@ -100,6 +135,9 @@ inline void AddSmallValues(Database& database) {
   AddSortedSet(database, "sorted set", 3);
   AddHash(database, "hash", 2, Deadlines::kNone);
   AddStream(database, "stream", 3);
+  AddArray(database, "array", 3);
+  AddDocument(database, "document", 1);
+  AddVectorSet(database, "vector set", 2);
 }
 // Adds every type as an object.
 inline void AddLargeValues(Database& database) {
@@ -109,6 +147,9 @@ inline void AddLargeValues(Database& database) {
   AddSortedSet(database, "skiplist", 500);
   AddHash(database, "table of a hash", 700, Deadlines::kNone);
   AddStream(database, "long stream", 500);
+  AddArray(database, "long array", 500);
+  AddDocument(database, "long document", 300);
+  AddVectorSet(database, "large vector set", 200);
 }
 
 inline std::string DigestText(const Keyspace& keyspace) { return DigestOf(keyspace).Hex(); }

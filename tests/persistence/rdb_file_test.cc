@@ -53,7 +53,7 @@ TEST(RdbFile, SurvivesARoundTrip) {
     ExpectSame(sink.keyspace, keyspace);
     EXPECT_THAT(sink.aux, ElementsAre(Pair("redis-bits", "64"), Pair("redis-ver", "7.2.6")));
     EXPECT_THAT(sink.libraries, ElementsAre("#!lua name=one\nreturn 1", "#!lua name=two"));
-    EXPECT_THAT(sink.sizes, ElementsAre(Pair(0, Pair(18u, 2u)), Pair(9, Pair(12u, 2u))));
+    EXPECT_THAT(sink.sizes, ElementsAre(Pair(0, Pair(24u, 2u)), Pair(9, Pair(15u, 2u))));
     EXPECT_THAT(sink.empty_keys, testing::IsEmpty());
   }
 }

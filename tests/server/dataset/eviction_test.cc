@@ -55,6 +55,21 @@ TEST_P(KeyEviction, KeysMakeRoomForOthers) {
   NoLimit();
 }
 
+TEST_P(KeyEviction, DocumentsAndVectorSetsAreEvicted) {
+  SkipReplayCheck("what the test remembers of the journal would take memory itself");
+  server()->services().data.dataset.journals.Detach(server().journal());
+  LimitMemory(300'000, "allkeys-random");
+  const std::string text = "\"" + std::string(2000, 'v') + "\"";
+  for (int i = 0; i < 300; ++i) {
+    Run({"JSON.SET", StrCat("document", i), "$", text});
+    Run({"VADD", StrCat("vectors", i), "FP32", std::string(1200, 'v'), "element"});
+  }
+  EXPECT_LT(Run("DBSIZE").Integer(), 300);
+  EXPECT_EQ(Evicted(), 600 - server()->services().data.dataset.keyspace[0].Size());
+  EXPECT_LE(server()->services().data.memory.UsedBytes(), server()->services().env.settings.maxmemory + 100'000);
+  NoLimit();
+}
+
 // As in Redis, where this memory does not even count as used memory.
 TEST_P(KeyEviction, MemoryOfScriptsCostsNoKeys) {
   SkipReplayCheck("what the test remembers of the journal would take memory itself");

@@ -71,15 +71,18 @@ TEST_F(TestFixtureTest, DumpsTheSameTextForTheSameData) {
                                           "RPUSH queue b a",
                                           "ZADD board 1 ada 2 bob",
                                           "SET \"\" \"\\x00\\n\"",
-                                          "XADD events 1-1 kind login"};
+                                          "XADD events 1-1 kind login",
+                                          R"(JSON.SET document $ '{"a":[1,"b"]}')",
+                                          "VADD vectors VALUES 2 1 2 element SETATTR 7"};
   for (const std::string& line : lines) client_.Run(line);
   client_.Run("SET gone v PX 1");
   client_.Run("TEST CLOCK ADVANCE 1");
   client_.Run("SELECT 3");
   client_.Run("SET other v");
   const std::string text = client_.Run("TEST DUMP").Text();
-  EXPECT_THAT(text, HasSubstr("SADD colours green \"light blue\" red\nXADD events 1-1 kind login\n"));
-  EXPECT_THAT(text, HasSubstr("HSET user:1 age 36 name Ada\nPEXPIREAT user:1 1700003600000\nSELECT 3\nSET other v\n"));
+  EXPECT_THAT(text, HasSubstr("SADD colours green \"light blue\" red\n"
+                              "JSON.SET document $ \"{\\\"a\\\":[1,\\\"b\\\"]}\"\nXADD events 1-1 kind login\n"));
+  EXPECT_THAT(text, HasSubstr("HSET user:1 age 36 name Ada\nPEXPIREAT user:1 1700003600000\nRESTORE vectors 0 "));
   EXPECT_EQ(client_.Run("TEST DUMP o*").Text(), "SELECT 3\nSET other v\n");
   const Snapshot before = SnapshotOf(*server_);
   client_.Run("FLUSHALL");

@@ -106,6 +106,20 @@ TEST_F(TestSnapshotTest, DiffSeesConsumerGroups) {
   EXPECT_THAT(Diff("group"), ElementsAre("0 changed s"));
 }
 
+TEST_F(TestSnapshotTest, DiffSeesAttributesOfVectorsAndPartsOfDocuments) {
+  client_.Run("VADD v VALUES 2 1 2 a");
+  client_.Run({"JSON.SET", "j", "$", R"({"a":[1,{"b":"c"}]})"});
+  client_.Run("TEST SNAPSHOT SAVE before");
+  client_.Run("VSETATTR v a 5");
+  EXPECT_THAT(Diff("before"), ElementsAre("0 changed v"));
+  client_.Run({"JSON.SET", "j", "$.a[1].b", R"("d")"});
+  EXPECT_THAT(Diff("before"), ElementsAre("0 changed j", "0 changed v"));
+  client_.Run("TEST SNAPSHOT RESTORE before");
+  EXPECT_THAT(Diff("before"), ElementsAre());
+  EXPECT_THAT(client_.Run("VGETATTR v a"), Nil());
+  EXPECT_EQ(client_.Run("JSON.GET j").Text(), R"({"a":[1,{"b":"c"}]})");
+}
+
 // Directives in no particular order; some of them are fixed at the start or change with the role.
 TEST_F(TestSnapshotTest, BringsBackDirectivesThatCanBeSet) {
   TestClient other(server_);
@@ -238,6 +252,12 @@ TEST(TestSnapshotPropertyTest, EachSnapshotHasTheDataOfItsMoment) {
                                     "XADD $ * f #",
                                     "XGROUP CREATE $ g 0 MKSTREAM",
                                     "XREADGROUP GROUP g c STREAMS $ >",
+                                    "JSON.SET $ $ '{\"a\":[#,#]}'",
+                                    "JSON.ARRAPPEND $ .a #",
+                                    "JSON.DEL $ .a[0]",
+                                    "VADD $ VALUES 2 # 1 e#",
+                                    "VREM $ e#",
+                                    "VSETATTR $ e# {}",
                                     "EXPIRE $ 5",
                                     "PERSIST $",
                                     "RENAME $ $",

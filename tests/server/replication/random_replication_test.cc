@@ -97,6 +97,10 @@ class ReplicationStory {
         return;
       case 8:
         if (random_.Below(10) == 0) Primary().Run("FLUSHDB");
+        Primary().Run({"JSON.SET", "j" + key, "$", "[1]"});
+        Primary().Run(StrCat("JSON.ARRAPPEND j", key, " $ ", random_.Below(4)));
+        Primary().Run(StrCat("VADD v", key, " VALUES 2 1 ", random_.Below(9), " e", random_.Below(9)));
+        Primary().Run(StrCat("VREM v", key, " e", random_.Below(9)));
         return;
       case 9:
         Primary().Run({"SET", "big" + key, std::string(random_.Below(20'000), 'b')});

@@ -21,7 +21,10 @@ TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
   source.Run("XADD {t}stream 1-1 a b");
   source.Run("XGROUP CREATE {t}stream group 0");
   source.Run("XREADGROUP GROUP group me STREAMS {t}stream >");
+  source.Run({"JSON.SET", "{t}document", "$", R"({"a":[1,2.5,null]})"});
+  for (int i = 0; i < 300; ++i) source.Run(StrCat("VADD {t}vectors VALUES 2 ", i, " 1 element", i, " SETATTR ", i));
   source.Run("SET {elsewhere} stays");
+  const std::string similar = source.Run("VSIM {t}vectors VALUES 2 3 1 COUNT 300 TRUTH").Text();
   const std::string digest = source.Run("DEBUG DIGEST-VALUE {t}string {t}number {t}list {t}hash {t}zset {t}set").Text();
 
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
@@ -31,7 +34,10 @@ TEST_F(SlotMigrationTest, MovesValuesOfAllTypes) {
   EXPECT_EQ(target.Run("DEBUG DIGEST-VALUE {t}string {t}number {t}list {t}hash {t}zset {t}set").Text(), digest);
   EXPECT_EQ(target.Run("XPENDING {t}stream group").Size(), 4u);
   EXPECT_EQ(target.Run("TTL {t}number").Integer(), 1000);
-  EXPECT_EQ(KeysAt(target), 7u);
+  EXPECT_EQ(target.Run("JSON.GET {t}document").Text(), R"({"a":[1,2.5,null]})");
+  EXPECT_EQ(target.Run("VSIM {t}vectors VALUES 2 3 1 COUNT 300 TRUTH").Text(), similar);
+  EXPECT_EQ(target.Run("VGETATTR {t}vectors element7").Text(), "7");
+  EXPECT_EQ(KeysAt(target), 9u);
   EXPECT_EQ(source.Run(StrCat("CLUSTER COUNTKEYSINSLOT ", KeySlot("t"))).Integer(), 0);
   EXPECT_TRUE(target->services().data.dataset.keyspace.hidden().IsEmpty());
 }
@@ -82,6 +88,8 @@ TEST_F(SlotMigrationTest, SendsTheChangesOfMeanwhile) {
   source.Run("SET {t}a 1");
   source.Run("SET {t}b 2");
   source.Run("SET {t}old 1");
+  source.Run({"JSON.SET", "{t}document", "$", "[1]"});
+  source.Run("VADD {t}vectors VALUES 2 1 1 a");
   EXPECT_THAT(Migrate(source, target, "{t}"), Ok());
   for (int i = 0; i < 500 && State(source) != "snapshotting"; ++i) world_.network().RunOnce();
   ASSERT_EQ(State(source), "snapshotting");
@@ -89,6 +97,8 @@ TEST_F(SlotMigrationTest, SendsTheChangesOfMeanwhile) {
   source.Run("INCR {t}new");
   source.Run("INCR {t}new");
   source.Run("DEL {t}old");
+  source.Run("JSON.ARRAPPEND {t}document $ 2");
+  source.Run("VADD {t}vectors VALUES 2 1 2 b");
   source.Run("MULTI");
   source.Run("APPEND {t}text one");
   source.Run("APPEND {t}text two");
@@ -99,8 +109,10 @@ TEST_F(SlotMigrationTest, SendsTheChangesOfMeanwhile) {
   EXPECT_EQ(target.Run("GET {t}new").Text(), "2");
   EXPECT_EQ(target.Run("GET {t}text").Text(), "onetwo");
   EXPECT_EQ(target.Run("LRANGE {t}list 0 -1").Size(), 1u);
+  EXPECT_EQ(target.Run("JSON.GET {t}document").Text(), "[1,2]");
+  EXPECT_EQ(target.Run("VCARD {t}vectors").Integer(), 2);
   EXPECT_EQ(target.Run("EXISTS {t}a {t}old").Integer(), 0);
-  EXPECT_EQ(KeysAt(target), 4u);
+  EXPECT_EQ(KeysAt(target), 6u);
 }
 
 TEST_F(SlotMigrationTest, HoldsWritesBackOnlyForTheLastChanges) {
