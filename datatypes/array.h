@@ -71,6 +71,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   uint64_t Length() const;  // greatest index of an element plus one; 0: the array is empty
 
   // Cost of Get, Set, and Erase: O(log n). Set takes O(1) if it appends.
+
   // Returns the element at this index, or null. The pointer is valid until the next change.
   const ArrayElement* Get(uint64_t index) const;  // the element at this index; null: none
   // Stores a text. Returns true if there was no element at this index. Requires: index <= kMaxIndex; `text` is not a
@@ -107,7 +108,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   struct SliceStats {                              // totals over all slices, for ARINFO FULL
     uint64_t dense = 0;                            // slices with more than kSparseMax elements
     uint64_t sparse = 0;                           // the other slices
-    uint64_t dense_span = 0;      // number of indexes from the first to the last element of dense slices, added up
+    uint64_t dense_span = 0;      // sum over the dense slices: indexes from the first to the last element
     uint64_t dense_elements = 0;  // elements in dense slices
     uint64_t sparse_elements = 0;
   };

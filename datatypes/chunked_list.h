@@ -5,8 +5,8 @@
 //                  └► block with hundreds of elements
 //
 // To find the i-th element, the list adds up the counts in the row from the nearer end, which reads memory
-// sequentially. A push opens the chunk at its end of the list, and leaves room for more pushes. When the list has grown
-// beyond a chunk, the chunk is sealed: its elements are rewritten in their shortest form.
+// sequentially. A push opens the chunk at its end of the list, and leaves room for more pushes. When a push begins a
+// new chunk, the chunk that was at that end until then is sealed: its elements are rewritten in their shortest form.
 //
 // Chunks have as many elements, and split and merge at the same moments, as the nodes of Redis' quicklist. In both
 // servers, OBJECT ENCODING says "listpack" again when a single small node is left. So this server must divide a list as

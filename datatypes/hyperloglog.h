@@ -120,8 +120,8 @@ class Hll {
   Bytes text_;
 };
 
-// All functions below change the text of a HyperLogLog. Requires: Hll::Of accepts the text.
-void HllSetRegister(std::span<char> text,  // overwrites a rank, even a larger one; requires: dense
+// All functions below change the string value of a HyperLogLog in place. Requires: Hll::Of accepts the text.
+void HllSetRegister(std::span<char> text,  // sets a register, even if its present rank is larger; requires: dense
                     HllObservation observation);
 void HllStoreRegisters(std::span<char> text, const HllRegisters& registers);  // stores all registers; requires: dense
 void HllStoreCount(std::span<char> text, uint64_t count);  // stores the count, and marks it as up to date

@@ -27,7 +27,7 @@ class HiddenSlots {  // hash slots that this node is importing; clients do not s
     for (const auto& [other, hidden] : sets_) hidden.ForEach([&](int slot) { slots.Remove(slot); });
     sets_.emplace(std::move(name), slots);
   }
-  // Does nothing if no set has this name.
+  // Does nothing if no import has this name.
   void Reveal(Bytes name) {  // makes the slots of the import `name` visible
     if (const auto found = sets_.find(name); found != sets_.end()) sets_.erase(found);
   }

@@ -129,7 +129,8 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t BigArgumentBytes() const {  // bytes of the big argument, with its line end
     return static_cast<size_t>(bulk_size_) + 2;
   }
-  // `arrived` bytes of the argument have arrived. For a large argument, that number limits the room.
+  // `arrived` bytes of the argument have arrived. The room for a large argument is a small multiple of that number, so
+  // that a client cannot make the server allocate memory by only announcing a length.
   BlobRef NewBigArgumentBlob(size_t arrived) const;  // returns a Blob with room for the big argument
   void GrowBigArgument();                            // moves the big argument to a larger Blob
   Status FinishBigArgument(RequestBatch& batch);     // adds the big argument to the batch, once complete

@@ -106,9 +106,9 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   class SharedLimit {  // while a SharedLimit exists, all libraries that clients load share one time limit
    public:
     explicit SharedLimit(FunctionLibraries& libraries) : libraries_(libraries) {
-      libraries.shared_limit_began_ms_ = libraries.total_load_time_ms_;
+      libraries.load_time_before_limit_ms_ = libraries.total_load_time_ms_;
     }
-    ~SharedLimit() { libraries_.shared_limit_began_ms_.reset(); }
+    ~SharedLimit() { libraries_.load_time_before_limit_ms_.reset(); }
     SharedLimit(const SharedLimit&) = delete;
     SharedLimit& operator=(const SharedLimit&) = delete;
 
@@ -157,7 +157,8 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   HashKey hash_key_;                // secret key to hash function names, so that clients cannot choose collisions
   Contents contents_;               // all libraries and their Lua state
   int64_t total_load_time_ms_ = 0;  // how long all calls of Load and Restore took together, in ms
-  std::optional<int64_t> shared_limit_began_ms_;  // total_load_time_ms_ when SharedLimit began; nullopt: there is none
+  // The value that total_load_time_ms_ had when the present SharedLimit was made; nullopt: there is no SharedLimit.
+  std::optional<int64_t> load_time_before_limit_ms_;
 };
 
 }  // namespace respite

@@ -187,7 +187,8 @@ NewSizes SizesAfterGrowth(const TableObject& table, size_t array_size, const Val
 
 bool IsLongString(uint8_t tag) { return tag == (kLongStringTag | kCollectableBit); }
 
-// The work of comparing this key with another one.
+// Returns the estimated work of comparing this key with another one: 1, and 1 more for each kBytesPerUnit bytes of a
+// long string.
 uint64_t WorkOf(const Value& key) {
   if (!IsLongString(key.tag)) return 1;
   return 1 + static_cast<const StringObject*>(key.object)->long_size / kBytesPerUnit;
@@ -276,8 +277,9 @@ bool IsChecked(lua_State* lua, const TableObject& table) {
 
 // Returns 0 as the seed of the hash of strings, so that `pairs` and `next` visit most tables in the order of 5.1, which
 // has no seed. Lua 5.4 takes the seed from the time and addresses, so the order would differ between processes. With
-// seed 0, strings of up to 31 bytes have the same hash as in 5.1. The linker can redirect only calls between object
-// files. The call that creates the seed is one; the calls that hash a string are not, so they reach Lua's function.
+// seed 0, strings of up to 31 bytes have the same hash as in 5.1. This function replaces Lua's hash function
+// (luaS_hash) only where another object file calls it, because the linker redirects only such calls. That is the call
+// that makes the seed. The calls that hash a string are in the same object file as Lua's function, and reach it.
 unsigned MakeSeed(const char*, size_t, unsigned) { return 0; }
 
 // Takes a string that is freed from the list of strings with equal hash. Also takes the other strings of the list that

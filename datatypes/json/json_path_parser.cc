@@ -54,8 +54,8 @@ constexpr OperatorToken kWords[] = {
 
 Result<JsonPath, std::string> JsonPath::Parse(Bytes text) {
   if (text.size() > kMaxTextBytes) return Failure(std::string("ERR the path is too long"));
-  // A name that JSON.SET takes from a path must be a name that a JSON text may have, so that the document can be
-  // loaded.
+  // Refuses invalid UTF-8: JSON.SET may add a member with a name from the path, and a saved document whose names are
+  // not UTF-8 could not be loaded.
   if (const size_t valid = ValidUtf8Bytes(text); valid != text.size()) {
     return Failure(StrCat("ERR Error occurred on position ", valid + 1, ", expected valid UTF-8"));
   }
@@ -90,12 +90,12 @@ Result<JsonPath, std::string> JsonPath::Parse(Bytes text) {
 
 bool JsonPathParser::ParsePath() {
   if (!Take("$")) return Fail("'$'");
-  if (!Steps(steps_)) return false;
+  if (!ReadSteps(steps_)) return false;
   return at_ == text_.size() || Fail("'.' or '['");
 }
 
 bool JsonPathParser::ParseExpression() {
-  Node node = Or();
+  Node node = ReadOr();
   if (node == nullptr) return false;
   SkipBlanks();
   if (at_ != text_.size()) return Fail("'.', '[' or an operator");
@@ -117,31 +117,31 @@ JsonPath JsonPathParser::TakePath() {
 // ---------------------------------------------------------------------------------------------------------------------
 // Steps
 
-bool JsonPathParser::Steps(JsonSteps& steps) {
+bool JsonPathParser::ReadSteps(JsonSteps& steps) {
   while (Peek() == '.' || Peek() == '[') {
     if (IsMethodCall()) return true;
     JsonStep step;
     if (Take("..")) {
       step.is_recursive = true;
-      if (!DotStep(step)) return false;
+      if (!ReadDotStep(step)) return false;
     } else if (Take(".")) {
-      if (!DotStep(step)) return false;
+      if (!ReadDotStep(step)) return false;
     } else {
       Take("[");
-      if (!Bracket(step)) return false;
+      if (!ReadBracket(step)) return false;
     }
     steps.push_back(std::move(step));
   }
   return true;
 }
 
-bool JsonPathParser::DotStep(JsonStep& step) {
-  if (Take("[")) return Bracket(step);
+bool JsonPathParser::ReadDotStep(JsonStep& step) {
+  if (Take("[")) return ReadBracket(step);
   if (Take("*")) {
     step.kind = JsonStep::Kind::kAll;
     return true;
   }
-  const Bytes name = Name();
+  const Bytes name = ReadName();
   if (name.empty()) return Fail("a name, '*' or '['");
   step.kind = JsonStep::Kind::kNames;
   step.names.emplace_back(name);
@@ -152,19 +152,19 @@ bool JsonPathParser::IsMethodCall() {
   if (Peek() != '.' || Peek(1) == '.') return false;
   const size_t start = at_;
   ++at_;
-  const Bytes name = Name();
+  const Bytes name = ReadName();
   const bool is_call = !name.empty() && Peek() == '(' && FindJsonFunction(name).has_value();
   at_ = start;
   return is_call;
 }
 
-Bytes JsonPathParser::Name() {
+Bytes JsonPathParser::ReadName() {
   const size_t start = at_;
   while (at_ < text_.size() && IsNameCharacter(text_[at_])) ++at_;
   return text_.substr(start, at_ - start);
 }
 
-bool JsonPathParser::Bracket(JsonStep& step) {
+bool JsonPathParser::ReadBracket(JsonStep& step) {
   if (nesting_ >= JsonPath::kMaxNesting) return Fail("fewer brackets");
   SkipBlanks();
   if (Take("*")) {
@@ -172,64 +172,64 @@ bool JsonPathParser::Bracket(JsonStep& step) {
   } else if (Take("?")) {
     ++nesting_;
     step.kind = JsonStep::Kind::kFilter;
-    step.filter = Or();
+    step.filter = ReadOr();
     --nesting_;
     if (step.filter == nullptr) return false;
   } else if (Peek() == '"' || Peek() == '\'') {
-    if (!Names(step)) return false;
-  } else if (!IndexesOrSlice(step)) {
+    if (!ReadNames(step)) return false;
+  } else if (!ReadIndexesOrSlice(step)) {
     return false;
   }
   SkipBlanks();
   return Take("]") || Fail("']'");
 }
 
-bool JsonPathParser::Names(JsonStep& step) {
+bool JsonPathParser::ReadNames(JsonStep& step) {
   step.kind = JsonStep::Kind::kNames;
   do {
     SkipBlanks();
     std::string name;
-    if (!String(name)) return false;
+    if (!ReadString(name)) return false;
     step.names.push_back(std::move(name));
     SkipBlanks();
   } while (Take(","));
   return true;
 }
 
-bool JsonPathParser::IndexesOrSlice(JsonStep& step) {
-  if (Take(":")) return SliceAfter(step, std::nullopt);
+bool JsonPathParser::ReadIndexesOrSlice(JsonStep& step) {
+  if (Take(":")) return ReadSliceAfter(step, std::nullopt);
   step.kind = JsonStep::Kind::kIndexes;
   do {
     SkipBlanks();
     int64_t index = 0;
-    if (!Index(index)) return false;
+    if (!ReadIndex(index)) return false;
     SkipBlanks();
-    if (step.indexes.empty() && Take(":")) return SliceAfter(step, index);
+    if (step.indexes.empty() && Take(":")) return ReadSliceAfter(step, index);
     step.indexes.push_back(index);
   } while (Take(","));
   return true;
 }
 
-bool JsonPathParser::SliceAfter(JsonStep& step, std::optional<int64_t> start) {
+bool JsonPathParser::ReadSliceAfter(JsonStep& step, std::optional<int64_t> start) {
   step.kind = JsonStep::Kind::kSlice;
   step.start = start;
   SkipBlanks();
   int64_t number = 0;
   if (Peek() != ':' && Peek() != ']') {
-    if (!Index(number)) return false;
+    if (!ReadIndex(number)) return false;
     step.end = number;
     SkipBlanks();
   }
   if (!Take(":")) return true;
   SkipBlanks();
   if (Peek() == ']') return true;
-  if (!Index(number)) return false;
+  if (!ReadIndex(number)) return false;
   if (number <= 0) return Fail("a positive step");
   step.stride = number;
   return true;
 }
 
-bool JsonPathParser::Index(int64_t& index) {
+bool JsonPathParser::ReadIndex(int64_t& index) {
   const size_t start = at_;
   Take("-");
   while (IsDigit(Peek())) ++at_;
@@ -242,7 +242,7 @@ bool JsonPathParser::Index(int64_t& index) {
   return Fail("'*', '?', a text in quotes, or an index");
 }
 
-bool JsonPathParser::String(std::string& text) {
+bool JsonPathParser::ReadString(std::string& text) {
   const char quote = Peek();
   if (quote != '"' && quote != '\'') return Fail("a text in quotes");
   ++at_;
@@ -251,14 +251,14 @@ bool JsonPathParser::String(std::string& text) {
     if (c == quote) return true;
     if (c != '\\') {
       text += c;
-    } else if (!Escape(text)) {
+    } else if (!ReadEscape(text)) {
       return false;
     }
   }
   return Fail("a closing quote");
 }
 
-bool JsonPathParser::Escape(std::string& text) {
+bool JsonPathParser::ReadEscape(std::string& text) {
   if (at_ == text_.size()) return Fail("a character after the backslash");
   const char c = text_[at_++];
   switch (c) {
@@ -278,7 +278,7 @@ bool JsonPathParser::Escape(std::string& text) {
       text += '\t';
       return true;
     case 'u':
-      return CodePoint(text);
+      return ReadCodePoint(text);
     case '"':
     case '\'':
     case '\\':
@@ -292,7 +292,7 @@ bool JsonPathParser::Escape(std::string& text) {
   }
 }
 
-bool JsonPathParser::CodePoint(std::string& text) {
+bool JsonPathParser::ReadCodePoint(std::string& text) {
   const auto unit = [&](uint32_t& value) {
     value = 0;
     for (int i = 0; i < 4; ++i) {
@@ -319,7 +319,7 @@ bool JsonPathParser::CodePoint(std::string& text) {
 // ---------------------------------------------------------------------------------------------------------------------
 // Expressions
 
-JsonPathParser::Node JsonPathParser::Binary(JsonOperator op, Node left, Node right) {
+JsonPathParser::Node JsonPathParser::MakeBinary(JsonOperator op, Node left, Node right) {
   if (left == nullptr || right == nullptr) return nullptr;
   if (++operators_ > JsonPath::kMaxOperators) return FailNode("fewer operators");
   auto node = std::make_unique<JsonExpression>();
@@ -335,35 +335,35 @@ bool JsonPathParser::TakeWord(Bytes word) {
 }
 
 // A chain of equal operators becomes one expression with many operands, so that long chains are not nested deeply.
-JsonPathParser::Node JsonPathParser::Or() {
-  Node left = And();
+JsonPathParser::Node JsonPathParser::ReadOr() {
+  Node left = ReadAnd();
   for (SkipBlanks(); left != nullptr && Take("||"); SkipBlanks()) {
-    Node right = And();
+    Node right = ReadAnd();
     if (right == nullptr) return nullptr;
     if (left->op == JsonOperator::kOr) {
       left->operands.push_back(std::move(right));
     } else {
-      left = Binary(JsonOperator::kOr, std::move(left), std::move(right));
+      left = MakeBinary(JsonOperator::kOr, std::move(left), std::move(right));
     }
   }
   return left;
 }
 
-JsonPathParser::Node JsonPathParser::And() {
-  Node left = Not();
+JsonPathParser::Node JsonPathParser::ReadAnd() {
+  Node left = ReadNot();
   for (SkipBlanks(); left != nullptr && Take("&&"); SkipBlanks()) {
-    Node right = Not();
+    Node right = ReadNot();
     if (right == nullptr) return nullptr;
     if (left->op == JsonOperator::kAnd) {
       left->operands.push_back(std::move(right));
     } else {
-      left = Binary(JsonOperator::kAnd, std::move(left), std::move(right));
+      left = MakeBinary(JsonOperator::kAnd, std::move(left), std::move(right));
     }
   }
   return left;
 }
 
-JsonPathParser::Node JsonPathParser::Not() {
+JsonPathParser::Node JsonPathParser::ReadNot() {
   SkipBlanks();
   bool is_negated = false, has_not = false;
   for (; Peek() == '!' && Peek(1) != '='; SkipBlanks()) {
@@ -371,7 +371,7 @@ JsonPathParser::Node JsonPathParser::Not() {
     is_negated = !is_negated;
     has_not = true;
   }
-  Node inner = Comparison();
+  Node inner = ReadComparison();
   if (!has_not || inner == nullptr) return inner;
   auto node = std::make_unique<JsonExpression>();
   node->op = JsonOperator::kNot;
@@ -383,33 +383,33 @@ JsonPathParser::Node JsonPathParser::Not() {
   return twice;
 }
 
-JsonPathParser::Node JsonPathParser::Comparison() {
-  Node left = Sum();
+JsonPathParser::Node JsonPathParser::ReadComparison() {
+  Node left = ReadSum();
   if (left == nullptr) return nullptr;
   SkipBlanks();
   for (const OperatorToken& each : kComparisons) {
-    if (Take(each.token)) return Binary(each.op, std::move(left), Sum());
+    if (Take(each.token)) return MakeBinary(each.op, std::move(left), ReadSum());
   }
   for (const OperatorToken& each : kWords) {
-    if (TakeWord(each.token)) return Binary(each.op, std::move(left), Sum());
+    if (TakeWord(each.token)) return MakeBinary(each.op, std::move(left), ReadSum());
   }
   return left;
 }
 
-JsonPathParser::Node JsonPathParser::Sum() {
-  Node left = Product();
+JsonPathParser::Node JsonPathParser::ReadSum() {
+  Node left = ReadProduct();
   while (left != nullptr) {
     SkipBlanks();
     const char sign = Peek();
     if (sign != '+' && sign != '-') return left;
     ++at_;
-    left = Binary(sign == '+' ? JsonOperator::kAdd : JsonOperator::kSubtract, std::move(left), Product());
+    left = MakeBinary(sign == '+' ? JsonOperator::kAdd : JsonOperator::kSubtract, std::move(left), ReadProduct());
   }
   return left;
 }
 
-JsonPathParser::Node JsonPathParser::Product() {
-  Node left = Unary();
+JsonPathParser::Node JsonPathParser::ReadProduct() {
+  Node left = ReadSigned();
   while (left != nullptr) {
     SkipBlanks();
     const char sign = Peek();
@@ -418,19 +418,19 @@ JsonPathParser::Node JsonPathParser::Product() {
     const JsonOperator op = sign == '*'   ? JsonOperator::kMultiply
                             : sign == '/' ? JsonOperator::kDivide
                                           : JsonOperator::kRemainder;
-    left = Binary(op, std::move(left), Unary());
+    left = MakeBinary(op, std::move(left), ReadSigned());
   }
   return left;
 }
 
-JsonPathParser::Node JsonPathParser::Unary() {
+JsonPathParser::Node JsonPathParser::ReadSigned() {
   SkipBlanks();
   const char sign = Peek();
-  if ((sign != '-' && sign != '+') || IsDigit(Peek(1))) return Postfix();
+  if ((sign != '-' && sign != '+') || IsDigit(Peek(1))) return ReadMethodCalls();
   if (nesting_ >= JsonPath::kMaxNesting) return FailNode("fewer signs");
   ++at_;
   ++nesting_;
-  Node inner = Unary();
+  Node inner = ReadSigned();
   --nesting_;
   if (inner == nullptr) return nullptr;
   auto node = std::make_unique<JsonExpression>();
@@ -439,14 +439,14 @@ JsonPathParser::Node JsonPathParser::Unary() {
   return node;
 }
 
-JsonPathParser::Node JsonPathParser::Postfix() {
-  Node node = Primary();
+JsonPathParser::Node JsonPathParser::ReadMethodCalls() {
+  Node node = ReadOperand();
   while (node != nullptr && IsMethodCall()) {
     if (++operators_ > JsonPath::kMaxOperators) return FailNode("fewer operators");
     Take(".");
-    const auto function = FindJsonFunction(Name());
+    const auto function = FindJsonFunction(ReadName());
     Take("(");
-    node = Call(*function, std::move(node));
+    node = ReadCall(*function, std::move(node));
   }
   if (node != nullptr && node->op == JsonOperator::kPath && Take("~")) {
     auto keys = std::make_unique<JsonExpression>();
@@ -457,7 +457,7 @@ JsonPathParser::Node JsonPathParser::Postfix() {
   return node;
 }
 
-JsonPathParser::Node JsonPathParser::Call(JsonFunction function, Node receiver) {
+JsonPathParser::Node JsonPathParser::ReadCall(JsonFunction function, Node receiver) {
   if (nesting_ >= JsonPath::kMaxNesting) return FailNode("fewer parentheses");
   auto node = std::make_unique<JsonExpression>();
   node->op = JsonOperator::kFunction;
@@ -467,7 +467,7 @@ JsonPathParser::Node JsonPathParser::Call(JsonFunction function, Node receiver) 
   if (Take(")")) return node;
   ++nesting_;
   do {
-    Node argument = Or();
+    Node argument = ReadOr();
     if (argument == nullptr) return nullptr;
     node->operands.push_back(std::move(argument));
     SkipBlanks();
@@ -476,14 +476,14 @@ JsonPathParser::Node JsonPathParser::Call(JsonFunction function, Node receiver) 
   return Take(")") ? std::move(node) : FailNode("')'");
 }
 
-JsonPathParser::Node JsonPathParser::Primary() {
+JsonPathParser::Node JsonPathParser::ReadOperand() {
   SkipBlanks();
   const char c = Peek();
   if (c == '(') {
     if (nesting_ >= JsonPath::kMaxNesting) return FailNode("fewer parentheses");
     ++at_;
     ++nesting_;
-    Node inner = Or();
+    Node inner = ReadOr();
     --nesting_;
     if (inner == nullptr) return nullptr;
     SkipBlanks();
@@ -494,16 +494,16 @@ JsonPathParser::Node JsonPathParser::Primary() {
     ++at_;
     node->op = JsonOperator::kPath;
     node->from_root = c == '$';
-    return Steps(node->steps) ? std::move(node) : nullptr;
+    return ReadSteps(node->steps) ? std::move(node) : nullptr;
   }
   if (c == '"' || c == '\'') {
     std::string text;
-    if (!String(text)) return nullptr;
+    if (!ReadString(text)) return nullptr;
     node->literal = JsonValue::String(text);
     return node;
   }
-  if (c == '[' || c == '{') return JsonLiteral();
-  if (IsDigit(c) || ((c == '-' || c == '+') && IsDigit(Peek(1)))) return NumberLiteral();
+  if (c == '[' || c == '{') return ReadJsonLiteral();
+  if (IsDigit(c) || ((c == '-' || c == '+') && IsDigit(Peek(1)))) return ReadNumberLiteral();
   if (TakeWord("true")) {
     node->literal = JsonValue::Boolean(true);
     return node;
@@ -516,12 +516,12 @@ JsonPathParser::Node JsonPathParser::Primary() {
   const size_t start = at_;
   while (IsWordCharacter(Peek())) ++at_;
   const auto function = FindJsonFunction(text_.substr(start, at_ - start));
-  if (function && Take("(")) return Call(*function, nullptr);
+  if (function && Take("(")) return ReadCall(*function, nullptr);
   at_ = start;
   return FailNode("a path, a value or a function");
 }
 
-JsonPathParser::Node JsonPathParser::NumberLiteral() {
+JsonPathParser::Node JsonPathParser::ReadNumberLiteral() {
   const size_t start = Peek() == '+' ? at_ + 1 : at_;
   ++at_;
   while (IsDigit(Peek())) ++at_;
@@ -539,7 +539,7 @@ JsonPathParser::Node JsonPathParser::NumberLiteral() {
   return node->literal.IsNumeric() ? std::move(node) : FailNode("a smaller number");
 }
 
-JsonPathParser::Node JsonPathParser::JsonLiteral() {
+JsonPathParser::Node JsonPathParser::ReadJsonLiteral() {
   // Finds the end of the array or object, outside of texts.
   size_t depth = 0, end = at_;
   for (bool in_text = false; end < text_.size(); ++end) {

@@ -23,33 +23,35 @@ class JsonPathParser {  // reads one path
  private:
   using Node = std::unique_ptr<JsonExpression>;
 
-  // Each function that returns a Node returns null if the text is malformed.
-  Node Or();
-  Node And();
-  Node Not();
-  Node Comparison();
-  Node Sum();
-  Node Product();
-  Node Unary();
-  Node Postfix();
-  Node Primary();
-  Node Call(JsonFunction function, Node receiver);  // after "name("; `receiver`: the first argument, or null
-  Node JsonLiteral();                               // an array or an object
-  Node NumberLiteral();
-  Node Binary(JsonOperator op, Node left, Node right);
+  // Each function that returns a Node returns null if the text is malformed. The functions for operators are in the
+  // order of precedence: each reads operands with the next one.
+  Node ReadOr();                                        // reads operands with || between them
+  Node ReadAnd();                                       // reads operands with && between them
+  Node ReadNot();                                       // reads an operand with ! before it, or without
+  Node ReadComparison();                                // reads an operand, or two with ==, <, in … between them
+  Node ReadSum();                                       // reads operands with + or - between them
+  Node ReadProduct();                                   // reads operands with *, / or % between them
+  Node ReadSigned();                                    // reads an operand with its signs, such as -@.a
+  Node ReadMethodCalls();                               // reads an operand and the calls after it, such as .length()
+  Node ReadOperand();                                   // reads a path, a literal, a call, or a group in parentheses
+  Node ReadCall(JsonFunction function, Node receiver);  // reads after "name("; `receiver`: first argument, or null
+  Node ReadJsonLiteral();                               // reads an array or an object
+  Node ReadNumberLiteral();                             // reads an integer or a double
+  Node MakeBinary(JsonOperator op, Node left, Node right);  // makes the node of an operator with two operands
 
-  bool Steps(JsonSteps& steps);  // reads all steps that follow: .name, [0] …; false: malformed
-  bool DotStep(JsonStep& step);  // after "." or ".."
-  bool Bracket(JsonStep& step);  // after "["
-  bool Names(JsonStep& step);
-  bool IndexesOrSlice(JsonStep& step);
-  bool SliceAfter(JsonStep& step, std::optional<int64_t> start);
-  bool String(std::string& text);     // reads a text in either kind of quotes
-  bool Escape(std::string& text);     // after a backslash
-  bool CodePoint(std::string& text);  // after "\u"
-  bool Index(int64_t& index);
-  Bytes Name();         // reads a name after a dot; empty: there is none
-  bool IsMethodCall();  // true: ".name(" is next
+  // Each of these returns false if the text is malformed.
+  bool ReadSteps(JsonSteps& steps);         // reads all steps that follow: .name, [0] …
+  bool ReadDotStep(JsonStep& step);         // reads the step after "." or "..": a name, * or [
+  bool ReadBracket(JsonStep& step);         // reads after "[" until "]"
+  bool ReadNames(JsonStep& step);           // reads names in quotes with commas between them
+  bool ReadIndexesOrSlice(JsonStep& step);  // reads indexes with commas between them, or first:end:step
+  bool ReadSliceAfter(JsonStep& step, std::optional<int64_t> start);  // reads a slice after its first number
+  bool ReadString(std::string& text);                                 // reads a text in either kind of quotes
+  bool ReadEscape(std::string& text);     // reads what follows a backslash, and appends the character to `text`
+  bool ReadCodePoint(std::string& text);  // reads the digits after "\u", and appends the character to `text`
+  bool ReadIndex(int64_t& index);         // reads an integer with or without "-"
+  Bytes ReadName();                       // reads a name after a dot; empty: there is none
+  bool IsMethodCall();                    // true: ".name(" is next
 
   bool Fail(const char* expected) {  // records an error; returns false
     if (at_ >= furthest_) {
@@ -58,10 +60,11 @@ class JsonPathParser {  // reads one path
     }
     return false;
   }
-  Node FailNode(const char* expected) {
+  Node FailNode(const char* expected) {  // records an error; returns null
     Fail(expected);
     return nullptr;
   }
+  // The next byte, or the one `ahead` bytes after it; 0: the text has ended.
   char Peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   bool Take(Bytes token) {  // true: the text continues with `token`, which is skipped
     if (text_.substr(at_, token.size()) != token) return false;
@@ -69,18 +72,18 @@ class JsonPathParser {  // reads one path
     return true;
   }
   bool TakeWord(Bytes word);  // like Take, but no letter or digit may follow
-  void SkipBlanks() {
+  void SkipBlanks() {         // skips spaces, tabs and line ends
     while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
   }
 
-  const Bytes text_;
-  size_t at_ = 0;
-  size_t nesting_ = 0;    // parentheses, filters and functions that are open
-  size_t operators_ = 0;  // number of operators so far
-  size_t furthest_ = 0;
-  const char* expected_ = "a path";
-  JsonSteps steps_;  // after ParsePath, or if the expression is a plain path
-  Node computed_;    // after ParseExpression, unless it is a plain path
+  const Bytes text_;                 // the whole text
+  size_t at_ = 0;                    // offset of the next byte to read
+  size_t nesting_ = 0;               // parentheses, filters and functions that are open
+  size_t operators_ = 0;             // number of operators so far
+  size_t furthest_ = 0;              // the largest offset at which an error was found
+  const char* expected_ = "a path";  // what the text should have at `furthest_`
+  JsonSteps steps_;                  // after ParsePath, or if the expression is a plain path
+  Node computed_;                    // after ParseExpression, unless it is a plain path
 };
 
 }  // namespace respite

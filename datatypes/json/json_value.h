@@ -64,32 +64,32 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   static JsonValue ObjectOf(std::span<JsonValue> pairs);  // makes an object; moves names and values into it
   JsonValue Clone() const;                                // returns a deep copy
 
-  JsonKind Kind() const;
+  JsonKind Kind() const;  // the type of the value
   bool Is(JsonKind kind) const { return Kind() == kind; }
-  bool IsNumeric() const;                                  // true: an integer or a double
-  bool IsContainer() const { return Tag() >= kArrayTag; }  // true: an array or an object
-  // The functions As… require the kind that their name says.
-  bool AsBoolean() const { return word_ >> kTagBits == 2; }
-  int64_t AsInteger() const;
-  uint64_t AsUnsigned() const;  // requires: kInteger and not negative, or kUnsigned
-  double AsNumber() const;
-  double ToDouble() const;  // the nearest double; requires: IsNumeric()
-  Bytes AsString() const;   // valid until the value changes or moves
+  bool IsNumeric() const;                                    // true: an integer or a double
+  bool IsContainer() const { return Tag() >= kArrayTag; }    // true: an array or an object
+  bool AsBoolean() const { return word_ >> kTagBits == 2; }  // requires: kBoolean
+  int64_t AsInteger() const;                                 // requires: kInteger
+  uint64_t AsUnsigned() const;                               // requires: kInteger and not negative, or kUnsigned
+  double AsNumber() const;                                   // requires: kNumber
+  double ToDouble() const;                                   // the nearest double; requires: IsNumeric()
+  Bytes AsString() const;  // requires: kString; valid until the value changes or moves
 
-  // Requires: IsContainer().
-  size_t Size() const;  // number of elements, or of members
+  size_t Size() const;  // number of elements, or of members; requires: IsContainer()
   // Arrays.
-  std::span<JsonValue> Elements();
-  std::span<const JsonValue> Elements() const;
+  std::span<JsonValue> Elements();              // requires: kArray; valid until elements are added or removed
+  std::span<const JsonValue> Elements() const;  // requires: kArray
   // Cost of Insert and EraseRange: O(n). Insert requires: at <= Size(), and Size() + values.size() <= kMaxSize.
   void Insert(size_t at, std::span<JsonValue> values);  // adds values to an array; moves them into it
   void EraseRange(size_t first, size_t count);          // removes elements of an array
   // Objects.
-  std::span<JsonMember> Members();
-  std::span<const JsonMember> Members() const;
+  std::span<JsonMember> Members();              // requires: kObject; valid until members are added or removed
+  std::span<const JsonMember> Members() const;  // requires: kObject
   // Cost: O(log n), or O(kMaxUnsorted).
-  JsonValue* Find(Bytes name);  // the value of a member; null: there is no such member
-  const JsonValue* Find(Bytes name) const { return const_cast<JsonValue*>(this)->Find(name); }
+  JsonValue* Find(Bytes name);               // the value of a member; null: there is no such member
+  const JsonValue* Find(Bytes name) const {  // the value of a member; null: there is no such member
+    return const_cast<JsonValue*>(this)->Find(name);
+  }
   void Set(Bytes name, JsonValue value);  // adds a member, or replaces its value; cost: O(n)
   // Adds members whose names are distinct and not in the object. Cost: O(n + k*log k), k being the number of new
   // members.
@@ -125,15 +125,16 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   void* Pointer() const { return reinterpret_cast<void*>(word_ & ~uint64_t{7}); }
   Block* GetBlock() const { return static_cast<Block*>(Pointer()); }
   void SetBlock(Block* block) { word_ = reinterpret_cast<uint64_t>(block) | Tag(); }
-  static JsonValue MakeLarge(Large large);
-  void Free();                // frees the memory of this value, and of all values inside it
-  void Reserve(size_t size);  // makes room for `size` elements or members
-  void FitToSize();           // gives memory back if less than half of it is in use
+  static JsonValue MakeLarge(Large large);  // makes a number that needs memory of its own
+  void Free();                              // frees the memory of this value, and of all values inside it
+  void Reserve(size_t size);                // makes room for `size` elements or members
+  void FitToSize();                         // gives memory back if less than half of it is in use
   JsonMember* FindMember(Bytes name, size_t& place) const;  // `place`: where the name is or would be in Order()
-  void AppendMember(JsonValue name, JsonValue value, size_t place);
-  double EstimateBytes(const Sampling& sampling) const;  // estimates UsedBytes
-  void SortNames();                                      // fills the sorted index from the names
-  void Truncate(size_t size);                            // sets the size after the rest was moved or destroyed
+  // `place`: where the name belongs in the sorted index.
+  void AppendMember(JsonValue name, JsonValue value, size_t place);  // adds a member at the end of an object
+  double EstimateBytes(const Sampling& sampling) const;              // estimates UsedBytes
+  void SortNames();                                                  // fills the sorted index from the names
+  void Truncate(size_t size);  // sets the size after the rest was moved or destroyed
 
   uint64_t word_ = 0;
 };

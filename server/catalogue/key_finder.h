@@ -51,13 +51,13 @@ inline void KeyList::Add(size_t index, int flags) {
 }
 
 // Returns the keys of a request; argv[0] is the name of the command. Returns an empty list if the arguments do not fit
-// the key specs and there is no hook. Arguments with the flag kKeyNotKey are no keys. Cost: O(keys) if the keys are at
-// fixed places, O(argc) if they follow a keyword.
+// the key specs and the command has no function of its own that finds keys (CommandSpec::find_keys). Arguments with the
+// flag kKeyNotKey are no keys. Cost: O(keys) if the keys are at fixed places, O(argc) if they follow a keyword.
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // finds the keys of a request, if any
 
-// Returns all keys that a request may use, because an ACL check must not miss one. If the command has no hook and one
-// key spec does not fit the arguments, still returns the keys of the other specs. For example, `PFMERGE destination`
-// has no sources, but writes a key.
+// Returns all keys that a request may use, because an ACL check must not miss one. If the command has no function of
+// its own and one key spec does not fit the arguments, still returns the keys of the other specs. For example, `PFMERGE
+// destination` has no sources, but writes a key.
 KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  // finds all keys that may be used
 
 // Returns whether requests of this command can have keys. COMMAND GETKEYS refuses other commands.
@@ -75,7 +75,7 @@ LegacyKeys LegacyKeysOf(std::span<const KeySpec> specs);  // computes first key,
 uint32_t PrefetchKeyIndex(std::span<const KeySpec> specs);  // argv index of the first key at a fixed place; 0: none
 
 // If a command always has exactly one key, at a fixed place, returns the position of that key in argv. Otherwise
-// returns 0. Requires: if the command also has a hook (CommandSpec::find_keys), the hook finds the same key.
+// returns 0. Requires: if the command also has CommandSpec::find_keys, that function finds the same key.
 uint32_t OnlyKeyIndex(std::span<const KeySpec> specs);  // argv index of the only key, at a fixed place; 0: otherwise
 
 // --- Functions that find the keys of a request of one command. The command names its function in

@@ -49,10 +49,10 @@ void ClientMemory::ApplyConfiguredLimit() {
   });
 }
 
-void ClientMemory::Remeasure(Session& session, size_t running_bytes) {
+void ClientMemory::Remeasure(Session& session, size_t request_bytes) {
   if (session.closing) return;
   const bool is_link = session.kind == SessionKind::kReplica || session.kind == SessionKind::kPrimary;
-  const size_t bytes = is_link ? 0 : session.HeldBytes() + running_bytes;
+  const size_t bytes = is_link ? 0 : session.HeldBytes() + request_bytes;
   MemoryPlace& place = session.memory_place;
   total_bytes_ += bytes - place.counted_bytes_;
   place.counted_bytes_ = bytes;

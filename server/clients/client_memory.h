@@ -37,9 +37,9 @@ class ClientMemory {  // closes the largest clients when all together exceed max
   bool IsOver() const { return total_bytes_ >= limit_bytes_; }  // true: all clients together reach the limit
   size_t TotalBytes() const { return total_bytes_; }  // memory of all clients except replicas and primary; 0 while off
 
-  // Measures the memory of the session again and updates the total. `running_bytes` is the size of a request that is
+  // Measures the memory of the session again and updates the total. `request_bytes` is the size of a request that is
   // about to run and that the session no longer stores. Requires: IsOn(). Cost: a few ns.
-  void Remeasure(Session& session, size_t running_bytes = 0);  // measures the session's memory, updates the total
+  void Remeasure(Session& session, size_t request_bytes = 0);  // measures the session's memory, updates the total
   void Forget(Session& session);  // subtracts the memory of a session that closes from the total
   // Closes the largest clients until the total is below maxmemory-clients or no client is left that may be closed.
   // Frees their buffers immediately, except those of a client whose own slow script runs. `running` (may be null) is

@@ -69,7 +69,7 @@ class Clients {  // owns the sessions of all clients, and finds them by id
     return has_unsent_messages_ && session.queue_flags.is_in_flush_queue_;
   }
   uint64_t MessageCount() const { return message_count_; }  // grows with each message: shows if a request caused one
-  void CountMessage() { ++message_count_; }                 // must be called when a message is published or queued
+  void CountMessage() { ++message_count_; }                 // counts a published or queued message, for MessageCount
   // Sets a function that is called for each session after FlushQueued has sent its output, to measure its memory
   // (ClientMemory); null: none.
   void SetMeasureAfterFlush(std::function<void(Session&)> measure) {  // called with each flushed session; null: none

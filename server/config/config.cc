@@ -65,8 +65,9 @@ const Directive* FindKnown(Bytes name, const Dialect& dialect) {
   return directive != nullptr && directive->IsKnownAs(NameInTable(*directive, name), dialect) ? directive : nullptr;
 }
 
-// Returns whether patterns of CONFIG GET can match `name`, the primary name or the alias of the directive. If Redis 7.2
-// knows a renamed directive only by its alias, patterns match the new name only under `emulate`.
+// Returns whether patterns of CONFIG GET can match `name`, which is the directive's own name or its alias (its old
+// name). If Redis 7.2 knows a renamed directive only by its old name, patterns match the new name only if the directive
+// `emulate` is set.
 bool IsListedAs(std::string_view name, const Directive& directive, const Dialect& dialect) {
   if (name.empty() || !directive.IsKnownAs(name, dialect)) return false;
   return dialect.EmulatesVersion() || name == directive.PortableName() || name != directive.name;

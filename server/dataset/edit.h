@@ -189,7 +189,7 @@ class Edit : public AnyEdit {
   }
 
   Type value_;              // the collection that the command changes
-  bool is_closed_ = false;  // the key was taken or removed
+  bool is_closed_ = false;  // true: the key is gone (Take, or it was empty), so `value_` must not be used
 };
 
 inline EntryPtr KeyEdit::Replace(EntryPtr value) {  // stores this value; returns the old one, or null

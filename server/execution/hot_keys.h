@@ -67,7 +67,7 @@ class HotKeys final : public CallObserver {  // the current or latest session of
     int64_t cpu_sys_ms = 0;       // CPU time of the process in the kernel during the session
     Sums all;                     // all commands with keys, but not those of scripts
     Sums selected;                // the commands with at least one key in `slots`, or all if `slots` is empty
-    Sums sampled;                 // those of `selected` that counted for the sums by key
+    Sums sampled;                 // those of `selected` that the random sample took: they are in the sums by key
     HotKeySums cpu_us;            // run time of commands in µs, by key
     HotKeySums net_bytes;         // bytes of requests and replies, by key
   };

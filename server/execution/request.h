@@ -1,5 +1,5 @@
 // Request: one request, from its arguments to the end of its reply. Usually Pump creates a Request. The Executor sets
-// the last members.
+// the members from `started_us` on, while it runs the request.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,6 @@ struct Request {                 // one request, from its arguments to its reply
   std::span<const BlobRef> blobs = {};  // the large arguments as shared buffers, which a key can store
   HashedText key = {};                  // the first key, if its hash is known
 
-  // The Executor sets the following members while it runs the request.
   int64_t started_us = 0;                                          // when the execution began (clock time)
   size_t reply_start = 0;                                          // where in session.out the reply begins
   FinishedCall::Ending ending = FinishedCall::Ending::kSucceeded;  // kFailed: the command ended with an error

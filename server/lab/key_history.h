@@ -74,8 +74,10 @@ class KeyHistory {  // records which keys expired and which locks clients held, 
   void OnSwap(int one, int other);        // SWAPDB: the locks move with their keys
   void OnServerKilled(JournalMoment at);  // ends all locks as kServerKilled: the restart may have lost their keys
 
-  void DropBefore(uint64_t first_seq);  // drops the oldest records that ended before this entry, up to a held lock
-  void DropEnded();                     // drops all records except the locks that are held
+  // Drops the records that ended before this entry of the journal, oldest first. Among the locks, stops at the first
+  // that is still held.
+  void DropBefore(uint64_t first_seq);  // drops records that ended before the journal entry with this number
+  void DropEnded();                     // drops all expired keys and all ended locks; keeps the locks that are held
   void Clear();                         // drops all records of keys and locks
 
   const std::deque<ExpiredKey>& expired_keys() const { return expired_keys_; }  // keys that expired, oldest first

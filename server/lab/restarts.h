@@ -23,9 +23,9 @@ class Restarts {  // interface that kills and restarts servers (TEST CRASH)
 
   // Simulates a crash: ends the server of the client `caller` in the next turn, and starts a new one with the original
   // settings. The connection of `caller` stays open: it now leads to the new server, and the client gets +OK. All other
-  // clients are disconnected. The client's command must call Call::ContinueInNextTurn, and is resumed only if the
-  // restart has failed. Returns false if the server cannot be restarted, or if the connection cannot be kept (a
-  // replica, or a client whose output is held back).
+  // clients are disconnected. The client's command must call Call::ContinueInNextTurn. It runs again only if the old
+  // server could not be ended, and must then reply with an error. Returns false if the server cannot be restarted, or
+  // if the connection cannot be kept (a replica, or a client whose output is held back).
   virtual bool Crash(const Session& caller, DataAfterCrash remains) = 0;  // simulates a crash; false: impossible
 };
 

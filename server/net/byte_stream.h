@@ -74,10 +74,11 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   void Close();                   // sends TLS' close_notify if TLS works, and closes the socket
 
  private:
-  bool TlsInHandshake() const;                                                      // does InHandshake for TLS
-  bool TlsHasBufferedInput() const;                                                 // does HasBufferedInput for TLS
-  SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;     // does EventsToAwait for TLS
-  SocketPoller::Interest TlsPossibleTransfers(SocketPoller::Interest ready) const;  // does PossibleTransfers for TLS
+  bool TlsInHandshake() const;       // InHandshake of an encrypted stream
+  bool TlsHasBufferedInput() const;  // HasBufferedInput of an encrypted stream
+  SocketPoller::Interest TlsEventsToAwait(SocketPoller::Interest wanted) const;  // EventsToAwait of an encrypted stream
+  SocketPoller::Interest TlsPossibleTransfers(
+      SocketPoller::Interest ready) const;       // PossibleTransfers of an encrypted stream
   Transfer FailedTransfer();                     // returns kLater or kFailed, by errno of a failed system call
   Transfer ReceiveSome(std::span<char> target);  // does Receive, but gives no copy of the bytes to tap_
   Transfer SendSome(Bytes bytes);                // does Send, but gives no copy of the bytes to tap_

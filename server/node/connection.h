@@ -71,7 +71,8 @@ class Connection final : public Transport,  // the socket of one client, and its
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
   // Called when a client has returned to the server that accepted it. Gives the client the user that it had when it
   // left. If that user was deleted or turned off, treats the client as new.
-  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // gives the client its user back
+  // `origin` is that server.
+  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // gives a client that came back its user
   bool WriteSome(size_t most_bytes);  // writes once; false: the socket is full, or failed, which closes the client
 
   // `user` is the user of the client on the accepting server when the client left that server.

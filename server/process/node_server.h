@@ -83,8 +83,9 @@ class NodeServer {  // one Redis server of this process
 
   // Creates the Node. With `port auto`, also listens, since the log shows the port. The loop must outlive the server.
   Step Build(WatchedLoop& loop);  // first step of the start: creates the Node
-  // Second step: reads the users and listens (unless Build already listens).
-  Step Open();
+  // The second step of the start, after Build: loads the ACL users of the configuration or of the ACL file, and listens
+  // unless Build already does.
+  Step Open();  // second step of the start: loads the users, and listens
 
   // --- For nodes of a cluster in this process
 

@@ -19,7 +19,8 @@ class SortPattern {  // a pattern of SORT: where the value for each element is f
 
   Bytes text() const { return text_; }
   bool HasStar() const { return kind_ == Kind::kKey; }  // the pattern contains `*`, so it names keys
-  // Calls visit(Bytes value) if the element has a value. The view is valid only during the call.
+  // Calls visit(Bytes value) with the value that the pattern yields for the element: the element itself (`#`), a
+  // string, or a field of a hash. The view is valid only during the call.
   template <class Visit>
   bool VisitValue(DbView& db, Bytes element, Visit&& visit);           // calls visit(value); false: there is none
   void FetchAhead(const DbView& db, std::span<const Bytes> elements);  // prefetches the values of the next elements
