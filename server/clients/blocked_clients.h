@@ -93,9 +93,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   }
   std::string NextDueText() const override;  // at NextDueMs, even for a retry: "BLPOP of client 3 times out"
 
-  size_t ClientsWithDeadlineCount() const {
-    return deadlines_.size();
-  }                                               // blocked clients that have a timeout, or that try again at some time
+  size_t ClientsWithDeadlineCount() const { return deadlines_.size(); }  // clients with a timeout or a retry time
   size_t Keys() const { return queues_.Keys(); }  // number of keys that clients wait for, for INFO
   size_t DeletionWatchedKeyCount() const { return deletion_queues_.Keys(); }  // keys whose deletion also ends a wait
 
