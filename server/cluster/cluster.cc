@@ -303,6 +303,8 @@ void Cluster::HandlePingPongOrMeet(BusLink& link, ClusterNode* sender, const Bus
   if (sender == nullptr || sender->IsMyself()) return;
   if (header.type == PacketType::kPing) UpdateAddress(*sender, link, header);
   if (header.type == PacketType::kPong) RecordPong(*sender);
+  if (header.type == PacketType::kPong && link.direction() == BusLink::Direction::kTo)
+    manual_failover_.ReceivePong(*sender);
   UpdateRole(*sender, header);
   claims_.ApplyClaims(*sender, header);
   gossip_.Receive(*sender, packet);
@@ -411,16 +413,18 @@ void Cluster::UpdateRole(ClusterNode& sender, const PacketHeader& header) {
 // The primary of this node says that it follows this node. This happens if the primary was promoted, and then restarted
 // with a nodes.conf from before the promotion. In this state no node serves the slots of the shard. This node has the
 // data, so it takes the slots over. A packet from before the promotion may arrive late and say so too. So the primary
-// must repeat the statement for cluster-node-timeout before this node acts.
+// must repeat the statement for cluster-node-timeout before this node acts. If this node has started from an old
+// nodes.conf itself, then the other node may have newer data. So this node takes over only if it was linked to it.
 void Cluster::HandlePrimaryFollowingMe() {
   const int64_t now_ms = clock_.NowMs();
   if (primary_follows_me_since_ms_ == 0) primary_follows_me_since_ms_ = now_ms;
   if (now_ms - primary_follows_me_since_ms_ < core_.TimeoutMs()) return;
+  if (core_.host.IsInLongTask()) return;
   primary_follows_me_since_ms_ = 0;
-  if (!core_.host.HasWholeData()) {
+  if (!election_.HasDataOfPrimary()) {
     return core_.log.Warning(
         "My master says that it is my replica. Not taking over its slots, because I do not have all of its data (see "
-        "replica_data in INFO replication).");
+        "replica_data in INFO replication), or was not linked to it lately.");
   }
   core_.log.Warning("My master says that it is my replica. Taking over its slots.");
   claims_.BumpEpoch();
@@ -517,9 +521,17 @@ void Cluster::FailOver(FailoverMode mode) {
     claims_.BumpEpoch();
     return election_.TakeOver();
   }
-  const bool is_forced = mode == FailoverMode::kForce;
-  core_.log.Notice(is_forced ? "Forced failover user request accepted." : "Manual failover user request accepted.");
-  manual_failover_.Start(is_forced ? ManualFailover::Mode::kForce : ManualFailover::Mode::kAsk);
+  switch (mode) {
+    case FailoverMode::kForce:
+      core_.log.Notice("Forced failover user request accepted.");
+      return manual_failover_.Start(ManualFailover::Mode::kForce);
+    case FailoverMode::kIfPrimaryIsGone:
+      core_.log.Notice("My master asks me to replace it, because it stops.");
+      return manual_failover_.Start(ManualFailover::Mode::kIfPrimaryIsGone);
+    default:
+      core_.log.Notice("Manual failover user request accepted.");
+      return manual_failover_.Start(ManualFailover::Mode::kAsk);
+  }
 }
 
 void Cluster::Reset(ResetMode mode) {

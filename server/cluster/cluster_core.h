@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/late_bound.h"
@@ -43,8 +44,11 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual int64_t Offset() const = 0;  // replication offset of this node
   // Returns whether this replica receives its primary's stream now. Without the stream, Offset() must not be compared
   // with the primary's offset.
-  virtual bool IsLinked() const = 0;                    // true: this replica receives its primary's stream now
-  virtual int64_t DataAgeMs() const = 0;                // age of this replica's data in ms: since input or link loss
+  virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now
+  // Returns how long ago this replica was last linked to its primary, in milliseconds. nullopt: not since the start of
+  // the process, so the data is from a file.
+  virtual std::optional<int64_t> DataAgeMs()
+      const = 0;                                        // ms since the link ended, or since its last input; may be null
   virtual bool HasWholeData() const = 0;                // false: data is incomplete, this replica must not be elected
   virtual void Follow(const std::string& ip, int port,  // makes this server a replica of ip:port
                       History::Owner owner) = 0;
@@ -62,6 +66,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   // Runs the task immediately, except while a snapshot of the primary loads or a slow script runs. During a load or a
   // slow script, the bus is served, but the data must not change, so the task runs afterwards.
   virtual void RunNowOrAfterLongTask(std::function<void()> task) = 0;  // now, or after a load or slow script
+  virtual bool IsInLongTask() const = 0;                               // true: a load or a slow script runs
   virtual void PauseWrites() = 0;                                      // keeps clients from writing until ResumeWrites
   virtual void ResumeWrites() = 0;                                     // lets clients write again, after PauseWrites
   virtual void Deliver(PacketType type, const PublishBody& message) = 0;  // publishes to this server's clients

@@ -30,11 +30,17 @@ bool Election::IsElectionNeeded() const {
 bool Election::IsDataTooOld() const {
   const Settings& settings = parts_.core.settings;
   if (settings.cluster_replica_validity_factor == 0 || parts_.manual_failover.CanStartElection()) return false;
+  const std::optional<int64_t> linked_ms = parts_.core.host.DataAgeMs();
+  if (!linked_ms) return true;
   // The failure of a primary is noticed only after a node timeout. The data of its replicas becomes older by this time,
   // which does not count.
-  const int64_t age_ms = std::max<int64_t>(parts_.core.host.DataAgeMs() - parts_.core.TimeoutMs(), 0);
+  const int64_t age_ms = std::max<int64_t>(*linked_ms - parts_.core.TimeoutMs(), 0);
   return age_ms > int64_t{settings.repl_ping_replica_period} * 1000 +
                       parts_.core.TimeoutMs() * settings.cluster_replica_validity_factor;
+}
+
+bool Election::HasDataOfPrimary() const {
+  return parts_.core.host.HasWholeData() && parts_.core.host.DataAgeMs() && !IsDataTooOld();
 }
 
 int Election::Rank() const {
@@ -46,7 +52,8 @@ int Election::Rank() const {
 }
 
 void Election::Continue() {
-  if (!IsElectionNeeded()) return;
+  // A promotion would have to wait for the end of the task, which may remove the data.
+  if (!IsElectionNeeded() || parts_.core.host.IsInLongTask()) return;
   const int64_t now_ms = parts_.core.NowMs();
   if (!parts_.core.host.HasWholeData()) return LogObstacle(Obstacle::kNoData);
   if (IsDataTooOld()) return LogObstacle(Obstacle::kDataAge);

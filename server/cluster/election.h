@@ -36,7 +36,10 @@ class Election {  // requests and counts the votes by which a replica replaces i
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts a requested vote
   // Promotes this replica, which takes the slots of its primary. Does not check votes. Does nothing on a primary. Logs
   // a warning if this replica does not have all data.
-  void TakeOver();                            // promotes this replica now; takes its primary's slots
+  void TakeOver();  // promotes this replica now; takes its primary's slots
+  // Returns whether this replica has the data that its primary had lately: it has been linked since its start, and not
+  // too long ago.
+  bool HasDataOfPrimary() const;              // true: this replica can replace its primary without an election
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
   void ReceiveVoteRequest(ClusterNode& candidate, const PacketHeader& header);  // if a primary with slots: may vote

@@ -9,6 +9,9 @@ namespace {
 // The primary keeps writes paused for this long after the replica's time for the failover has ended. So the primary
 // learns of a late victory of the replica before it acknowledges writes again.
 constexpr int64_t kLongerPauseMs = 500;
+// A primary that has asked for its failover counts as gone if it has not answered for so many ticks, about a second.
+// Between two ticks, this node reads what has arrived, even after this process stood still.
+constexpr int kMaxSilentTicks = 10;
 
 }  // namespace
 
@@ -16,10 +19,31 @@ void ManualFailover::Start(Mode mode) {
   Reset();
   until_ms_ = parts_.core.NowMs() + parts_.core.settings.cluster_manual_failover_timeout;
   can_start_election_ = mode == Mode::kForce;
-  if (mode == Mode::kForce) return;
+  ClusterNode* const primary = parts_.core.view.me().primary;
+  if (mode == Mode::kForce || primary == nullptr) return;
+  if (mode == Mode::kIfPrimaryIsGone) {
+    silent_ticks_ = 0;
+    // Answers on the old connection may be from before the request. The next tick connects again.
+    parts_.bus.DropOutboundLink(*primary);
+    primary->ping_sent_ms = 0;
+    return;
+  }
   BusPacket packet;
   packet.header = parts_.bus.MakeHeader(PacketType::kPauseRequest);
-  if (ClusterNode* primary = parts_.core.view.me().primary) parts_.bus.Send(*primary, packet);
+  parts_.bus.Send(*primary, packet);
+}
+
+void ManualFailover::ReceivePong(const ClusterNode& sender) {
+  if (!silent_ticks_ || &sender != parts_.core.view.me().primary) return;
+  parts_.core.log.Notice("My master has asked for its failover when it stopped, but it answers. There is no failover.");
+  Reset();
+}
+
+bool ManualFailover::IsPrimaryGone() {
+  const ClusterNode* const primary = parts_.core.view.me().primary;
+  // The bus sets ping_sent_ms when it cannot connect, and when it has connected and sent a PING.
+  const bool is_refused = primary != nullptr && primary->outbound_link == nullptr && primary->ping_sent_ms != 0;
+  return is_refused || ++*silent_ticks_ > kMaxSilentTicks;
 }
 
 // Pauses writes only after a running script has ended, because the offset does not count the script's writes until
@@ -53,7 +77,12 @@ void ManualFailover::Continue() {
     parts_.core.log.Warning("Manual failover timed out.");
     return Reset();
   }
-  if (can_start_election_ || primary_offset_ == -1) return;
+  if (can_start_election_) return;
+  if (silent_ticks_) {
+    can_start_election_ = IsPrimaryGone();
+    return;
+  }
+  if (primary_offset_ == -1) return;
   // While this replica does not receive its primary's stream, an equal offset may belong to another history. For
   // example, the offsets of both servers begin at 0 after a restart.
   if (!parts_.core.host.IsLinked() || parts_.core.host.Offset() != primary_offset_) return;
@@ -73,6 +102,7 @@ void ManualFailover::Reset() {
   parts_.core.view.is_paused = false;
   until_ms_ = 0;
   can_start_election_ = false;
+  silent_ticks_.reset();
   primary_offset_ = -1;
   replica_ = {};
 }

@@ -3,10 +3,18 @@
 //   replica  MFSTART ─────────────►  primary   pauses writes, and reports its offset with the flag "paused"
 //   replica  has this data, and requests votes (Election) with the flag "force", although the primary works
 //
+// A primary that stops (SHUTDOWN FAILOVER) asks for a failover in its stream. This request may be late: the replica may
+// have stood still, and the primary may have started again and acknowledged writes. So the replica first tries to
+// connect to the primary:
+//
+//   replica  new connection, PING ──►  primary   answers: there is no failover
+//                                                is not reached, or is silent for a second: the replica requests votes
+//
 // The failover ends after cluster-manual-failover-timeout in any case, on the primary half a second later.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "server/cluster/bus.h"
 #include "server/cluster/cluster_core.h"
@@ -24,14 +32,16 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   explicit ManualFailover(const Parts& parts) : parts_(parts) {}
 
   // How a failover starts. kAsk: this replica waits until its primary has paused writes. kForce: this replica does not
-  // wait, because the primary may be down.
-  enum class Mode : uint8_t { kAsk, kForce };
+  // wait, because the primary may be down. kIfPrimaryIsGone: this replica waits until it knows that its primary is
+  // down.
+  enum class Mode : uint8_t { kAsk, kForce, kIfPrimaryIsGone };
   void Start(Mode mode);                                  // begins a manual failover on this replica
   void ReceivePauseRequest(const ClusterNode& replica);   // handles MFSTART: pauses writes for this node's replica
   void ReceivePrimaryOffset(const PacketHeader& header);  // notes the offset at which this replica's primary has paused
-  void Reset();                                           // ends the failover and its pause of writes, on either side
+  void ReceivePong(const ClusterNode& sender);  // a PING of this node was answered: its primary may not be gone
+  void Reset();                                 // ends the failover and its pause of writes, on either side
   // Called by the timer. Ends the failover after its timeout. Allows the election (CanStartElection) once this replica
-  // has reached the offset at which its primary paused.
+  // has reached the offset at which its primary paused, or knows that its primary is gone.
   void Continue();  // called by the timer: ends a late failover, or allows the vote request once the data is complete
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
@@ -45,10 +55,12 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
 
  private:
   void PauseFor(ClusterNode& replica);  // on the primary: pauses writes, and tells the replica the offset
+  bool IsPrimaryGone();                 // for kIfPrimaryIsGone, once per tick: it cannot be reached, or does not answer
 
   const Parts parts_;                // the arguments of the constructor
   int64_t until_ms_ = 0;             // when the failover is given up (Unix time); 0: none is under way
   bool can_start_election_ = false;  // this replica may request votes
+  std::optional<int> silent_ticks_;  // for kIfPrimaryIsGone: ticks since the primary asked; nullopt: another mode
   int64_t primary_offset_ = -1;      // on a replica: the offset at which its primary paused; -1: not known yet
   NodeId replica_;                   // on a primary: the replica that requested the failover
 };

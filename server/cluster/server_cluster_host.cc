@@ -30,7 +30,6 @@ namespace {
 constexpr uint64_t kLongestFile = uint64_t{64} << 20;
 constexpr size_t kKeysPerUnit = 1000;
 constexpr int64_t kRenameSyncMs = 1000;
-constexpr int64_t kForEver = int64_t{1} << 60;
 
 }  // namespace
 
@@ -105,9 +104,9 @@ bool ServerClusterHost::StopServerOnError(IoError error) {
 
 int64_t ServerClusterHost::Offset() const { return services_.data.dataset.history.offset; }
 
-int64_t ServerClusterHost::DataAgeMs() const {
+std::optional<int64_t> ServerClusterHost::DataAgeMs() const {
   const int64_t age_s = services_.replication.primary_link().GetFigures().data_age_s;
-  return age_s < 0 ? kForEver : age_s * 1000;
+  return age_s < 0 ? std::nullopt : std::optional(age_s * 1000);
 }
 
 bool ServerClusterHost::IsLinked() const { return services_.replication.role().is_linked; }
@@ -133,8 +132,10 @@ void ServerClusterHost::Promote() {
   RunNowOrAfterLongTask([this] { services_.replication.Promote(); });
 }
 
+bool ServerClusterHost::IsInLongTask() const { return services_.env.phase.IsInLongTask(); }
+
 void ServerClusterHost::RunNowOrAfterLongTask(std::function<void()> task) {
-  if (!services_.env.phase.IsInLongTask() || !services_.env.host) return task();
+  if (!IsInLongTask() || !services_.env.host) return task();
   services_.env.host->Post(std::move(task));
 }
 

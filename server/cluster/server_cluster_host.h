@@ -21,11 +21,11 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   Result<std::string, std::string> OpenNodesFile();  // locks nodes.conf, and returns its content; fails with the reason
 
   // The functions of ClusterHost.
-  int64_t Offset() const override;     // replication offset of this server
-  int64_t DataAgeMs() const override;  // age of this replica's data in ms: since input or link loss; huge: never
-  bool IsLinked() const override;      // true: this replica receives its primary's stream now
-  bool HasWholeData() const override;  // the data is complete; false: this replica must not be elected
-  void Follow(const std::string& ip, int port,  // makes this server a replica of that server
+  int64_t Offset() const override;                    // replication offset of this server
+  std::optional<int64_t> DataAgeMs() const override;  // ms since the link ended, or since its last input; may be null
+  bool IsLinked() const override;                     // true: this replica receives its primary's stream now
+  bool HasWholeData() const override;                 // the data is complete; false: this replica must not be elected
+  void Follow(const std::string& ip, int port,        // makes this server a replica of that server
               History::Owner owner) override;
   void Promote() override;                                            // makes this server a primary
   bool HasKeysInSlot(int slot) const override;                        // whether any database has a key of this slot
@@ -33,6 +33,7 @@ class ServerClusterHost final : public ClusterHost {  // gives the cluster node 
   void DeleteKeysInSlot(int slot, const ClusterView& view) override;  // immediately, or after a load or slow script
   void DeleteAllKeys() override;  // deletes all keys; begins a new replication history
   void RunNowOrAfterLongTask(std::function<void()> task) override;     // now, or after a load or slow script
+  bool IsInLongTask() const override;                                  // true: a load or a slow script runs
   void PauseWrites() override;                                         // keeps clients from writing until ResumeWrites
   void ResumeWrites() override;                                        // lets clients write again, after PauseWrites
   void Deliver(PacketType type, const PublishBody& message) override;  // publishes to this server's clients

@@ -15,7 +15,6 @@ constexpr int kFirstPort = 7000;
 constexpr int kBusDistance = 10000;
 constexpr int64_t kWallBaseMs = 1'700'000'000'000;
 constexpr int64_t kTickMs = 100;
-constexpr int64_t kNever = -(int64_t{1} << 60);
 constexpr int64_t kTryAgainMs = 20;  // while a member is frozen
 constexpr int64_t kAgreementMs = 120'000;
 
@@ -119,7 +118,7 @@ void ClusterWorld::Member::Start() {
   if (!made.ok()) throw std::runtime_error(made.error());
   cluster_ = std::move(made).value();
   id_ = cluster_->view().me().id;
-  synced_at_ms_ = kNever;
+  synced_at_ms_.reset();
   if (auto reason = cluster_->Start()) throw std::runtime_error(*reason);
 }
 
@@ -134,11 +133,11 @@ void ClusterWorld::Member::Stop() {
 
 void ClusterWorld::Member::Follow(const std::string&, int port, History::Owner) {
   primary_ = port - kFirstPort;
-  synced_at_ms_ = kNever;
+  synced_at_ms_.reset();
   slots_with_keys.clear();
 }
 
-bool ClusterWorld::Member::IsLinked() const { return primary_ >= 0 && has_link && synced_at_ms_ != kNever; }
+bool ClusterWorld::Member::IsLinked() const { return primary_ >= 0 && has_link && synced_at_ms_.has_value(); }
 
 void ClusterWorld::Member::Promote() {
   primary_ = -1;

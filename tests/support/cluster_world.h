@@ -58,6 +58,7 @@ class ClusterWorld {
 
     // Returns this member's view of another member; null if it does not know it.
     ClusterNode* Find(const Member& other) { return cluster_->view().Find(other.id()); }
+    bool IsLinkedTo(const Member& primary) const { return IsLinked() && primary_ == primary.index_; }
     bool IsPrimary() const { return cluster_->view().me().IsPrimary(); }
 
     void EndLongTask();
@@ -81,7 +82,10 @@ class ClusterWorld {
 
     // ClusterHost
     int64_t Offset() const override { return offset; }
-    int64_t DataAgeMs() const override { return world_.NowMs() - synced_at_ms_; }
+    std::optional<int64_t> DataAgeMs() const override {
+      return synced_at_ms_ ? std::optional(world_.NowMs() - *synced_at_ms_) : std::nullopt;
+    }
+    bool IsInLongTask() const override { return is_in_long_task; }
     bool IsLinked() const override;
     bool HasWholeData() const override { return has_whole_data; }
     void Follow(const std::string& ip, int port, History::Owner owner) override;
@@ -110,8 +114,8 @@ class ClusterWorld {
     std::unique_ptr<Cluster> cluster_;
     NodeId id_;
     std::string file_;
-    int primary_ = -1;  // index of its primary; -1: none
-    int64_t synced_at_ms_ = 0;
+    int primary_ = -1;                     // index of its primary; -1: none
+    std::optional<int64_t> synced_at_ms_;  // nullopt: not linked to its primary since its start
     int starts_ = 0;
   };
 

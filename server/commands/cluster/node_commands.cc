@@ -171,15 +171,14 @@ struct ClusterFailover {
                                        .in_streams = InStreams::kYes};  // Run refuses all but a request of the primary
   static void Run(Call& call) {
     using Mode = Cluster::FailoverMode;
-    Cluster& cluster = RequireCluster(call);
     Mode mode = Mode::kAsk;
     if (call.args.TakeToken("FORCE")) mode = Mode::kForce;
     const bool is_request = mode == Mode::kForce && call.session.kind == SessionKind::kPrimary && !call.args.AtEnd();
-    const bool is_replayed = call.unit.IsReplaying() || call.session.runs_fixture;
-    if (is_replayed && !is_request) throw Refusal{kFailoverInStream};
-    if (is_request && IsForOtherReplica(call, cluster)) return call.reply.Ok();
+    if (is_request) return TakeRequest(call);
+    if (call.unit.IsReplaying() || call.session.runs_fixture) throw Refusal{kFailoverInStream};
+    Cluster& cluster = RequireCluster(call);
     if (call.args.TakeToken("TAKEOVER")) mode = Mode::kTakeOver;
-    if (!is_request) ExpectEnd(call);
+    ExpectEnd(call);
     const ClusterNode& me = cluster.view().me();
     if (me.IsPrimary()) throw Refusal{kFailoverOfPrimary};
     if (me.primary == nullptr) throw Refusal{kFailoverWithoutPrimary};
@@ -191,13 +190,17 @@ struct ClusterFailover {
   }
 
  private:
-  // Takes REPLICAID and an ID. Only a primary that stops may send them, in its stream to all replicas (SHUTDOWN
-  // FAILOVER). Returns whether the request is meant for another replica.
-  static bool IsForOtherReplica(Call& call, const Cluster& cluster) {
+  // Takes REPLICAID and an ID. A primary that stops sends them in its stream to all replicas (SHUTDOWN FAILOVER). A
+  // replica that is not meant, or that cannot take over, has no fault because of it.
+  static void TakeRequest(Call& call) {
     if (!call.args.TakeToken("REPLICAID")) throw Refusal{refusals::kSyntax};
     const Bytes id = call.args.Next();
     call.args.ExpectEnd();
-    return id != cluster.view().me().id.Text();
+    Cluster* const cluster = call.services.cluster.cluster();
+    const bool can_take_over = cluster != nullptr && id == cluster->view().me().id.Text() &&
+                               cluster->view().me().primary != nullptr && call.services.data.dataset.history.IsWhole();
+    if (can_take_over) cluster->FailOver(Cluster::FailoverMode::kIfPrimaryIsGone);
+    call.reply.Ok();
   }
 };
 

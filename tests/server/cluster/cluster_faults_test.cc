@@ -130,8 +130,8 @@ class FaultyLife {
   }
   Cluster::FailoverMode FailoverMode() {
     using Mode = Cluster::FailoverMode;
-    constexpr Mode kModes[] = {Mode::kAsk, Mode::kForce, Mode::kTakeOver};
-    return kModes[Below(3)];
+    constexpr Mode kModes[] = {Mode::kAsk, Mode::kForce, Mode::kTakeOver, Mode::kIfPrimaryIsGone};
+    return kModes[Below(4)];
   }
 
   Random random_;

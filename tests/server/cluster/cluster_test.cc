@@ -295,6 +295,59 @@ TEST(ClusterTest, ForcedFailoverNeedsNoPrimary) {
   ASSERT_TRUE(world.StepUntil([&] { return world[3].IsPrimary() && world.Agrees(); }, 5000)) << world.Disagreement();
 }
 
+// A primary that stops asks a replica to replace it. The replica may read this late.
+TEST(ClusterTest, AReplicaReplacesAPrimaryThatStopsOnlyIfItIsGone) {
+  constexpr auto kMode = Cluster::FailoverMode::kIfPrimaryIsGone;
+  ClusterWorld world({.seed = 10, .node_timeout_ms = 15'000});
+  world.AddCluster(3, 1);
+  world[3]->FailOver(kMode);
+  world.Step(10'000);
+  EXPECT_FALSE(world[3].IsPrimary());
+  world[0].Stop();
+  world[3]->FailOver(kMode);
+  world.Step(50);
+  world[0].Start();  // before the replica has tried to connect
+  world.Step(10'000);
+  EXPECT_FALSE(world[3].IsPrimary());
+  world[0].Stop();
+  world[3]->FailOver(kMode);
+  EXPECT_TRUE(world.StepUntil([&] { return world[3].IsPrimary(); }, 3000));
+}
+
+// The task may remove the data, and the promotion would wait for its end.
+TEST(ClusterTest, AReplicaIsNotElectedDuringALongTask) {
+  ClusterWorld world({.seed = 11});
+  world.AddCluster(3, 1);
+  world[3].is_in_long_task = true;
+  world[0].Stop();
+  world.Step(8000);
+  EXPECT_EQ(world.OwnerFor(world[3], 0), 0);
+  world[3].has_whole_data = false;
+  world[3].EndLongTask();
+  world.Step(8000);
+  EXPECT_EQ(world[3].promotions, 0);
+  world[3].has_whole_data = true;
+  EXPECT_TRUE(world.StepUntil([&] { return world[3].IsPrimary(); }, 30'000));
+}
+
+// After a failover, the new primary starts again with the files of the time when it was a replica.
+TEST(ClusterTest, ANodeWithOldFilesDoesNotTakeOverFromTheReplicaWithTheData) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    ClusterWorld world({.seed = seed});
+    world.AddCluster(3, 1);
+    const std::string old_file = world[3].file();
+    world[3]->FailOver(Cluster::FailoverMode::kAsk);
+    ASSERT_TRUE(world.StepUntil([&] { return world[0].IsLinkedTo(world[3]); }, 20'000));
+    world[3].Stop();
+    world[3].SetFile(old_file);
+    world[3].has_link = false;  // a replica of it refuses it as a replica
+    world[3].Start();
+    ASSERT_TRUE(world.StepUntil([&] { return world[0].IsPrimary(); }, 20'000)) << seed;
+    EXPECT_FALSE(world[3].IsPrimary()) << seed;
+    EXPECT_EQ(world[3].promotions, 1) << seed;
+  }
+}
+
 TEST(ClusterTest, TakeoverAsksNobody) {
   ClusterWorld world({.seed = 8});
   world.AddCluster(3, 1);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/str_cat.h"
 #include "server/replication/replication.h"
 #include "tests/support/cluster_pair.h"
 
@@ -126,6 +127,18 @@ TEST_F(DataStateInClusterTest, SetSlotInTheStreamIsNoFailure) {
   source_->services().replication.stream().AppendRequest({"CLUSTER", "SETSLOT", "1", "NODE", Id(source_)});
   network().Step(1500);
   EXPECT_TRUE(target_.IsLinked());
+}
+
+// SHUTDOWN FAILOVER sends it to all replicas.
+TEST_F(DataStateInClusterTest, ARequestToReplaceThePrimaryIsNoFailure) {
+  Link();
+  auto& plain = world_.Add();
+  plain.Start({StrCat("replicaof 127.0.0.1 ", source_.port())});
+  network().Step(1500);
+  source_->services().replication.stream().AppendRequest({"CLUSTER", "FAILOVER", "FORCE", "REPLICAID", Id(source_)});
+  network().Step(1500);
+  EXPECT_TRUE(target_.IsLinked());
+  EXPECT_TRUE(plain.IsLinked());
 }
 
 // CLUSTER RESET deletes the data of a replica, so another server must not continue the history here.
