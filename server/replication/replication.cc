@@ -51,6 +51,10 @@ namespace {
 
 constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
+// Limits of what the stream can have in addition to an append-only file: for each byte of the file, and in idle times.
+constexpr int64_t kMaxStreamPerFile = 3;
+constexpr int64_t kMaxIdleBytes = int64_t{16} << 20;  // a PING takes 14 bytes, every 10 seconds
+constexpr int64_t kMaxFileBytes = int64_t{1} << 50;   // for a size that cannot be true
 
 }  // namespace
 
@@ -191,7 +195,7 @@ void Replication::TakeOver(const std::string& history_id, int64_t from) {
 
 void Replication::Start() {
   const auto& settings = services_.env.settings;
-  if (!settings.appendonly) ContinueFromFile();
+  settings.appendonly ? BeginAboveFile() : ContinueFromFile();
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
   ClassifyOwnData(History::Owner::kSame);
@@ -226,6 +230,18 @@ void Replication::ShareEmptyHistory(const std::string& id) {
   history.is_shared = true;
   replicas_.StartBacklogTtl();
   stream_.Begin();
+}
+
+// A server that has loaded an append-only file begins a new history, because the file does not tell the offset. But
+// replicas of the history before may still be there with data that is older than what the file has, and elections
+// compare offsets. So the offset of the new history begins above all that the old one can have reached: the stream has
+// the same commands as the file, and in addition PINGs, requests for acknowledgements, and perhaps more SELECTs.
+void Replication::BeginAboveFile() {
+  Loading& loading = services_.storage.loading;
+  if (loading.TotalBytes() == 0) return;
+  const Loading::FileHistory& base = loading.file_history();
+  const auto file_bytes = static_cast<int64_t>(std::min<uint64_t>(loading.TotalBytes(), kMaxFileBytes));
+  first_offset_ = (base.IsWhole() ? base.offset : 0) + kMaxStreamPerFile * file_bytes + kMaxIdleBytes;
 }
 
 // Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new
@@ -290,7 +306,9 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
   if (!stream_.HasBacklog()) {
     // Without a backlog, the offset did not count all writes. A former replica may know the present ID and offset, and
     // still have other data. So a new ID is needed.
-    if (!history.is_shared) history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), history.offset);
+    if (!history.is_shared) {
+      history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), std::max(history.offset, first_offset_));
+    }
     history.is_shared = true;
     stream_.Begin();
     log.Notice("Replication backlog created, my new replication IDs are '" + history.id + "' and '" +

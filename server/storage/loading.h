@@ -51,11 +51,12 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   void SetRdbUsedMemory(uint64_t bytes) {  // loading_rdb_used_mem: memory that the file's writer used
     rdb_used_mem_bytes_ = bytes;
   }
-  struct FileHistory {      // the replication ID and offset in the loaded RDB file
-    std::string id;         // replication ID; empty: none
-    int64_t offset = -1;    // replication offset; -1: none
-    int stream_db = 0;      // database that the replication stream has selected at `offset`
-    bool IsWhole() const {  // true: ID and offset are valid
+  uint64_t TotalBytes() const { return total_bytes_; }  // size of the files that were loaded last; 0: unknown
+  struct FileHistory {                                  // the replication ID and offset in the loaded RDB file
+    std::string id;                                     // replication ID; empty: none
+    int64_t offset = -1;                                // replication offset; -1: none
+    int stream_db = 0;                                  // database that the replication stream has selected at `offset`
+    bool IsWhole() const {                              // true: ID and offset are valid
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset;
     }
   };

@@ -523,6 +523,27 @@ TEST_F(LinkUseTest, AnAppendOnlyFileOfTheReplicaHasEverything) {
   ExpectSameData(primary, replica);
 }
 
+// A replica that was cut off has the offset of the old history. Elections must not prefer it to replicas of the new
+// one.
+TEST_F(LinkUseTest, AnAppendOnlyFileIsContinuedAboveAllOffsetsOfItsHistory) {
+  ReplicationMember& primary = world_.Add({"appendonly yes"});
+  int64_t highest = -1;
+  for (int round = 0; round < 4; ++round) {
+    ReplicationMember& replica = AddLinked(primary);
+    EXPECT_GT(primary.history().offset, highest) << round;
+    for (int i = 0; i < 100; ++i) primary.Run(StrCat("SET k", i, " v"));
+    TestClient client(primary.server());
+    for (int i = 0; i < 100; ++i) client.Run("WAIT 1 1");
+    if (round == 1) primary.Run("BGREWRITEAOF");
+    network().Step(60'000);
+    highest = replica.history().offset;
+    replica.Stop();
+    primary.Stop();
+    primary.Start();
+  }
+  EXPECT_THAT(primary.Run("DBSIZE"), Int(100));
+}
+
 TEST_F(LinkUseTest, KillingTheLinkOfThePrimaryConnectsAgain) {
   ReplicationMember& primary = world_.Add();
   ReplicationMember& replica = AddLinked(primary);
