@@ -30,17 +30,16 @@
 namespace respite {
 
 struct VectorElement {  // what a set stores for an element in addition to its vector
-  Member name;
-  Member attributes;  // text in JSON; no member: the element has none
-  uint64_t id = 0;    // a number that no other vector of this set has or had
+  Member name;          // the name of the element
+  Member attributes;    // text in JSON; no member: the element has none
+  uint64_t id = 0;      // a number that no other vector of this set has or had
 };
 
-struct VectorSetShape {  // the properties that all vectors of a set share
-  VectorEncoding encoding = VectorEncoding::kInt8;
-  uint32_t dimensions = 0;  // dimensions of the stored vectors
-  uint32_t m = 16;          // maximum number of links per node and layer
-  uint32_t input_dimensions =
-      0;  // dimensions of the vectors of clients if these are projected (REDUCE); 0: they are not
+struct VectorSetShape {                             // the properties that all vectors of a set share
+  VectorEncoding encoding = VectorEncoding::kInt8;  // how numbers are stored
+  uint32_t dimensions = 0;                          // dimensions of the stored vectors
+  uint32_t m = 16;                                  // maximum number of links per node and layer
+  uint32_t input_dimensions = 0;  // dimensions of clients' vectors before the projection (REDUCE); 0: no projection
 };
 
 class VectorTable final : public Object {  // the value of a vector set
@@ -54,16 +53,16 @@ class VectorTable final : public Object {  // the value of a vector set
   VectorTable() = default;
   ~VectorTable() override;
 
-  std::unique_ptr<Object> Clone() const override;  // returns a deep copy
-  size_t Size() const override { return Count(); }
+  std::unique_ptr<Object> Clone() const override;   // returns a deep copy
+  size_t Size() const override { return Count(); }  // number of elements
   size_t UsedBytes(size_t samples) const override;  // memory; exact for any `samples`; cost: O(n / 256)
 
   // Sets the properties of a new set. Requires: HasShape() is false; the numbers are within the limits above.
   void Begin(const VectorSetShape& shape);  // sets the properties of a new set
   // Requires: HasShape(), as do all functions below.
-  bool HasShape() const { return graph_ != nullptr; }  // false: the set is new, and Begin must be called
-  const VectorSetShape& shape() const { return shape_; }
-  const HnswGraph& graph() const { return *graph_; }
+  bool HasShape() const { return graph_ != nullptr; }     // false: the set is new, and Begin must be called
+  const VectorSetShape& shape() const { return shape_; }  // what Begin has set
+  const HnswGraph& graph() const { return *graph_; }      // the vectors and the links between them
   // The matrix for REDUCE: shape().dimensions rows of shape().input_dimensions floats; empty: vectors are not
   // projected.
   const std::vector<float>& projection() const { return projection_; }
@@ -75,12 +74,12 @@ class VectorTable final : public Object {  // the value of a vector set
   void SetLastId(uint64_t id) { last_id_ = id; }                              // for readers of files
   uint32_t AttributeCount() const { return attribute_count_; }                // number of elements with attributes
   uint64_t Uid() const { return uid_; }                                       // a number that tells sets apart
-  void SetUid(uint64_t uid) { uid_ = uid; }
+  void SetUid(uint64_t uid) { uid_ = uid; }                                   // replaces Uid
 
   // Cost: O(log n).
   uint32_t Find(Bytes name) const;  // the slot of an element; kNone: there is no such element
   Bytes NameOf(uint32_t slot) const { return ElementOf(slot).name.Text(); }  // valid until the next change
-  const VectorElement& ElementOf(uint32_t slot) const {
+  const VectorElement& ElementOf(uint32_t slot) const {                      // name, attributes and id of an element
     return *reinterpret_cast<const VectorElement*>(graph_->ExtraOf(slot));
   }
   std::optional<Bytes> AttributesOf(uint32_t slot) const {  // the attributes in JSON; nullopt: none
@@ -95,9 +94,9 @@ class VectorTable final : public Object {  // the value of a vector set
   void SetAttributes(uint32_t slot, std::optional<Bytes> text);  // nullopt: removes the attributes
 
   // For readers of files: adds an element whose vector has no links yet. Returns its slot, or kNone if the name exists.
-  // The reader then adds all links, and finishes with ResolveLinks
-  // (see HnswGraph).
-  uint32_t AddUnlinked(Bytes name, const StoredVector& vector, float length, uint32_t level, uint64_t id);
+  // The reader then adds all links, and finishes with ResolveLinks (see HnswGraph).
+  uint32_t AddUnlinked(Bytes name, const StoredVector& vector,  // adds an element without links; returns its slot
+                       float length, uint32_t level, uint64_t id);
   void SetSizes(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
     graph_->SetSizes(slot, scale, length);
   }
@@ -118,18 +117,21 @@ class VectorTable final : public Object {  // the value of a vector set
   bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
 
  private:
-  VectorElement& MutableElement(uint32_t slot) { return *reinterpret_cast<VectorElement*>(graph_->ExtraOf(slot)); }
+  VectorElement& MutableElement(uint32_t slot) {  // ElementOf, to change it
+    return *reinterpret_cast<VectorElement*>(graph_->ExtraOf(slot));
+  }
   void AddElement(uint32_t slot, Member name, Member attributes, uint64_t id);  // stores name and attributes of a node
-  bool HasVector(uint32_t slot, const StoredVector& vector, float length) const;
+  bool HasVector(uint32_t slot, const StoredVector& vector,  // true: the element has exactly this vector
+                 float length) const;
 
-  VectorSetShape shape_;
+  VectorSetShape shape_;              // what all vectors share
   std::unique_ptr<HnswGraph> graph_;  // null: Begin was not called yet
-  SlotOrder order_;
-  std::vector<float> projection_;
-  uint64_t last_id_ = 0;
-  uint64_t uid_ = 0;
-  uint32_t attribute_count_ = 0;
-  size_t text_bytes_ = 0;  // memory of names and attributes outside the graph
+  SlotOrder order_;                   // the slots by name
+  std::vector<float> projection_;     // the matrix of REDUCE; empty: vectors are not projected
+  uint64_t last_id_ = 0;              // the greatest VectorElement::id so far
+  uint64_t uid_ = 0;                  // tells sets apart
+  uint32_t attribute_count_ = 0;      // number of elements with attributes
+  size_t text_bytes_ = 0;             // memory of names and attributes outside the graph
 };
 
 class VectorSet : public Collection {  // gives access to the vector set of one key
@@ -141,8 +143,8 @@ class VectorSet : public Collection {  // gives access to the vector set of one 
 
   bool IsEmpty() const { return !Exists() || Table().Count() == 0; }  // true: no elements, or no such key
   // Requires: Exists().
-  VectorTable& Table() { return slot_.As<VectorTable>(); }
-  const VectorTable& Table() const { return slot_.As<VectorTable>(); }
+  VectorTable& Table() { return slot_.As<VectorTable>(); }              // the value, to change it
+  const VectorTable& Table() const { return slot_.As<VectorTable>(); }  // the value
 };
 
 }  // namespace respite

@@ -27,10 +27,10 @@
 
 namespace respite {
 
-class AttributeFilter {
+class AttributeFilter {  // a compiled expression that decides whether attributes match
  public:
   // Returns the filter, or the part of the expression where it is malformed. Cost: O(expression).
-  static Result<AttributeFilter, std::string> Compile(Bytes expression);
+  static Result<AttributeFilter, std::string> Compile(Bytes expression);  // the error is the malformed part
 
   // Cost: O(program * attributes).
   bool Matches(Bytes attributes) const;  // whether an element with these attributes matches
@@ -64,8 +64,8 @@ class AttributeFilter {
     kNot,
     kOpen,  // an open parenthesis, only while compiling
   };
-  struct Step {
-    Op op;
+  struct Step {          // an operation of the program, or a value
+    Op op;               // what is done
     double number = 0;   // kNumber
     uint32_t begin = 0;  // kText, kField: where the text is in expression_; kList: index of its first value in lists_
     uint32_t size = 0;   // kText, kField: bytes; kList: number of values
@@ -73,14 +73,17 @@ class AttributeFilter {
   struct Value;
   class Compiler;
 
-  Bytes TextOf(const Step& step) const { return Bytes(expression_).substr(step.begin, step.size); }
-  Value ConstantOf(const Step& step) const;
-  bool Apply(Op op, std::vector<Value>& stack) const;  // false: the stack has too few values
-  static Value ResultOf(Op op, const Value& left, const Value& right, const AttributeFilter& filter);
-  bool Contains(const Value& container, const Value& value) const;
+  Bytes TextOf(const Step& step) const {  // the text or the name of the field
+    return Bytes(expression_).substr(step.begin, step.size);
+  }
+  Value ConstantOf(const Step& step) const;                            // the value of a number, text, null or list
+  bool Apply(Op op, std::vector<Value>& stack) const;                  // false: the stack has too few values
+  static Value ResultOf(Op op, const Value& left, const Value& right,  // computes an operator with two operands
+                        const AttributeFilter& filter);
+  bool Contains(const Value& container, const Value& value) const;  // computes `in`
 
-  std::string expression_;
-  std::vector<Step> program_;  // in postfix order
+  std::string expression_;     // the whole text
+  std::vector<Step> program_;  // the operations in postfix order
   std::vector<Step> lists_;    // the values of lists: kNumber and kText
   size_t depth_ = 0;           // the greatest number of values on the stack
 };

@@ -33,7 +33,7 @@ namespace respite {
 
 struct VectorHit {     // a node that a search has found
   float distance = 0;  // distance from the query, from 0 to 2
-  uint32_t slot = 0;
+  uint32_t slot = 0;   // the number of the node
 
   // Compares distances, and then slots, so that the order is definite. The bits of floats from 0 on have the order of
   // the floats, so that one comparison of integers is enough.
@@ -56,7 +56,7 @@ class VisitedSlots {  // a set of slots, for one search
     word |= bit;
     return is_new;
   }
-  size_t UsedBytes() const { return bits_.capacity() * sizeof(uint64_t); }
+  size_t UsedBytes() const { return bits_.capacity() * sizeof(uint64_t); }  // memory in bytes
 
  private:
   std::vector<uint64_t> bits_;  // bit i: the set contains slot i
@@ -75,8 +75,8 @@ class HnswGraph {  // vectors and the links between them
   HnswGraph& operator=(const HnswGraph&) = delete;
   ~HnswGraph();
 
-  const VectorFormat& format() const { return format_; }
-  uint32_t m() const { return m_; }
+  const VectorFormat& format() const { return format_; }      // encoding and dimensions of the vectors
+  uint32_t m() const { return m_; }                           // maximum number of links per node and layer above 0
   uint32_t Count() const { return count_; }                   // number of nodes
   uint32_t SlotLimit() const { return slot_limit_; }          // all slots are below this number
   bool IsUsed(uint32_t slot) const { return At(slot).used; }  // false: there is no node; requires: slot < SlotLimit()
@@ -86,6 +86,7 @@ class HnswGraph {  // vectors and the links between them
 
   // These functions require that the slot is used.
   uint32_t LevelOf(uint32_t slot) const { return At(slot).level; }  // the highest layer of this node
+  // The vector of a node, as a view that is valid until the next Insert.
   StoredVector VectorOf(uint32_t slot) const { return {Record(slot) + sizeof(Node), At(slot).scale}; }
   float LengthOf(uint32_t slot) const { return At(slot).length; }  // length of the vector before it was normalised
   char* ExtraOf(uint32_t slot) { return Record(slot) + extra_offset_; }  // memory of the owner; until the next Insert
@@ -106,17 +107,20 @@ class HnswGraph {  // vectors and the links between them
                                      uint32_t layer) const;
   // Adds a node and returns its slot. `ef` candidates are considered as neighbours. The cost in distances: O(ef * m *
   // log n).
-  uint32_t Insert(const StoredVector& vector, float length, uint32_t level, uint32_t ef);
+  uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
+                  uint32_t level, uint32_t ef);
   // Removes a node, and links its neighbours with each other. Cost in distances: O(m * m).
-  void Erase(uint32_t slot);
+  void Erase(uint32_t slot);  // removes a node and its links
 
   // A number that changes whenever the graph changes. A search that was interrupted checks it.
   uint64_t Changes() const { return changes_; }
   uint64_t Serial() const { return serial_; }  // a number that no other graph of this process has or had
   VisitedSlots TakeVisited() const { return std::move(visited_); }  // memory for a search, to be given back if possible
-  void GiveVisited(VisitedSlots visited) const { visited_ = std::move(visited); }
+  void GiveVisited(VisitedSlots visited) const {                    // keeps the memory of a search that has ended
+    visited_ = std::move(visited);
+  }
   // Returns the node of layer `layer` that a greedy search from the entry node finds. Requires: the graph is not empty.
-  VectorHit Descend(const StoredVector& query, uint32_t layer) const;
+  VectorHit Descend(const StoredVector& query, uint32_t layer) const;  // finds the node where a search begins
 
   // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, as any numbers
   // that stand for nodes. At the end, ResolveLinks replaces the numbers by slots.
@@ -129,7 +133,8 @@ class HnswGraph {  // vectors and the links between them
   // `slot_of` returns the slot for a number, or kNone. Returns false, and the graph must not be used, if a number
   // stands for no node of the layer, a link occurs twice, or it has no link back. The latter is found with the help of
   // `secret`, a random number that the author of the file does not know. Cost: O(n * m).
-  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret);
+  bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of,  // ends the reading of a file; false: bad links
+                    uint64_t secret);
 
   void Prefetch(uint32_t slot) const {  // loads the vector of a node into the cache
     const char* at = Record(slot);
@@ -148,6 +153,7 @@ class HnswGraph {  // vectors and the links between them
     bool used = false;          // false: the record is free
   };
 
+  // Where parts of a node are in memory. They move with the next AddPage.
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
   const char* Record(uint32_t slot) const { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
@@ -161,29 +167,37 @@ class HnswGraph {  // vectors and the links between them
     return layer == 0 ? reinterpret_cast<const uint32_t*>(Record(slot) + links_offset_) : UpperOf(slot, layer) + 1;
   }
   uint32_t CountAt(uint32_t slot, uint32_t layer) const { return layer == 0 ? At(slot).count : *UpperOf(slot, layer); }
-  void SetCount(uint32_t slot, uint32_t layer, uint32_t count);
-  size_t UpperBytes(uint32_t level) const { return size_t{level} * (m_ + 1) * sizeof(uint32_t); }
+  void SetCount(uint32_t slot, uint32_t layer, uint32_t count);  // sets the number of links on a layer
+  size_t UpperBytes(uint32_t level) const {                      // bytes of the links of the layers 1 to `level`
+    return size_t{level} * (m_ + 1) * sizeof(uint32_t);
+  }
 
   uint32_t TakeSlot();                                                        // finds or makes a free record
   void AddPage();                                                             // makes room for more records
   uint32_t Create(const StoredVector& vector, float length, uint32_t level);  // makes a node without links
   void Free(uint32_t slot);                                                   // frees the record of a node
 
-  bool HasLink(uint32_t from, uint32_t to, uint32_t layer) const;
-  bool HasRoom(uint32_t slot, uint32_t layer) const { return CountAt(slot, layer) < MaxLinksOn(layer); }
+  bool HasLink(uint32_t from, uint32_t to, uint32_t layer) const;  // true: `from` has a link to `to`
+  bool HasRoom(uint32_t slot, uint32_t layer) const {              // true: the node may have one more link
+    return CountAt(slot, layer) < MaxLinksOn(layer);
+  }
   void PushLink(uint32_t from, uint32_t to, uint32_t layer);    // adds a link in one direction; requires: there is room
   void RemoveLink(uint32_t from, uint32_t to, uint32_t layer);  // removes a link in one direction, if it exists
   void Link(uint32_t one, uint32_t other, uint32_t layer);      // links two nodes that both have room
   void Unlink(uint32_t one, uint32_t other, uint32_t layer);    // removes the links between two nodes
-  void Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit> candidates);
-  bool LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must);
-  std::vector<VectorHit> Choose(std::span<const VectorHit> candidates, uint32_t count) const;
+  void Connect(uint32_t slot, uint32_t layer,                   // links a new node with the best of the candidates
+               std::span<const VectorHit> candidates);
+  // Links a node with one that has no room, by removing a link of the latter. `must`: also if the node itself is a
+  // worse neighbour than all that the other has.
+  bool LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must);  // false: not linked
+  std::vector<VectorHit> Choose(std::span<const VectorHit> candidates,  // up to `count` neighbours in many directions
+                                uint32_t count) const;
   void Reconnect(std::span<const uint32_t> nodes, uint32_t layer);  // links nodes that have lost a common neighbour
   void ChooseEntry();                                               // sets entry_ to a node of the highest level
 
-  VectorFormat format_;
-  uint32_t m_;
-  uint32_t extra_bytes_;
+  VectorFormat format_;       // encoding and dimensions of the vectors
+  uint32_t m_;                // maximum number of links per node and layer above 0
+  uint32_t extra_bytes_;      // memory of the owner in each record
   size_t links_offset_;       // where the links of layer 0 begin in a record; the vector begins after the Node
   size_t extra_offset_;       // where the memory of the owner begins in a record
   size_t stride_;             // bytes of a record
@@ -210,7 +224,7 @@ class HnswGraph {  // vectors and the links between them
 //   std::vector<VectorHit> nearest = search.TakeHits(graph);
 //
 // `accepts(slot)` decides whether a node may be a hit. The search also expands nodes that are not accepted.
-class HnswSearch {
+class HnswSearch {  // a search on one layer, which may be interrupted
  public:
   enum class Verdict : uint8_t { kAccept, kReject, kStop };  // kStop: ends the search, without this node
 

@@ -15,7 +15,7 @@
 
 namespace respite {
 
-class SlotOrder {
+class SlotOrder {  // slots in the order of the names of their elements
  public:
   struct Place {       // where an element is, or would be
     size_t chunk = 0;  // index in chunks_; chunks_.size(): after the last element
@@ -36,8 +36,12 @@ class SlotOrder {
   }
   bool IsEnd(const Place& place) const { return place.chunk >= chunks_.size(); }       // true: after the last element
   uint32_t At(const Place& place) const { return chunks_[place.chunk][place.index]; }  // requires: !IsEnd(place)
-  void Next(Place& place) const { place = Normalized({place.chunk, place.index + 1}); }
-  Place First() const { return Normalized({}); }
+  void Next(Place& place) const {                                                      // moves to the next element
+    place = Normalized({place.chunk, place.index + 1});
+  }
+  Place First() const {  // the place of the first element
+    return Normalized({});
+  }
 
   // Adds a slot whose name is not in the order yet. Cost: O(log n) comparisons, and O(n / 128) moves now and then.
   template <class NameOf>
@@ -61,14 +65,16 @@ class SlotOrder {
  private:
   static constexpr size_t kMaxChunk = 256;  // elements per chunk
 
-  Place End() const { return {chunks_.size(), 0}; }
+  Place End() const {  // the place after the last element
+    return {chunks_.size(), 0};
+  }
   Place Normalized(Place place) const {  // moves from the end of a chunk to the next chunk
     if (place.chunk < chunks_.size() && place.index >= chunks_[place.chunk].size()) return {place.chunk + 1, 0};
     return place;
   }
   void InsertAt(const Place& place, uint32_t slot);  // inserts into this chunk, which is split if it is full
 
-  std::vector<std::vector<uint32_t>> chunks_;  // no chunk is empty
+  std::vector<std::vector<uint32_t>> chunks_;  // the slots in order; no chunk is empty
 };
 
 }  // namespace respite

@@ -28,9 +28,9 @@ class VectorFormat {  // encoding and number of dimensions
  public:
   VectorFormat(VectorEncoding encoding, uint32_t dimensions) : encoding_(encoding), dimensions_(dimensions) {}
 
-  VectorEncoding encoding() const { return encoding_; }
-  uint32_t dimensions() const { return dimensions_; }
-  size_t Bytes() const {  // bytes of a stored vector
+  VectorEncoding encoding() const { return encoding_; }  // how a number is stored
+  uint32_t dimensions() const { return dimensions_; }    // number of numbers of a vector
+  size_t Bytes() const {                                 // bytes of a stored vector
     switch (encoding_) {
       case VectorEncoding::kFloat:
         return size_t{dimensions_} * sizeof(float);

@@ -112,7 +112,9 @@ class ReplicationWorld {
   std::deque<Member> members_;
 };
 
-inline void ExpectSameData(ReplicationWorld::Member& one, ReplicationWorld::Member& other) {
+using ReplicationMember = ReplicationWorld::Member;
+
+inline void ExpectSameData(ReplicationMember& one, ReplicationMember& other) {
   EXPECT_EQ(SnapshotDifference(SnapshotOf(*one.server()), SnapshotOf(*other.server())), "");
   EXPECT_EQ(one.Run("DEBUG DIGEST").Text(), other.Run("DEBUG DIGEST").Text());
 }

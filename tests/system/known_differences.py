@@ -182,6 +182,8 @@ REPLIES = [
 ]
 
 REPLIES += [
+    (("8.0", "8.6"), b"ACL", lambda words, ours, theirs: words[1:] == [b"CAT"] and b"json" in ours and b"json" not in theirs,
+     "was built without the module of JSON"),
     *((("valkey 9.1",), name, lambda words, ours, theirs: b"can't be converted into double" in theirs, "an error of an earlier number")
       for name in (b"SORT", b"SORT_RO")),
     (("8.6",), b"XINFO", same_but_tracked, "forgets idempotent IDs when a timer looks for them; ours has them until their time only"),
@@ -210,6 +212,8 @@ AVOIDED += [
     (("valkey 9.1",), b"SORT", lambda words: b"STORE" in [word.upper() for word in words], "after a number that is out of range, valid numbers are errors, too"),
     *((("valkey 9.1",), name, too_late_for_field, "deadlines of fields may have 63 bits; ours have 46, as in Redis")
       for name in (b"HEXPIRE", b"HPEXPIRE", b"HEXPIREAT", b"HPEXPIREAT", b"HSETEX", b"HGETEX")),
+    *((("valkey 9.1",), name, lambda words: words[1].upper() == b"FIELDS", "takes a key named FIELDS for the option")
+      for name in (b"HSETEX", b"HGETEX")),
 ]
 
 # (versions, command, whether it allows this of (words, our events, their events), why)

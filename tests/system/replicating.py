@@ -92,4 +92,7 @@ class ReplicationCase(unittest.TestCase):
             # It may make a string longer and write nothing; Redis then does not propagate it to its replicas.
             if words[0].upper() == b"BITFIELD" and b"FAIL" in (word.upper() for word in words) and not node.server.is_ours:
                 continue
+            # A replica cannot know which elements a primary of another version means, so it ends the link.
+            if words[0].upper() == b"ZRANGESTORE" and known_differences.negative_offset(words):
+                continue
             node.client.run(*words)

@@ -24,12 +24,12 @@ inline constexpr int kVectorKeyFlags = kKeyRW | kKeyAccess | kKeyUpdate;
 inline constexpr std::string_view kVectorModule = "vectorset";  // the module of Redis that has the commands
 
 // Takes `FP32 blob` or `VALUES n number…`. Throws if a number is not finite, or if there are too many.
-std::vector<float> TakeVector(Args& args);
+std::vector<float> TakeVector(Args& args);  // reads a vector from the arguments, or throws
 // Takes the value of EF, from 1 to a million, or throws.
-uint32_t TakeEf(Args& args);
+uint32_t TakeEf(Args& args);  // reads the value of EF, or throws
 // Throws if a vector with this number of dimensions does not fit to the set, or to its matrix of REDUCE.
-void CheckVectorDimensions(const VectorTable& table, size_t dimensions);
-inline std::string DimensionMismatch(size_t got, uint32_t has) {  // the error for a vector that does not fit
+void CheckVectorDimensions(const VectorTable& table, size_t dimensions);  // throws if the vector does not fit
+inline std::string DimensionMismatch(size_t got, uint32_t has) {          // the error for a vector that does not fit
   return "ERR Vector dimension mismatch - got " + std::to_string(got) + " but set has " + std::to_string(has);
 }
 
@@ -38,10 +38,13 @@ struct EncodedVector {          // a vector in the form that a set stores
   float scale = 0;              // StoredVector::scale
   float length = 0;             // length of the vector before it was normalised
 
-  StoredVector View() const { return {words.data(), scale}; }
+  StoredVector View() const {  // the vector as a view of this object
+    return {words.data(), scale};
+  }
 };
 // Projects (with REDUCE, unless the vector has the reduced dimensions), normalises and encodes a vector.
-EncodedVector EncodeVector(const VectorTable& table, std::vector<float> vector);
+EncodedVector EncodeVector(const VectorTable& table,  // makes the stored form of a client's vector
+                           std::vector<float> vector);
 
 inline double VectorScore(float distance) { return 1.0 - static_cast<double>(distance) / 2; }  // 1: equal, 0: opposite
 

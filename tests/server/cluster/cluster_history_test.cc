@@ -34,8 +34,6 @@
 namespace respite {
 namespace {
 
-using ReplicationMember = ReplicationWorld::Member;
-
 constexpr int kNodeTimeoutMs = 1000;
 constexpr int64_t kHistoryPatienceMs = 90'000;
 constexpr int kClusterBusDistance = 10000;

@@ -9,7 +9,6 @@
 namespace respite {
 namespace {
 
-using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 
 class MigrateTest : public ReplicationTest {

@@ -10,7 +10,6 @@
 namespace respite {
 namespace {
 
-using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 
 // How a snapshot leaves the primary, and where the replica writes it.

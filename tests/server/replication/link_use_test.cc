@@ -11,7 +11,6 @@
 namespace respite {
 namespace {
 
-using ReplicationMember = ReplicationWorld::Member;
 using testing::HasSubstr;
 
 class LinkUseTest : public ReplicationTest {};

@@ -14,8 +14,6 @@
 
 namespace respite {
 
-using ReplicationMember = ReplicationWorld::Member;
-
 inline constexpr int kStrangePort = 9000;
 inline const std::string kStrangeId(40, 'b');
 inline const std::string kEofMark(40, 'e');

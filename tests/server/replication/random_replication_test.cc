@@ -15,8 +15,6 @@
 namespace respite {
 namespace {
 
-using ReplicationMember = ReplicationWorld::Member;
-
 class ReplicationStory {
  public:
   explicit ReplicationStory(uint64_t seed) : random_(seed), world_(seed) {

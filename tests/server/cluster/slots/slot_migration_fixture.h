@@ -17,8 +17,6 @@
 
 namespace respite {
 
-using ReplicationMember = ReplicationWorld::Member;
-
 inline constexpr int kSlotBusDistance = 10000;
 
 class SlotMigrationTest : public testing::Test {
