@@ -122,8 +122,9 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
 
   static uint64_t BlockOf(uint64_t index) { return index / ArrayBlock::kIndexes; }  // number of the index's block
   static uint32_t OffsetOf(uint64_t index) { return static_cast<uint32_t>(index % ArrayBlock::kIndexes); }
-  // Returns the bits of the block `number` that are at indexes from `first` to `last`.
-  static uint64_t BitsBetween(uint64_t number, uint64_t first, uint64_t last) {  // the offsets in this range, as bits
+  // Returns a bit mask: bit i is set if index i of the block `number` is an index from `first` to `last` of the array.
+  static uint64_t BitsBetween(uint64_t number, uint64_t first,
+                              uint64_t last) {  // the part of a block that is in this range
     uint64_t bits = UINT64_MAX;
     if (number == BlockOf(first)) bits &= UINT64_MAX << OffsetOf(first);
     if (number == BlockOf(last)) bits &= UINT64_MAX >> (ArrayBlock::kIndexes - 1 - OffsetOf(last));

@@ -161,10 +161,10 @@ std::optional<Histogram> SparseHistogram(Bytes runs) {
   return registers == HllRegisters::kCount ? std::optional(histogram) : std::nullopt;
 }
 
-// The place of the run that contains a certain register.
+// Where the run that contains a certain register begins in the bytes of a sparse HyperLogLog.
 struct Place {
-  size_t at = 0;
-  size_t before = 0;   // where the previous run begins; equal to `at` for the first
+  size_t at = 0;       // offset of the run in bytes
+  size_t before = 0;   // offset of the previous run; equal to `at` for the first
   uint32_t first = 0;  // the first register of the run
 };
 

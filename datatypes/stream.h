@@ -159,8 +159,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
                 const EntryVisitor& before_removal = {});
 
   void SetLastId(const StreamId& id) { last_id_ = id; }  // for XSETID and loading: sets the last ID
-  // Also lowers the counts of groups that have read more, because Redis refuses a file with such a group. Cost:
-  // O(groups).
+  // If a group has read more entries than `count`, its number of read entries becomes `count`, because Redis refuses a
+  // file with such a group. Cost: O(groups).
   void SetEntriesAdded(uint64_t count);       // for XSETID and loading: sets EntriesAdded()
   void SetMaxDeletedId(const StreamId& id) {  // for XSETID and loading: sets the greatest deleted ID
     max_deleted_id_ = id;

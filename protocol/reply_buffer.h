@@ -78,9 +78,10 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
     Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, accepts an empty view with a null pointer
   }
   void AppendShared(BlobRef blob);  // appends a Blob without a copy
-  // Appends a message that other clients also receive, as a reference if that is cheaper than a copy. Uses no block
+  // Appends bytes that other clients or replicas also receive, as a reference to the shared Blob if that is
+  // cheaper than a copy. Uses no block
   // while there are only a few such messages, or while they are adjacent in their SharedLog.
-  void AppendPart(const BlobPart& part) {  // appends a message that other clients also get; maybe without a copy
+  void AppendPart(const BlobPart& part) {  // appends bytes that others also get, maybe without a copy
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
       held_bytes_ += part.size;

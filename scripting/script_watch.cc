@@ -105,8 +105,8 @@ void ScriptWatch::Timer::RestIfIdle() {
   thread_.is_ticking.store(false, std::memory_order_relaxed);
 }
 
-// The signal handler may run between any two statements of this function. The handler stops the timer only if has_begun
-// is not set. So the handler can stop the timer only before the call of IsTicking below.
+// The signal handler may run between any two statements of this function. The handler stops the timer only if no watch
+// is active and none has begun since its last call. So it cannot stop the timer after the call of IsTicking below.
 void ScriptWatch::Begin(lua_State* lua) {
   runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   outer_ = thread_.active_watch.load(std::memory_order_relaxed);

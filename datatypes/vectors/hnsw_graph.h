@@ -211,10 +211,11 @@ class HnswGraph {  // vectors and the links between them
   uint32_t count_ = 0;        // number of nodes
   uint32_t entry_ = kNone;    // a node of the highest level
   size_t upper_bytes_ = 0;    // memory of the links of upper layers
-  std::array<std::vector<uint32_t>, kMaxLevel + 1> by_level_;  // the slots of each level above 0, in any order
-  uint64_t changes_ = 0;                                       // how often the graph has changed
-  const uint64_t serial_;                                      // a number that no other graph of the process has
-  mutable VisitedSlots visited_;                               // memory for the next search
+  std::array<std::vector<uint32_t>, kMaxLevel + 1>
+      by_level_;                  // slots of the nodes whose highest layer this is, above 0
+  uint64_t changes_ = 0;          // how often the graph has changed
+  const uint64_t serial_;         // a number that no other graph of the process has
+  mutable VisitedSlots visited_;  // memory for the next search
 };
 
 // A search on one layer of an HnswGraph, in several steps if it is long.

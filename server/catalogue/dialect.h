@@ -142,7 +142,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool scores_in_ranges_are_decimal = false;       // ends of score ranges (ZCOUNT): 0x1 or leading blanks are an error
   bool large_sets_count_offsets_from_end = false;  // ZRANGEBYSCORE … LIMIT -1 5 on a large set returns the last element
   bool positions_have_shortest_digits = false;     // GEOPOS writes coordinates with as few digits as possible
-  bool sort_may_use_own_slot = false;              // in a cluster, SORT k BY p{k}* is allowed: its keys are in one slot
+  bool sort_may_use_own_slot = false;  // in a cluster, SORT k allows BY and GET patterns in the slot of k: p{k}*
 
   // Logs and users.
   bool logs_of_length_zero_stay = false;      // max length 0: SLOWLOG and ACL LOG keep their entries and add none

@@ -25,7 +25,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
   };
   // Adds a barrier, which holds back all output after the next `place` unsent bytes until the hold ends. Requires:
   // `place` is not before an existing barrier.
-  void AddHold(size_t place, Hold hold, int64_t now_ms);  // holds back output after `place` unsent bytes
+  void AddHold(size_t place, Hold hold, int64_t now_ms);  // holds back output after `place` unsent bytes, for a time
   struct Trickle {         // output that is sent slowly, some bytes every few milliseconds
     uint64_t rule_id = 0;  // id of the fault rule for which Open ends the slow output
     size_t bytes = 0;      // number of bytes after the barrier that are sent slowly

@@ -53,8 +53,8 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   bool Has(Bytes name) const { return all_.contains(name); }
   bool IsFull() const { return all_.size() >= kMaxSnapshots; }  // no further snapshot can be saved
 
-  // Saves the present state as a snapshot of this name. Replaces an existing snapshot of this name, and deletes lost
-  // snapshots. Cost: O(databases + users + directives + scripts).
+  // Saves the present state as a snapshot of this name. Replaces an existing snapshot of this name, and deletes
+  // snapshots that are lost because all data was replaced since. Cost: O(databases + users + directives + scripts).
   void Save(Bytes name);
   bool Delete(Bytes name);        // deletes a snapshot; false: there is none of this name
   void Clear() { all_.clear(); }  // deletes all snapshots

@@ -72,9 +72,9 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   static constexpr int kMaxEventsPerRound = 128;  // maximum number of ready sockets per epoll_wait
   static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of calls of epoll_wait per call of Serve
   static constexpr int kMaxServedPerTurn = 128;   // after this number of sockets, Serve calls epoll_wait no more
-  // Long calls: of watchers whose MayTakeLong returns true, or whose socket was hung up. Further long calls wait for a
-  // later turn, so that thousands of them do not delay other sockets. epoll reports their sockets again, in order of
-  // arrival.
+  // A call is long if MayTakeLong of its watcher returns true, or if its socket was hung up. When the long calls of a
+  // turn have taken this time, further ones wait for a later turn, so that thousands of them do not delay other
+  // sockets. epoll reports their sockets again, in order of arrival.
   static constexpr int64_t kMaxLongCallsUs = 250;  // µs; after this time no more long calls begin in this turn
 
   struct Usage {                // what one call of Serve has used up of its limits

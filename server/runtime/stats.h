@@ -18,7 +18,8 @@ class InstantRate {  // how fast a counter grows now: the mean of the latest sam
   // Returns the growth of the counter per unit of the base: the mean of the latest samples. Samples that do not exist
   // yet count as 0.
   double MeanRatio() const;  // mean growth of the counter per unit of the base
-  // Returns the growth of the counter per second. Requires: the base is a clock in µs.
+  // Returns the mean growth of the counter per second over the latest samples. Requires: the base that Sample got is a
+  // clock in µs.
   double PerSecond() const { return MeanRatio() * 1e6; }  // if the base is a time in µs
   void Reset() { *this = {}; }                            // forgets all samples
 

@@ -47,7 +47,7 @@ class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
   struct Parts {  // the arguments of the constructor
     const Env& env;
     AppendOnlyFile& aof;              // the append-only file, synced at the end
-    Backup& backup;                   // given up when the server stops, unless it is sealed
+    Backup& backup;                   // the running BACKUP: aborted when the server stops, unless it is complete
     Snapshots& snapshots;             // saves the RDB file at the end
     Loading& loading;                 // tells whether data is being loaded, so nothing may be saved
     ChildProcesses& child_processes;  // kills the child that saves or rewrites

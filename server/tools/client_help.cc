@@ -86,7 +86,8 @@ class RemainingArguments {
     }
     Argument* const next = NextFor(word);
     if (next == nullptr) return false;
-    // After a mandatory argument was typed, the options before it are no longer possible.
+    // Once a mandatory argument was typed, the help no longer shows the optional arguments that the syntax has before
+    // it.
     if (!next->node.optional)
       for (Argument* earlier = arguments_.data(); earlier != next; ++earlier) earlier->is_open = false;
     const bool repeats = next->node.multiple;

@@ -118,8 +118,8 @@ class SlotJobLog {  // slot migrations in which this node took part, for CLUSTER
   void Remove(const std::shared_ptr<SlotJob>& job) { jobs_.remove(job); }
   // Returns all slot migrations in the log, the latest first.
   const Jobs& All() const { return jobs_; }
-  // Removes the oldest ended jobs, until at most `most` ended jobs are left. Keeps `kept`, which may have failed and
-  // will be tried again; null: none.
+  // Removes the oldest ended jobs, until at most `most` ended jobs are left, not counting `kept`. `kept` may have
+  // failed and will be tried again; null: none.
   void Trim(size_t most, const SlotJob* kept);  // removes the oldest ended jobs, but `most` of them
 
  private:

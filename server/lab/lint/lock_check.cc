@@ -82,8 +82,9 @@ void LockCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks
   CheckExpiredLockWork(request, remarks);
 }
 
-// Notes which keys the running script has read. A script that reads a lock's key before it deletes the key has probably
-// compared the value with the client's token. No other client can change the key in between.
+// Notes which keys the running script has read. If the script later deletes the key of a lock that it has read, the
+// lock counts as safely released: the script has probably compared the value with the client's token, and no other
+// client can change the key between the read and the deletion.
 void LockCheck::NoteScript(const LintRequest& request) {
   if (request.RunsScript()) read_by_script_.clear();
   if (request.place != Place::kInScript || !request.IsOneOf(kShowingCommands)) return;

@@ -50,8 +50,8 @@ class ChartMaker {
   void SetTimes();
   bool IsShown(const ExpiredKey& expired) const;
   bool IsShown(const LockRecord& lock) const;
-  // Returns the height (2n for row n) at which the row of this journal entry begins. If no row shows the entry, returns
-  // the height for the next entry that is shown.
+  // Heights count halves of rows. Returns the height (2n for row n) at which the row of this journal entry begins. If
+  // no row shows the entry, returns the height for the next entry that is shown.
   size_t Above(uint64_t seq) const;
   // Returns the height (2n + 1 for row n) of the middle of this journal entry's row. If no row shows the entry, returns
   // Above(seq).
