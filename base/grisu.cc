@@ -159,7 +159,7 @@ class DigitWriter {
     return decimal_;
   }
 
-  // Distances from the upper end of the interval down to other numbers.
+  // Distances from the upper end of the interval of numbers that are read back as the value, down to other numbers.
   struct Distance {
     uint64_t written;  // to the number that the digits so far form
     uint64_t step;     // how much the distance grows when the last digit is decremented

@@ -112,7 +112,7 @@ class Logger {  // writes the server's log, to a file or standard output
   std::atomic<LogFormat> format_ = LogFormat::kLegacy;  // how lines are written: as in Redis, logfmt or JSON
   std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;  // how lines show the time: Redis, ISO 8601 or ms
   std::atomic<char> role_ = 'C';
-  std::atomic<pid_t> role_pid_;  // the process that has role_; its forked children log as C or X
+  std::atomic<pid_t> role_pid_;  // the process that has role_; its forked children log as C, or as X of a Sentinel
   std::string name_;             // "[name] " in front of each text; empty: SetName was not called
   std::string path_;
   bool syslog_enabled_ = false;  // true: lines also go to syslog

@@ -75,7 +75,8 @@ AofReader::Status AofReader::Next(RequestBatch& batch) {
   }
 }
 
-// Stores the fault in fault_, and returns `outcome`. `begin` and `at` are positions in the buffer.
+// Stores the fault in fault_, and returns `outcome`. Positions in the buffer: `begin` of the faulty line or argument,
+// and `at` of its first wrong or missing byte. `lines`: how many lines of the damaged record come before `begin`.
 AofReader::Outcome AofReader::Stop(Outcome outcome, FaultKind kind, size_t begin, size_t at, uint64_t lines) {
   fault_ = {kind, FileOffset(begin), FileOffset(at), announced_size_, lines};
   return outcome;

@@ -113,10 +113,11 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   }
   // Requires: no bytes are missing, or n == Size().
   void Consume(size_t n);  // removes the first `n` bytes, which were sent
-  // Returns the content after the first `skipped` bytes as one string. Requires: no bytes are missing. Cost: O(n).
+  // Returns the content after the first `skipped` bytes as one string. Requires: no bytes were dropped (SetLimit).
+  // Cost: O(n).
   std::string Text(size_t skipped = 0) const;
   // Returns the content as one string, and clears the buffer. Frees each block when it is copied, so that the memory is
-  // never needed twice. Requires: no bytes are missing. Cost: O(n).
+  // never needed twice. Requires: no bytes were dropped (SetLimit). Cost: O(n).
   std::string TakeText();  // moves the content into one string
 
  private:

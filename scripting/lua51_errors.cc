@@ -76,7 +76,7 @@ const char* PushForError(lua_State* lua, va_list arguments) {
               what.data());
 }
 
-// Returns the compiler's name of a token, always in quotes.
+// Returns a token of an error message of Lua 5.4 as Lua 5.1 prints it, always in quotes.
 std::string QuotedToken(Bytes token) {
   if (token.starts_with("'<\\") && token.ends_with(">'")) {
     return "'char(" + std::string(token.substr(3, token.size() - 5)) + ")'";

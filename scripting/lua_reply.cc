@@ -37,7 +37,7 @@ class ReplyPusher {
  public:
   ReplyPusher(lua_State* lua, Bytes reply) : lua_(lua), work_(lua), reader_(reply) {}
 
-  // Returns true if the reply contained fewer elements than announced.
+  // Returns true if the reply of the command was cut short or malformed.
   bool Failed() const { return reader_.Failed(); }
 
   void PushOne() {

@@ -177,8 +177,8 @@ struct Dialect {                                    // a version of Redis or Val
   bool HasRemoved(const VersionMark& until) const {  // true: the version no longer has what `until` removed
     return version && !until.IsEmpty() && until.IsIn(*version);
   }
-  // Returns whether this version deprecates the command. `mark` says which versions deprecated it; `revived` names
-  // exceptions. Without emulation the version is Redis 7.2.
+  // Returns whether this version deprecates the command. `mark` says which versions deprecated it. Commands in the
+  // member `revived` are not deprecated. Without emulation the version is Redis 7.2.
   bool Deprecates(std::string_view command, const VersionMark& mark) const;  // true: this version deprecates `command`
   uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;     // CommandFlag bits in this version
   std::string_view ShownVersion(const VersionMark& mark) const;  // number in COMMAND DOCS, if possible of this family

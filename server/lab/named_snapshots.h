@@ -70,7 +70,8 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   std::vector<DataSnapshots::Difference> Compare(Bytes before, Bytes after) const;  // `after` empty: the present data
 
   // Copies the data and the functions of a snapshot to an empty server. Returns nullopt, or why that server cannot load
-  // the functions. Throws a Refusal if the snapshot is lost. Requires: there is such a snapshot.
+  // the functions. Throws a Refusal if the snapshot is lost, because all data was replaced since. Requires: there is
+  // such a snapshot.
   std::optional<std::string> CopyTo(Bytes name, Dataset& data,  // copies data and functions; returns an error, or null
                                     FunctionLibraries& functions) const;
 

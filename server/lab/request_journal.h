@@ -45,7 +45,7 @@ struct RequestEntry {  // one request in the journal, with its client and its ou
   RequestFaults::Place place = RequestFaults::Place::kSent;  // sent by a client, or run by EXEC or a script
   KeyHistory::Step lock = KeyHistory::Step::kNone;           // whether the request acquired or missed a lock
   bool is_in_transaction = false;                            // true: EXEC has run the request
-  uint64_t waited_until = 0;   // sequence number of the next entry when the wait ended; 0: blocked, or no wait
+  uint64_t waited_until = 0;   // NextSeq() when the wait ended; 0: still blocked, or the request did not wait
   std::string detail;          // kError: the error text; kFault: the name of the fault
   std::string words;           // all arguments in one text; long arguments are shortened
   std::vector<uint32_t> ends;  // where each argument ends in `words`

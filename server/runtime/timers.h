@@ -10,7 +10,7 @@
 
 namespace respite {
 
-class Timers {  // the parts of a server that have work at certain times of its clock
+class Timers {  // runs the parts of a server that have work at certain times of its clock
  public:
   static constexpr int64_t kNever = INT64_MAX;  // a due time that never comes
 

@@ -27,7 +27,8 @@ constexpr uint32_t kDefaultBuildEf = 200;  // candidates for the neighbours of a
 constexpr uint64_t kBuildWork =
     12u << 20;  // bytes that the search for neighbours may read, unless EF is small; about 4 ms
 
-// Returns the EF that VADD uses, so that other clients do not wait long. Each candidate costs about 20 distances.
+// Limits the EF of VADD, so that other clients do not wait long. The result is never below kDefaultBuildEf, unless `ef`
+// is. The search computes about 20 distances per candidate.
 uint32_t BoundedBuildEf(uint32_t ef, const VectorFormat& format) {
   const uint64_t affordable = kBuildWork / (format.Bytes() + 256) / 20;
   return std::min(ef, std::max(kDefaultBuildEf, static_cast<uint32_t>(affordable)));

@@ -14,7 +14,7 @@ using Place = RequestFaults::Place;
 
 void SlotCheck::CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) {
   if (request.place == Place::kQueued) return;
-  if (request.place == Place::kSent) slots_ = {};
+  if (request.place == Place::kSent) first_key_ = {};
   if (request.RunsScript()) {
     declared_keys_.clear();
     for (const KeyRef& key : request.keys) declared_keys_.emplace(request.words[key.index]);
@@ -38,13 +38,13 @@ void SlotCheck::CheckTransactionSlots(const LintRequest& request, LintRemarks& r
 }
 
 void SlotCheck::CheckCrossSlot(Bytes key, LintRemarks& remarks) {
-  if (!slots_.first) slots_.first = std::string(key);
-  if (slots_.has_remark || KeySlot(key) == KeySlot(*slots_.first)) return;
-  slots_.has_remark = true;
+  if (!first_key_.key) first_key_.key = std::string(key);
+  if (first_key_.has_remark || KeySlot(key) == KeySlot(*first_key_.key)) return;
+  first_key_.has_remark = true;
   remarks.push_back(
       {.rule = LintRule::kCrossSlot,
-       .why = StrCat(QuotedForRemark(*slots_.first), " is in slot ", KeySlot(*slots_.first), ", ", QuotedForRemark(key),
-                     " in slot ", KeySlot(key), ": a cluster refuses to use both at once"),
+       .why = StrCat(QuotedForRemark(*first_key_.key), " is in slot ", KeySlot(*first_key_.key), ", ",
+                     QuotedForRemark(key), " in slot ", KeySlot(key), ": a cluster refuses to use both at once"),
        .key = std::string(key)});
 }
 

@@ -15,16 +15,16 @@ class SlotCheck final : public LintCheck {  // TEST LINT: cross-slot, undeclared
   void CheckBeforeCall(const LintRequest& request, LintRemarks& remarks) override;  // before the request runs
 
  private:
-  struct Slots {                       // what cross-slot knows of a request, and of the commands that the request runs
-    std::optional<std::string> first;  // the first key, whose slot all other keys must have
-    bool has_remark = false;           // a remark of the rule cross-slot was already made
+  struct FirstKey {                  // what the rule cross-slot knows of a request and of the commands that it runs
+    std::optional<std::string> key;  // the first key, whose slot all other keys must have
+    bool has_remark = false;         // a remark of the rule cross-slot was already made
   };
 
   void CheckTransactionSlots(const LintRequest& request, LintRemarks& remarks);  // rule cross-slot, before EXEC runs
-  void CheckCrossSlot(Bytes key, LintRemarks& remarks);  // remarks if `key` and slots_.first are in different slots
+  void CheckCrossSlot(Bytes key, LintRemarks& remarks);  // remarks if `key` and first_key_.key are in different slots
   void CheckUndeclaredKeys(const LintRequest& request, LintRemarks& remarks);  // rule undeclared-key, for scripts
 
-  Slots slots_;  // keys of the running request and of the commands that the request runs
+  FirstKey first_key_;  // keys of the running request and of the commands that the request runs
   std::set<std::string, std::less<>> declared_keys_;  // keys that the caller of the running script has declared
 };
 
