@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/str_cat.h"
 #include "scripting/function_header.h"
 #include "scripting/lib_support.h"
 #include "scripting/lua_reply.h"
@@ -38,19 +39,38 @@ struct Registration {
   uint32_t flags = 0;
 };
 
-// Returns a text argument, or raises the error `refusal`. As in Redis, a number counts as a text.
-std::string TextArgument(lua_State* lua, int index, Bytes refusal) {
-  if (lua_isstring(lua, index) == 0) RaiseError(lua, refusal);
-  return std::string(TextAt(lua, index));
+// The maximum size of a name or description in bytes. Their copies do not count for the memory limit of scripts.
+constexpr size_t kMaxTextBytes = 64 * 1024;
+
+// Returns a text argument, or raises an error that begins with `argument`, such as "first argument to ". As in Redis, a
+// number counts as a text.
+std::string TextArgument(lua_State* lua, int index, Bytes argument, WorkCounter& work) {
+  if (lua_isstring(lua, index) == 0) {
+    RaiseError(lua, StrCat(argument, PrefixTableName(lua, "register_function must be a string")));
+  }
+  const Bytes text = TextAt(lua, index);
+  if (text.size() > kMaxTextBytes) {
+    RaiseError(lua, StrCat(argument, PrefixTableName(lua, "register_function must not be longer than "), kMaxTextBytes,
+                           " bytes"));
+  }
+  work.AddSteps(text.size());  // each byte is a step, because a table may give the same long text thousands of times
+  return std::string(text);
+}
+
+// Returns the flag that is on top of the stack. As in Redis, its case does not matter.
+std::optional<ScriptFlag> FlagOnTop(lua_State* lua) {
+  constexpr size_t kMaxFlagBytes = 64;  // more than any flag has; a longer text is not copied
+  if (lua_isstring(lua, -1) == 0) return std::nullopt;
+  const Bytes name = TextAt(lua, -1);
+  return name.size() <= kMaxFlagBytes ? FindScriptFlag(ToLower(name)) : std::nullopt;
 }
 
 // Reads the flags from the table on top of the stack, and pops the table.
-uint32_t ReadFlags(lua_State* lua) {
+uint32_t ReadFlags(lua_State* lua, WorkCounter& work) {
   uint32_t flags = 0;
-  WorkCounter work(lua);
   for (lua_Integer i = 1; lua_rawgeti(lua, -1, i) != LUA_TNIL; ++i) {
     work.Step();
-    const auto flag = lua_isstring(lua, -1) != 0 ? FindScriptFlag(ToLower(TextAt(lua, -1))) : std::nullopt;
+    const auto flag = FlagOnTop(lua);
     if (!flag) RaiseError(lua, "unknown flag given");
     flags |= *flag;
     lua_pop(lua, 1);
@@ -63,19 +83,11 @@ constexpr int kTable = 1;
 constexpr int kCallback = 2;
 
 // Reads one named argument, whose value is on top of the stack. Copies a callback to index kCallback.
-void ReadArgument(lua_State* lua, Bytes name, Registration& registration) {
+void ReadArgument(lua_State* lua, Bytes name, Registration& registration, WorkCounter& work) {
   if (EqualsIgnoreCase(name, "function_name")) {
-    registration.name = TextArgument(
-        lua, -1, "function_name argument given to " + PrefixTableName(lua, "register_function must be a string"));
+    registration.name = TextArgument(lua, -1, "function_name argument given to ", work);
   } else if (EqualsIgnoreCase(name, "description")) {
-    // The copy of the description does not count for the memory limit of scripts.
-    constexpr size_t kMaxDescriptionBytes = 64 * 1024;
-    if (lua_type(lua, -1) == LUA_TSTRING && lua_rawlen(lua, -1) > kMaxDescriptionBytes) {
-      RaiseError(lua, "description argument given to " +
-                          PrefixTableName(lua, "register_function must not be longer than 65536 bytes"));
-    }
-    registration.description = TextArgument(
-        lua, -1, "description argument given to " + PrefixTableName(lua, "register_function must be a string"));
+    registration.description = TextArgument(lua, -1, "description argument given to ", work);
   } else if (EqualsIgnoreCase(name, "callback")) {
     if (!lua_isfunction(lua, -1))
       RaiseError(lua, "callback argument given to " + PrefixTableName(lua, "register_function must be a function"));
@@ -86,7 +98,7 @@ void ReadArgument(lua_State* lua, Bytes name, Registration& registration) {
       RaiseError(lua, "flags argument to " +
                           PrefixTableName(lua, "register_function must be a table representing function flags"));
     }
-    registration.flags = ReadFlags(lua);
+    registration.flags = ReadFlags(lua, work);
   } else {
     RaiseError(lua, "unknown argument given to " + PrefixTableName(lua, "register_function"));
   }
@@ -100,14 +112,16 @@ Registration ReadNamed(lua_State* lua) {
                                             "(representing named arguments)."));
   }
   Registration registration;
+  WorkCounter work(lua);
   lua_settop(lua, kCallback);
   for (lua_pushnil(lua); lua_next(lua, kTable) != 0; lua_pop(lua, 1)) {
+    work.Step();
     if (lua_isstring(lua, -2) == 0) {
       RaiseError(lua, "named argument key given to " + PrefixTableName(lua, "register_function is not a string"));
     }
     // The name must not be a number. lua_tolstring would convert a number to text in place, but lua_next needs the key
     // unchanged.
-    ReadArgument(lua, lua_type(lua, -2) == LUA_TSTRING ? TextAt(lua, -2) : Bytes(), registration);
+    ReadArgument(lua, lua_type(lua, -2) == LUA_TSTRING ? TextAt(lua, -2) : Bytes(), registration, work);
   }
   if (!registration.name) RaiseError(lua, PrefixTableName(lua, "register_function must get a function name argument"));
   if (lua_isnil(lua, kCallback))
@@ -117,8 +131,8 @@ Registration ReadNamed(lua_State* lua) {
 
 Registration ReadPositional(lua_State* lua) {
   Registration registration;
-  registration.name =
-      TextArgument(lua, 1, "first argument to " + PrefixTableName(lua, "register_function must be a string"));
+  WorkCounter work(lua);
+  registration.name = TextArgument(lua, 1, "first argument to ", work);
   if (!lua_isfunction(lua, kCallback)) {
     RaiseError(lua, "second argument to " + PrefixTableName(lua, "register_function must be a function"));
   }

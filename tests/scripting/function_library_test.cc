@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,12 +23,16 @@ class Host final : public ScriptHost {
   RespVersion Resp() const noexcept override { return RespVersion::kResp2; }
   void SetReplication(uint8_t) noexcept override {}
   std::optional<bool> MayRun(std::span<const Bytes>) noexcept override { return true; }
-  void Log(LogLevel, Bytes text) noexcept override { logged.emplace_back(text); }
+  void Log(LogLevel, Bytes text) noexcept override {
+    logged.emplace_back(text);
+    if (on_log) on_log(text);
+  }
   bool PollStopRequest() noexcept override { return false; }
   void CountError(Bytes) noexcept override {}
   int64_t MonotonicMs() const noexcept override { return now_ms += step_ms; }
 
   std::vector<std::string> logged;
+  std::function<void(Bytes)> on_log;
   int64_t step_ms = 0;
   mutable int64_t now_ms = 0;
 };
@@ -343,6 +349,41 @@ TEST_F(FunctionLibraryTest, DescriptionsHaveALimit) {
       Load(code(65537)),
       testing::HasSubstr("description argument given to redis.register_function must not be longer than 65536"));
   EXPECT_EQ(Load(code(65536)), "a");
+}
+
+TEST_F(FunctionLibraryTest, NamesHaveALimit) {
+  const auto named = [](size_t bytes) {
+    return "redis.register_function{callback=redis.log, FUNCTION_name=('x'):rep(" + std::to_string(bytes) + ")}";
+  };
+  const auto positional = [](size_t bytes) {
+    return "redis.register_function(('x'):rep(" + std::to_string(bytes) + "), function() end)";
+  };
+  EXPECT_THAT(
+      Try(named(65537)),
+      testing::HasSubstr("function_name argument given to redis.register_function must not be longer than 65536 byte"));
+  EXPECT_THAT(Try(positional(65537)),
+              testing::HasSubstr("first argument to redis.register_function must not be longer than 65536 bytes"));
+  EXPECT_EQ(Try(named(65536)), "tried");
+  EXPECT_EQ(Try(positional(65536)), "tried");
+  EXPECT_EQ(Try("redis.register_function{flags={('x'):rep(65537)}}"),
+            "Error registering functions: ERR unknown flag given");
+}
+
+// The same long name is given with several spellings of `function_name`. The log makes the timer of the script tick, so
+// that the hook is set, and then makes the time limit pass immediately before the call.
+TEST_F(FunctionLibraryTest, RegisteringAFunctionHasTheTimeLimit) {
+  host_.on_log = [this](Bytes text) {
+    constexpr std::chrono::milliseconds kTick{10};
+    for (int i = 0; text == "tick" && i < 5; ++i) std::this_thread::sleep_for(kTick);
+    if (text == "late") host_.now_ms += 2 * FunctionLibraries::kLoadTimeoutMs;
+  };
+  const std::string code =
+      "local name = ('x'):rep(65536)\n"
+      "local named = {callback = redis.log, function_name = name, Function_name = name, fUnction_name = name}\n"
+      "redis.log(1, 'tick')\n"
+      "redis.log(1, 'late')\n"
+      "redis.register_function(named)";
+  EXPECT_EQ(Try(code), "Error registering functions: ERR FUNCTION LOAD timeout");
 }
 
 // A long comment, which only the compiler reads: compiling can take forever without running any code.
