@@ -171,13 +171,16 @@ class MessagePacker {
   }
 
   void AppendTable(int index, int depth) {
-    luaL_checkstack(lua_, 3, "in function mp_encode_lua_table_as_map");
-    const TableShape shape = ShapeOf(index);
+    luaL_checkstack(lua_, 6, "in function mp_encode_lua_table_as_map");
+    PushLasting(lua_, index, work_);
+    const int table = lua_gettop(lua_);
+    const TableShape shape = ShapeOf(table);
     if (shape.is_array) {
-      AppendArray(index, shape.entries, depth);
+      AppendArray(table, shape.entries, depth);
     } else {
-      AppendMap(index, shape.entries, depth);
+      AppendMap(table, shape.entries, depth);
     }
+    lua_pop(lua_, 1);
   }
 
   void AppendArray(int index, size_t size, int depth) {

@@ -70,6 +70,21 @@ void RequireStackSlots(lua_State* lua, size_t count, const char* why) {
   if (!ReserveStackSlots(lua, count)) luaL_error(lua, "stack overflow (%s)", why);
 }
 
+void PushLasting(lua_State* lua, int index, WorkCounter& work) {
+  lua_pushvalue(lua, index);
+  if (luaL_getmetafield(lua, -1, "__mode") == LUA_TNIL) return;
+  lua_pop(lua, 1);
+  lua_newtable(lua);
+  lua_insert(lua, -2);
+  for (lua_pushnil(lua); lua_next(lua, -2) != 0;) {
+    work.Step();
+    lua_pushvalue(lua, -2);
+    lua_insert(lua, -2);
+    lua_rawset(lua, -5);
+  }
+  lua_pop(lua, 1);
+}
+
 PrintedNumber::PrintedNumber(double number, int precision) {
   if (PrintInteger(number, precision) || PrintShort(number, precision)) return;
   const auto printed = std::to_chars(text_, text_ + kLongest, number, std::chars_format::general, precision);

@@ -200,7 +200,7 @@ class ReplyWriter {
   // Writes the value on top of the stack, and pops the value. If the value has elements, writes only the header;
   // WriteNext writes the elements.
   void WriteTop() {
-    // Ten stack slots are enough for the iteration over one table and for lookups in that table.
+    // Ten stack slots are enough for the iteration over one table, for its copy, and for lookups in that table.
     if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
       WriteError(kTooDeep);
     } else if (lua_istable(lua_, -1)) {
@@ -321,12 +321,10 @@ class ReplyWriter {
   void WriteContents() {
     const int base = lua_gettop(lua_) - 1;
     if (Has("map", LUA_TTABLE)) {
-      reply_.Map(CountPairs());
-      lua_pushnil(lua_);
+      reply_.Map(StartPairs());
       open_.push_back({Open::Kind::kMap, base, 0});
     } else if (Has("set", LUA_TTABLE)) {
-      reply_.Set(CountPairs());
-      lua_pushnil(lua_);
+      reply_.Set(StartPairs());
       open_.push_back({Open::Kind::kSet, base, 0});
     } else {
       const lua_Integer count = CountElements();
@@ -336,16 +334,22 @@ class ReplyWriter {
     }
   }
 
-  size_t CountPairs() {
+  // Prepares the table on top of the stack for WriteNext, and returns the number of its pairs. The same number of pairs
+  // must follow the header, so a weak table is replaced by a copy.
+  size_t StartPairs() {
+    PushLasting(lua_, -1, work_);
+    lua_remove(lua_, -2);
     size_t pairs = 0;
     for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {
       work_.Step();
       ++pairs;
     }
+    lua_pushnil(lua_);
     return pairs;
   }
 
-  // Returns the number of elements of the table on top before the first nil.
+  // Returns the number of elements of the table on top before the first nil. An element that the collector then removes
+  // from a weak table is written as null.
   lua_Integer CountElements() {
     lua_Integer count = 0;
     for (; lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL; lua_pop(lua_, 1)) {

@@ -7,35 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/scripting/fake_script_host.h"
+
 namespace respite {
 namespace {
-
-// A host on which each reading of the clock lets time pass.
-class Host final : public ScriptHost {
- public:
-  Bytes RunCommand(std::span<const Bytes>) noexcept override { return {}; }
-  void SetResp(RespVersion) noexcept override {}
-  RespVersion Resp() const noexcept override { return RespVersion::kResp2; }
-  void SetReplication(uint8_t) noexcept override {}
-  std::optional<bool> MayRun(std::span<const Bytes>) noexcept override { return true; }
-  void Log(LogLevel, Bytes text) noexcept override {
-    logged.emplace_back(text);
-    if (on_log) on_log(text);
-  }
-  bool PollStopRequest() noexcept override { return false; }
-  void CountError(Bytes) noexcept override {}
-  int64_t MonotonicMs() const noexcept override { return now_ms += step_ms; }
-
-  std::vector<std::string> logged;
-  std::function<void(Bytes)> on_log;
-  int64_t step_ms = 0;
-  mutable int64_t now_ms = 0;
-};
 
 using OnExisting = FunctionLibraries::OnExisting;
 using Policy = FunctionLibraries::RestorePolicy;
@@ -76,7 +55,7 @@ class FunctionLibraryTest : public testing::Test {
     return all;
   }
 
-  Host host_;
+  FakeScriptHost host_;
   FunctionLibraries libraries_{host_, HashKey{}};
 };
 

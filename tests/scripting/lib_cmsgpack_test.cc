@@ -160,6 +160,22 @@ TEST(Cmsgpack, UnpacksWhatItPacks) {
             R"({"a"=1 "b"={1=2 2="x" 3=-0.5} 2.5={} 7=true})");
 }
 
+// The collector removes entries of the weak tables between their count and their contents.
+TEST(Cmsgpack, PacksAsManyEntriesAsItCounts) {
+  for (const char* entry : {"weak['k' .. i] = {}", "weak[i] = {}", "weak[{}] = i"}) {
+    LibraryState state;
+    lua_State* lua = state.Lua();
+    state.PushResult("return cmsgpack.pack");
+    state.PushResult(std::string("local weak = setmetatable({}, {__mode = 'kv'}) for i = 1, 100 do ") + entry +
+                     " end return weak");
+    state.CollectInLoops();
+    ASSERT_EQ(lua_pcall(lua, 1, 1, 0), LUA_OK) << lua_tostring(lua, -1);
+    lua_sethook(lua, nullptr, 0, 0);
+    lua_setglobal(lua, "packed");
+    EXPECT_EQ(state.Show("#packed > 0, select('#', cmsgpack.unpack(packed))"), "true, 1") << entry;
+  }
+}
+
 TEST(Cmsgpack, EndsWithinItsMemory) {
   LimitedMemory memory(16 << 20);
   {

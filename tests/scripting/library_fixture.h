@@ -50,6 +50,19 @@ class LibraryState {
     return result;
   }
 
+  // Leaves the first result of a chunk on the stack. The collector does not run by itself afterwards.
+  void PushResult(const std::string& chunk) {
+    lua_gc(lua_.get(), LUA_GCSTOP);
+    ASSERT_EQ(luaL_loadbuffer(lua_.get(), chunk.data(), chunk.size(), "@user_script"), LUA_OK);
+    ASSERT_EQ(lua_pcall(lua_.get(), 0, 1, 0), LUA_OK);
+  }
+
+  // Makes long C++ loops collect all garbage at each sixteenth step, where they call the hook of the script.
+  void CollectInLoops() {
+    lua_sethook(
+        lua_.get(), [](lua_State* lua, lua_Debug*) { lua_gc(lua, LUA_GCCOLLECT); }, LUA_MASKCOUNT, 1);
+  }
+
  private:
   static constexpr const char* kPrelude = R"lua(
     local function hexadecimal(s) return (s:gsub(".", function(c) return string.format("%02x", c:byte()) end)) end
