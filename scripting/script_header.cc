@@ -18,6 +18,10 @@ constexpr std::array<FlagName, 5> kFlagNames = {{{kScriptNoWrites, "no-writes"},
                                                  {kScriptNoCluster, "no-cluster"},
                                                  {kScriptAllowCrossSlotKeys, "allow-cross-slot-keys"}}};
 
+// The maximum size of the header line in bytes. Each of its words becomes a string of its own, which may need 16 times
+// the memory of the word. Neither the memory limit of scripts nor a time limit includes that.
+constexpr size_t kMaxHeaderBytes = 64 * 1024;
+
 Result<uint32_t> ReadFlags(Bytes list) {
   uint32_t flags = 0;
   for (size_t begin = 0; begin <= list.size() && !list.empty();) {
@@ -49,9 +53,11 @@ std::vector<std::string_view> ScriptFlagNames(uint32_t flags) {
 }
 
 std::optional<Shebang> ReadShebang(Bytes body) {
-  const size_t end = body.find('\n');
-  if (end == Bytes::npos || body.find('\0') < end) return std::nullopt;
-  auto words = SplitQuoted(body.substr(0, end));
+  const size_t end = body.substr(0, kMaxHeaderBytes + 1).find('\n');
+  if (end == Bytes::npos) return std::nullopt;
+  const Bytes line = body.substr(0, end);
+  if (line.find('\0') != Bytes::npos) return std::nullopt;
+  auto words = SplitQuoted(line);
   if (!words || words->empty()) return Shebang{.engine = {}, .options = {}, .size = end};
   Shebang shebang{.engine = std::move(words->front()), .options = {}, .size = end};
   shebang.options.assign(std::make_move_iterator(words->begin() + 1), std::make_move_iterator(words->end()));

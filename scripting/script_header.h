@@ -35,7 +35,8 @@ struct Shebang {                     // the words of a script's first line that 
   std::vector<std::string> options;  // the words after the first, such as "name=mylib"
   size_t size;                       // size of the line without its end
 };
-std::optional<Shebang> ReadShebang(Bytes body);  // splits line 1; nullopt: no line end, or a NUL byte in it
+// Returns nullopt if the script has no line end, or if its first line contains a NUL byte or is longer than 64 KB.
+std::optional<Shebang> ReadShebang(Bytes body);  // splits line 1; nullopt: no line end, a NUL byte in it, or too long
 
 // The Lua code begins at the end of the header line, before its line end, so that Lua counts lines correctly.
 struct ScriptHeader {                  // what the first line of a script declares, such as `#!lua flags=no-writes`

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "scripting/script_header.h"
 #include "tests/scripting/fake_script_host.h"
 
 namespace respite {
@@ -99,6 +100,15 @@ TEST_F(FunctionLibraryTest, RefusesBadFirstLines) {
   EXPECT_EQ(Load("#!lua name=x-y\n"), kBadName);
   EXPECT_EQ(Load("#!foo name=x-y\n"), kBadName);
   EXPECT_EQ(All(), "");
+}
+
+TEST_F(FunctionLibraryTest, FirstLinesHaveALimit) {
+  const auto padded = [](size_t bytes) {
+    return "#!lua name=x" + std::string(bytes - 12, ' ') + "\n" + Registers("f");
+  };
+  EXPECT_EQ(Load(padded(65537)), "Invalid library metadata");
+  EXPECT_EQ(Load(padded(65536)), "x");
+  EXPECT_EQ(ReadScriptHeader(padded(65537)).error(), "Invalid script shebang");
 }
 
 TEST_F(FunctionLibraryTest, ReadsFirstLinesInAnyCase) {
