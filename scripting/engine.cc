@@ -22,7 +22,6 @@ namespace {
 constexpr int kInstructionsPerLook = 10'000;
 constexpr char kLoadTimeout[] = "FUNCTION LOAD timeout";
 constexpr char kLoadTimeoutError[] = "ERR FUNCTION LOAD timeout";
-constexpr char kLongError[] = "ERR The error of the script is too long";
 constexpr char kUnknownError[] = "ERR unknown error";
 
 // Copies the field `name` of the table at index `from` to the table on top of the stack.
@@ -113,11 +112,9 @@ bool IsFieldTrue(lua_State* lua, const char* name) {
 // nullopt.
 std::optional<ScriptFailure> FailureIn(lua_State* lua) {
   if (!lua_istable(lua, -1)) return std::nullopt;
-  // The maximum size of an error text in bytes. Several copies of the text are made outside of Lua's memory limit.
-  constexpr size_t kLongest = ScriptEngine::kMemoryLimit / 8;
-  std::optional<std::string> text = FieldText(lua, "err", kLongest);
+  std::optional<std::string> text = FieldText(lua, "err", kMaxReplyLineBytes);
   if (!text) return std::nullopt;
-  if (text->size() > kLongest) return ScriptFailure{kLongError};
+  if (text->size() > kMaxReplyLineBytes) return ScriptFailure{kLongScriptError};
   text->resize(TextBeforeNul(*text).size());
   return ScriptFailure{std::move(*text), IsFieldTrue(lua, "ignore_error_stats_update")};
 }

@@ -197,6 +197,14 @@ class ReplyWriter {
     lua_error(lua_);
   }
 
+  // Raises the error `refusal` if the text is too long for a line of the reply.
+  void RequireLine(Bytes text, const char* refusal) {
+    RequireCapacity(text.size());
+    if (text.size() <= kMaxReplyLineBytes) return;
+    PushErrorTable(lua_, refusal);
+    lua_error(lua_);
+  }
+
   // Writes the value on top of the stack, and pops the value. If the value has elements, writes only the header;
   // WriteNext writes the elements.
   void WriteTop() {
@@ -261,7 +269,7 @@ class ReplyWriter {
   }
 
   void WriteError(Bytes text) {
-    RequireCapacity(text.size());
+    RequireLine(text, kLongScriptError);
     host_.CountError(text);
     reply_.Error(text);
   }
@@ -279,12 +287,12 @@ class ReplyWriter {
     if (Has("err", LUA_TSTRING)) {
       WriteError(TextBeforeNul(TextAt(lua_, -1)));
     } else if (Has("ok", LUA_TSTRING)) {
-      RequireCapacity(TextAt(lua_, -1).size());
+      RequireLine(TextAt(lua_, -1), kLongScriptStatus);
       reply_.Simple(OneLine(TextBeforeNul(TextAt(lua_, -1))));
     } else if (Has("double", LUA_TNUMBER)) {
       reply_.Double(lua_tonumber(lua_, -1));
     } else if (Has("big_number", LUA_TSTRING)) {
-      RequireCapacity(TextAt(lua_, -1).size());
+      RequireLine(TextAt(lua_, -1), kLongScriptNumber);
       reply_.BigNumber(OneLine(TextAt(lua_, -1)));
     } else if (Has("verbatim_string", LUA_TTABLE)) {
       if (!WriteVerbatim()) return WriteContents();  // WriteVerbatim has popped the inner table

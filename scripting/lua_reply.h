@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "protocol/reply.h"
+#include "scripting/lib_support.h"
 #include "scripting/lua_api.h"
 #include "scripting/script_host.h"
 
@@ -27,12 +28,24 @@ bool PushReply(lua_State* lua, Bytes reply);  // pushes a command's reply as a L
 // `text` must begin with an error code, such as "ERR".
 void PushErrorTable(lua_State* lua, Bytes text);  // pushes the table {err=text}
 
+// An error, a status or a big number becomes one line: the text is copied, and its line ends are removed, in one step
+// and outside of Lua's memory limit. So the text has a maximum size.
+inline constexpr size_t kMaxReplyLineBytes =
+    kScriptMemoryLimit / 8;  // maximum size in bytes of an error, status or big number in a script's reply
+inline constexpr char kLongScriptError[] =
+    "ERR The error of the script is too long";  // the reply if an error is longer
+inline constexpr char kLongScriptStatus[] =
+    "ERR The status reply of the script is too long";  // the reply if a status is longer
+inline constexpr char kLongScriptNumber[] =
+    "ERR The big number of the script is too long";  // the reply if a big number is longer
+
 // A value nested deeper than the stack of Redis allows is replaced by an error. Calls ScriptHost::CountError for each
 // error in the reply.
 //
 // A small value can contain an endless reply, since a table may contain itself. So WriteReply calls the hook of the
-// script, which may end the script. Raises an error if Lua has no memory left, or if the reply exceeds the memory limit
-// of a script. Stops early, with an incomplete reply, if the host says that the reply is unwanted.
+// script, which may end the script. Raises an error if Lua has no memory left, if the reply exceeds the memory limit of
+// a script, or if a line exceeds kMaxReplyLineBytes. Stops early, with an incomplete reply, if the host says that the
+// reply is unwanted.
 void WriteReply(lua_State* lua, Reply& reply,  // writes the value on top of Lua's stack, and pops the value
                 ScriptHost& host);
 

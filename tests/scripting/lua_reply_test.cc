@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/str_cat.h"
 #include "protocol/reply_tree.h"
 #include "tests/scripting/fake_script_host.h"
 #include "tests/scripting/library_fixture.h"
@@ -38,6 +39,41 @@ TEST(LuaReply, HasAsManyElementsAsItAnnounces) {
       ASSERT_TRUE(next) << chunk;
       EXPECT_EQ(next->text, "next reply") << chunk;
     }
+  }
+}
+
+// Writes the value on top of the stack as a reply, and pops it. Returns the `err` of the error that this raises.
+std::string ErrorOfReply(lua_State* lua) {
+  lua_pushcfunction(lua, [](lua_State* state) {
+    BlockPool pool;
+    ReplyBuffer out(pool);
+    Reply reply(out, RespVersion::kResp3);
+    FakeScriptHost host;
+    WriteReply(state, reply, host);
+    return 0;
+  });
+  lua_insert(lua, -2);
+  if (lua_pcall(lua, 1, 0, 0) == LUA_OK) return "";
+  lua_getfield(lua, -1, "err");
+  const std::string text(TextAt(lua, -1));
+  lua_pop(lua, 2);
+  return text;
+}
+
+constexpr size_t kMaxKilobytes = kMaxReplyLineBytes / 1024;
+
+TEST(LuaReply, LinesHaveALimit) {
+  LibraryState state;
+  for (const size_t kilobytes : {size_t{1}, kMaxKilobytes + 1}) {
+    const auto expected = [&](const char* error) { return kilobytes == 1 ? "" : error; };
+    state.PushResult(StrCat("local text = ('1'):rep(1024):rep(", kilobytes,
+                            ") return {{{err = text}}, {ok = text}, {big_number = text}}"));
+    lua_rawgeti(state.Lua(), -1, 1);
+    EXPECT_EQ(ErrorOfReply(state.Lua()), expected(kLongScriptError));
+    lua_rawgeti(state.Lua(), -1, 2);
+    EXPECT_EQ(ErrorOfReply(state.Lua()), expected(kLongScriptStatus));
+    lua_rawgeti(state.Lua(), -1, 3);
+    EXPECT_EQ(ErrorOfReply(state.Lua()), expected(kLongScriptNumber));
   }
 }
 
