@@ -93,7 +93,7 @@ int OpenClock(lua_State* lua) {
 }
 
 // Returns the text of a field of the table on top, cut to `most` + 1 bytes. Returns nullopt if the field is not a text.
-std::optional<std::string> FieldText(lua_State* lua, const char* name, size_t most = SIZE_MAX - 1) {
+std::optional<std::string> FieldText(lua_State* lua, const char* name, size_t most) {
   std::optional<std::string> text;
   lua_pushstring(lua, name);
   if (lua_rawget(lua, -2) == LUA_TSTRING) text = TextAt(lua, -1).substr(0, most + 1);
@@ -411,8 +411,10 @@ ScriptFailure ScriptEngine::DescribeFailureBriefly(Bytes name) {
 ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
   if (!lua_istable(lua_, -1)) return DescribeFailureBriefly(name);
   ScriptFailure failure = FailureIn(lua_).value_or(ScriptFailure{kUnknownError});
-  const std::optional<std::string> source = FieldText(lua_, "source");
+  const std::optional<std::string> source = FieldText(lua_, "source", kMaxReplyLineBytes);
   if (!source || name.empty()) return failure;
+  // A script chooses the name of the code that it gives to loadstring.
+  if (source->size() + failure.text.size() > kMaxReplyLineBytes) return ScriptFailure{kLongScriptError};
   lua_getfield(lua_, -1, "line");
   const std::string place = *source + ":" + std::string(TextAt(lua_, -1));
   if (host_.Dialect().nests_errors) {

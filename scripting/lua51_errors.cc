@@ -200,7 +200,8 @@ std::string FileName(Bytes file, size_t size) {
 
 std::string FirstLine(Bytes text, size_t size) {
   constexpr size_t kReserved = 17;
-  const size_t shown = std::min({text.find_first_of("\r\n"), text.size(), size - kReserved});
+  const size_t room = size - kReserved;
+  const size_t shown = std::min({text.substr(0, room).find_first_of("\r\n"), text.size(), room});
   return "[string \"" + std::string(text.substr(0, shown)) + (shown < text.size() ? "...\"]" : "\"]");
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/str_cat.h"
 #include "protocol/reply_tree.h"
+#include "scripting/engine.h"
 #include "tests/scripting/fake_script_host.h"
 #include "tests/scripting/library_fixture.h"
 
@@ -75,6 +76,21 @@ TEST(LuaReply, LinesHaveALimit) {
     lua_rawgeti(state.Lua(), -1, 3);
     EXPECT_EQ(ErrorOfReply(state.Lua()), expected(kLongScriptNumber));
   }
+}
+
+// The error names the code in which it was raised. A script chooses this name.
+TEST(LuaReply, ErrorsInCodeWithALongNameHaveALimit) {
+  FakeScriptHost host;
+  ScriptEngine engine(host);
+  const std::string code = StrCat("loadstring('error()', ('1'):rep(1024):rep(", kMaxKilobytes, "))()");
+  const auto function = engine.Compile(code, "@user_script", ScriptEngine::CompileLimit::kHost);
+  ASSERT_TRUE(function);
+  BlockPool pool;
+  ReplyBuffer out(pool);
+  Reply reply(out, RespVersion::kResp3);
+  const auto failure = engine.RunScript({.function = function.value(), .name = "name", .keys = {}, .args = {}}, reply);
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->text, kLongScriptError);
 }
 
 }  // namespace
