@@ -212,7 +212,7 @@ AVOIDED += [
     (("valkey 9.1",), b"SORT", lambda words: b"STORE" in [word.upper() for word in words], "after a number that is out of range, valid numbers are errors, too"),
     *((("valkey 9.1",), name, too_late_for_field, "deadlines of fields may have 63 bits; ours have 46, as in Redis")
       for name in (b"HEXPIRE", b"HPEXPIRE", b"HEXPIREAT", b"HPEXPIREAT", b"HSETEX", b"HGETEX")),
-    *((("valkey 9.1",), name, lambda words: words[1].upper() == b"FIELDS", "takes a key named FIELDS for the option")
+    *((("valkey 9.1",), name, lambda words: [word.upper() for word in words[1:2]] == [b"FIELDS"], "takes a key named FIELDS for the option")
       for name in (b"HSETEX", b"HGETEX")),
 ]
 
