@@ -1,4 +1,5 @@
 // Encodes Lua values as JSON, for cjson.encode (lib_cjson.h).
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -12,6 +13,9 @@ namespace respite {
 namespace {
 
 // The letter that follows the backslash when a byte is escaped: 0 for a byte that is not escaped, 'u' for \u00xx.
+constexpr size_t kMaxPlainBytes = 64 * 1024;  // of a text, appended in one step
+constexpr size_t kPlainBytesPerStep = 16;     // bytes that take as long as a step of other work
+
 constexpr std::array<char, 256> kEscapes = [] {
   std::array<char, 256> escapes{};
   for (size_t byte = 0; byte < 0x20; ++byte) escapes[byte] = 'u';
@@ -60,19 +64,26 @@ class Encoder {
   }
 
   void AppendText(int index) {
-    size_t size = 0;
-    const char* text = lua_tolstring(lua_, index, &size);
     out_.Append('"');
-    const char* const end = text + size;
-    for (const char* plain = text;; ++text) {
-      while (text != end && kEscapes[static_cast<uint8_t>(*text)] == 0) ++text;
-      out_.Append(Bytes(plain, static_cast<size_t>(text - plain)));
-      if (text == end) break;
-      work_.Step();
-      AppendEscaped(*text);
-      plain = text + 1;
+    for (Bytes rest = TextAt(lua_, index); !rest.empty();) {
+      const Bytes plain = PlainPart(rest);
+      out_.Append(plain);
+      work_.AddSteps(plain.size() / kPlainBytesPerStep + 1);
+      rest.remove_prefix(plain.size());
+      if (rest.empty() || kEscapes[static_cast<uint8_t>(rest.front())] == 0) continue;
+      AppendEscaped(rest.front());
+      rest.remove_prefix(1);
     }
     out_.Append('"');
+  }
+
+  // Returns the bytes before the first one that needs an escape, but not too many to be appended in one step.
+  static Bytes PlainPart(Bytes text) {
+    const Bytes part = text.substr(0, kMaxPlainBytes);
+    return part.substr(
+        0, static_cast<size_t>(
+               std::ranges::find_if(part, [](char byte) { return kEscapes[static_cast<uint8_t>(byte)] != 0; }) -
+               part.begin()));
   }
 
   void AppendEscaped(char byte) {
@@ -117,6 +128,7 @@ class Encoder {
   int64_t ArraySize() {
     int64_t greatest = 0;
     int64_t entries = 0;
+    work_.Poll();
     for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {
       work_.Step();
       const double key = lua_type(lua_, -2) == LUA_TNUMBER ? lua_tonumber(lua_, -2) : 0;
@@ -154,6 +166,7 @@ class Encoder {
   void AppendObject(int depth) {
     out_.Append('{');
     bool first = true;
+    work_.Poll();
     for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {
       work_.Step();
       if (!first) out_.Append(',');

@@ -159,6 +159,7 @@ class MessagePacker {
     size_t entries = 0;
     double last = 0;
     bool all_indexes = true;
+    work_.Poll();
     for (lua_pushnil(lua_); lua_next(lua_, index) != 0; lua_pop(lua_, 1)) {
       work_.Step();
       ++entries;
@@ -194,6 +195,7 @@ class MessagePacker {
 
   void AppendMap(int index, size_t size, int depth) {
     AppendSize(size, kFixMap, kMap16, kMap32);
+    work_.Poll();
     for (lua_pushnil(lua_); lua_next(lua_, index) != 0; lua_pop(lua_, 1)) {
       const int value = lua_gettop(lua_);
       Append(value - 1, depth + 1);

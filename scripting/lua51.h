@@ -56,6 +56,9 @@ int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // compiles, a
 // which OpenLua51 consists. A Lua error is raised as a C++ exception of Lua.
 namespace lua51 {
 
+// A longer text is no number. It is read in one step, and a library may convert the same text thousands of times.
+inline constexpr size_t kMaxNumeralBytes = 4096;
+
 inline int CheckInt(lua_State* lua, int argument) {  // the low 32 bits of a number argument, without its fraction
   return static_cast<int>(luaL_checkinteger(lua, argument));
 }

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "scripting/lib_support.h"
+#include "scripting/lua51.h"
 #include "scripting/lua51_internals.h"
 
 namespace respite {
@@ -16,8 +17,6 @@ namespace {
 
 constexpr lua_Number kTwoTo63 = 9223372036854775808.0;
 constexpr int kMaxSimpleDigits = 15;
-// A longer text is no number. A call of a library may convert the same text thousands of times.
-constexpr size_t kMaxNumeralBytes = 4096;
 
 struct ReadNumber {
   lua_Number number;

@@ -348,6 +348,7 @@ class ReplyWriter {
     PushLasting(lua_, -1, work_);
     lua_remove(lua_, -2);
     size_t pairs = 0;
+    work_.Poll();
     for (lua_pushnil(lua_); lua_next(lua_, -2) != 0; lua_pop(lua_, 1)) {
       work_.Step();
       ++pairs;

@@ -424,7 +424,7 @@ void Cluster::HandlePrimaryFollowingMe() {
   if (!election_.HasDataOfPrimary()) {
     return core_.log.Warning(
         "My master says that it is my replica. Not taking over its slots, because I do not have all of its data (see "
-        "replica_data in INFO replication), or was not linked to it lately.");
+        "replica_data in INFO replication), was not linked to it lately, or another replica has more.");
   }
   core_.log.Warning("My master says that it is my replica. Taking over its slots.");
   claims_.BumpEpoch();

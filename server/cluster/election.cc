@@ -13,6 +13,7 @@ constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
 constexpr int64_t kMinLimitMs = 2000;
 constexpr int64_t kExplainAgainMs = 10'000;
+constexpr int64_t kMaxTickGapMs = 500;  // after a longer time between two ticks, this process stood still
 
 }  // namespace
 
@@ -29,7 +30,8 @@ bool Election::IsElectionNeeded() const {
 
 bool Election::IsDataTooOld() const {
   const Settings& settings = parts_.core.settings;
-  if (settings.cluster_replica_validity_factor == 0 || parts_.manual_failover.CanStartElection()) return false;
+  const bool is_ordered = parts_.manual_failover.CanStartElection() && !parts_.manual_failover.IsRequestOfPrimary();
+  if (settings.cluster_replica_validity_factor == 0 || is_ordered) return false;
   const std::optional<int64_t> linked_ms = parts_.core.host.DataAgeMs();
   if (!linked_ms) return true;
   // The failure of a primary is noticed only after a node timeout. The data of its replicas becomes older by this time,
@@ -40,7 +42,7 @@ bool Election::IsDataTooOld() const {
 }
 
 bool Election::HasDataOfPrimary() const {
-  return parts_.core.host.HasWholeData() && parts_.core.host.DataAgeMs() && !IsDataTooOld();
+  return parts_.core.host.HasWholeData() && parts_.core.host.DataAgeMs() && !IsDataTooOld() && Rank() == 0;
 }
 
 int Election::Rank() const {
@@ -53,7 +55,9 @@ int Election::Rank() const {
 
 void Election::Continue() {
   // A promotion would have to wait for the end of the task, which may remove the data.
-  if (!IsElectionNeeded() || parts_.core.host.IsInLongTask()) return;
+  if (parts_.core.host.IsInLongTask()) return;
+  DropRequestOfPrimaryIfUnfit();
+  if (!IsElectionNeeded()) return;
   const int64_t now_ms = parts_.core.NowMs();
   if (!parts_.core.host.HasWholeData()) return LogObstacle(Obstacle::kNoData);
   if (IsDataTooOld()) return LogObstacle(Obstacle::kDataAge);
@@ -62,8 +66,25 @@ void Election::Continue() {
   if (now_ms < vote_request_at_ms_) return LogObstacle(Obstacle::kDelay);
   if (now_ms - vote_request_at_ms_ > VoteTimeoutMs()) return LogObstacle(Obstacle::kExpired);
   if (!has_requested_votes_) return RequestVotes();
-  if (static_cast<int>(voters_.size()) >= parts_.core.view.Majority()) return Win();
+  if (static_cast<int>(voters_.size()) >= parts_.core.view.Majority()) return WinIfStillNeeded();
   LogObstacle(Obstacle::kVotes);
+}
+
+// A primary that stops asks one replica. The request may be late: other replicas may have more data by now.
+void Election::DropRequestOfPrimaryIfUnfit() {
+  if (!parts_.manual_failover.IsRequestOfPrimary() || !parts_.manual_failover.CanStartElection()) return;
+  if (parts_.core.view.me().primary != nullptr && HasDataOfPrimary()) return;
+  parts_.core.log.Warning("Not replacing my master at its request, because another replica has more data than I have.");
+  parts_.manual_failover.Reset();
+}
+
+// Wins at the second tick at which there are enough votes. Votes may have been given long ago, if this process stood
+// still. Between the two ticks it reads what has arrived meanwhile: that the primary is back, for example.
+void Election::WinIfStillNeeded() {
+  const int64_t now_ms = parts_.core.NowMs();
+  const bool is_second = majority_at_ms_ != 0 && now_ms != majority_at_ms_ && now_ms - majority_at_ms_ <= kMaxTickGapMs;
+  majority_at_ms_ = now_ms;
+  if (is_second) Win();
 }
 
 void Election::ScheduleVoteRequest() {
@@ -71,6 +92,7 @@ void Election::ScheduleVoteRequest() {
   const int64_t now_ms = parts_.core.NowMs();
   has_requested_votes_ = false;
   voters_.clear();
+  majority_at_ms_ = 0;
   rank_ = is_manual ? 0 : Rank();
   vote_request_at_ms_ = now_ms;
   if (!is_manual) {
@@ -111,7 +133,6 @@ void Election::ReceiveVote(const ClusterNode& voter, const PacketHeader& header)
       voter.IsPrimary() && voter.slot_count != 0 && has_requested_votes_ && header.current_epoch >= epoch_;
   if (!counts) return;
   voters_.insert(voter.id);
-  Continue();
 }
 
 void Election::Win() {

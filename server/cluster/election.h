@@ -31,14 +31,14 @@ class Election {  // requests and counts the votes by which a replica replaces i
   };
   explicit Election(const Parts& parts) : parts_(parts) {}
 
-  // Takes the next step of an election, if one is needed. Called by the timer, and after each vote.
+  // Takes the next step of an election, if one is needed. Called by the timer.
   void Continue();  // if an election is needed: schedules, requests votes, or wins
   void ReceiveVote(const ClusterNode& voter, const PacketHeader& header);  // counts a requested vote
   // Promotes this replica, which takes the slots of its primary. Does not check votes. Does nothing on a primary. Logs
   // a warning if this replica does not have all data.
   void TakeOver();  // promotes this replica now; takes its primary's slots
-  // Returns whether this replica has the data that its primary had lately: it has been linked since its start, and not
-  // too long ago.
+  // Returns whether this replica has the data that its primary had lately: it has been linked since its start, not too
+  // long ago, and no other replica is known to have more.
   bool HasDataOfPrimary() const;              // true: this replica can replace its primary without an election
   void Cancel() { vote_request_at_ms_ = 0; }  // ends an election that is planned or under way
 
@@ -53,9 +53,11 @@ class Election {  // requests and counts the votes by which a replica replaces i
   // Returns how many other replicas of the same primary have a larger offset, without those that have the flag
   // "nofailover".
   int Rank() const;
-  void UpdateRankAndDelay();  // waits longer for the vote request if more replicas have more data now
-  void RequestVotes();        // asks all nodes for votes, in a new epoch; only primaries vote
-  void Win();
+  void UpdateRankAndDelay();            // waits longer for the vote request if more replicas have more data now
+  void RequestVotes();                  // asks all nodes for votes, in a new epoch; only primaries vote
+  void WinIfStillNeeded();              // called by each tick at which there are enough votes
+  void Win();                           // promotes this replica in the epoch of the votes
+  void DropRequestOfPrimaryIfUnfit();   // ends a failover for which the primary asked, if this replica has less data
   void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet; the same reason once per 10 s
   int64_t VoteTimeoutMs() const;        // for how long this replica waits for votes
   std::string VoteRefusalReason(const ClusterNode& candidate,  // why this node refuses its vote; empty: it may vote
@@ -65,6 +67,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested (Unix time); 0: no election
   bool has_requested_votes_ = false;  // votes were requested in this election
   std::set<NodeId> voters_;           // primaries that have voted for this node in this election
+  int64_t majority_at_ms_ = 0;        // the last tick at which there were enough votes (Unix time); 0: none
   int rank_ = 0;                      // how many other replicas have more data
   uint64_t epoch_ = 0;                // epoch of the last vote request
   Obstacle logged_obstacle_ = Obstacle::kNone;  // the obstacle that was last logged

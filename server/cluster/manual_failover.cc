@@ -9,9 +9,6 @@ namespace {
 // The primary keeps writes paused for this long after the replica's time for the failover has ended. So the primary
 // learns of a late victory of the replica before it acknowledges writes again.
 constexpr int64_t kLongerPauseMs = 500;
-// A primary that has asked for its failover counts as gone if it has not answered for so many ticks, about a second.
-// Between two ticks, this node reads what has arrived, even after this process stood still.
-constexpr int kMaxSilentTicks = 10;
 
 }  // namespace
 
@@ -22,7 +19,7 @@ void ManualFailover::Start(Mode mode) {
   ClusterNode* const primary = parts_.core.view.me().primary;
   if (mode == Mode::kForce || primary == nullptr) return;
   if (mode == Mode::kIfPrimaryIsGone) {
-    silent_ticks_ = 0;
+    is_request_ = true;
     // Answers on the old connection may be from before the request. The next tick connects again.
     parts_.bus.DropOutboundLink(*primary);
     primary->ping_sent_ms = 0;
@@ -34,16 +31,18 @@ void ManualFailover::Start(Mode mode) {
 }
 
 void ManualFailover::ReceivePong(const ClusterNode& sender) {
-  if (!silent_ticks_ || &sender != parts_.core.view.me().primary) return;
+  if (!is_request_ || &sender != parts_.core.view.me().primary) return;
   parts_.core.log.Notice("My master has asked for its failover when it stopped, but it answers. There is no failover.");
   Reset();
 }
 
-bool ManualFailover::IsPrimaryGone() {
+// A primary that is silent may only be slow. Once it counts as failed, the election needs no request.
+bool ManualFailover::IsPrimaryGone() const {
   const ClusterNode* const primary = parts_.core.view.me().primary;
-  // The bus sets ping_sent_ms when it cannot connect, and when it has connected and sent a PING.
-  const bool is_refused = primary != nullptr && primary->outbound_link == nullptr && primary->ping_sent_ms != 0;
-  return is_refused || ++*silent_ticks_ > kMaxSilentTicks;
+  // The bus sets ping_sent_ms when it cannot connect, and when it has connected and sent a PING. It connects again at
+  // each tick.
+  return primary != nullptr && primary->ping_sent_ms != 0 &&
+         (primary->outbound_link == nullptr || !primary->outbound_link->IsOpen());
 }
 
 // Pauses writes only after a running script has ended, because the offset does not count the script's writes until
@@ -78,7 +77,7 @@ void ManualFailover::Continue() {
     return Reset();
   }
   if (can_start_election_) return;
-  if (silent_ticks_) {
+  if (is_request_) {
     can_start_election_ = IsPrimaryGone();
     return;
   }
@@ -91,10 +90,11 @@ void ManualFailover::Continue() {
 }
 
 // Votes can arrive long after they were requested: after this process stood still, or while a slow script delays the
-// timer. So this function also checks the time, and that the primary has written nothing since it paused.
+// timer. So this function also checks the time, that the link to the primary did not end, and that the primary has
+// written nothing since it paused.
 bool ManualFailover::CanStartElection() const {
   if (!IsUnderWay() || !can_start_election_ || parts_.core.NowMs() > until_ms_) return false;
-  return primary_offset_ == -1 || parts_.core.host.Offset() == primary_offset_;
+  return primary_offset_ == -1 || (parts_.core.host.IsLinked() && parts_.core.host.Offset() == primary_offset_);
 }
 
 void ManualFailover::Reset() {
@@ -102,7 +102,7 @@ void ManualFailover::Reset() {
   parts_.core.view.is_paused = false;
   until_ms_ = 0;
   can_start_election_ = false;
-  silent_ticks_.reset();
+  is_request_ = false;
   primary_offset_ = -1;
   replica_ = {};
 }

@@ -8,13 +8,12 @@
 // connect to the primary:
 //
 //   replica  new connection, PING ──►  primary   answers: there is no failover
-//                                                is not reached, or is silent for a second: the replica requests votes
+//                                                is not reached: the replica requests votes, if it has the most data
 //
 // The failover ends after cluster-manual-failover-timeout in any case, on the primary half a second later.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "server/cluster/bus.h"
 #include "server/cluster/cluster_core.h"
@@ -45,8 +44,11 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   void Continue();  // called by the timer: ends a late failover, or allows the vote request once the data is complete
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
-  // Returns whether the election can start, or continue. The timeout must not be over. Also, this replica must be at
-  // the offset of its paused primary, unless the command was CLUSTER FAILOVER FORCE.
+  // Returns whether the primary has asked for the failover. This replica has no order of an operator then, so it must
+  // have newer data than all other replicas.
+  bool IsRequestOfPrimary() const { return is_request_; }  // the primary has asked for the failover
+  // Returns whether the election can start, or continue. The timeout must not be over. After CLUSTER FAILOVER without
+  // an option, this replica must also be linked to its paused primary, and have all that it sent.
   bool CanStartElection() const;  // this replica may request and count votes now
   // Returns whether this primary has paused writes for `replica`, and must send its offset to that replica soon.
   bool IsRequestedBy(const ClusterNode& replica) const {  // this primary has paused writes for `replica`
@@ -55,12 +57,12 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
 
  private:
   void PauseFor(ClusterNode& replica);  // on the primary: pauses writes, and tells the replica the offset
-  bool IsPrimaryGone();                 // for kIfPrimaryIsGone, once per tick: it cannot be reached, or does not answer
+  bool IsPrimaryGone() const;           // for kIfPrimaryIsGone: a connection to the primary was refused, or has ended
 
   const Parts parts_;                // the arguments of the constructor
   int64_t until_ms_ = 0;             // when the failover is given up (Unix time); 0: none is under way
   bool can_start_election_ = false;  // this replica may request votes
-  std::optional<int> silent_ticks_;  // for kIfPrimaryIsGone: ticks since the primary asked; nullopt: another mode
+  bool is_request_ = false;          // the primary has asked for the failover (kIfPrimaryIsGone)
   int64_t primary_offset_ = -1;      // on a replica: the offset at which its primary paused; -1: not known yet
   NodeId replica_;                   // on a primary: the replica that requested the failover
 };

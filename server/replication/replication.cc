@@ -53,8 +53,9 @@ constexpr int64_t kCronMs = 1000;
 constexpr int64_t kFailoverCronMs = 100;  // writes are paused meanwhile
 // Limits of what the stream can have in addition to an append-only file: for each byte of the file, and in idle times.
 constexpr int64_t kMaxStreamPerFile = 3;
-constexpr int64_t kMaxIdleBytes = int64_t{16} << 20;  // a PING takes 14 bytes, every 10 seconds
-constexpr int64_t kMaxFileBytes = int64_t{1} << 50;   // for a size that cannot be true
+constexpr int64_t kMaxIdleBytes = int64_t{16} << 20;
+constexpr int64_t kMaxIdleBytesPerS = 1024;          // a PING takes 14 bytes, every second or less often
+constexpr int64_t kMaxFileBytes = int64_t{1} << 50;  // for a size that cannot be true
 
 }  // namespace
 
@@ -241,7 +242,9 @@ void Replication::BeginAboveFile() {
   if (loading.TotalBytes() == 0) return;
   const Loading::FileHistory& base = loading.file_history();
   const auto file_bytes = static_cast<int64_t>(std::min<uint64_t>(loading.TotalBytes(), kMaxFileBytes));
-  first_offset_ = (base.IsWhole() ? base.offset : 0) + kMaxStreamPerFile * file_bytes + kMaxIdleBytes;
+  const int64_t age_s = base.written_s == 0 ? 0 : services_.env.clock.WallMs() / 1000 - base.written_s;
+  services_.data.dataset.history.least_offset = (base.IsWhole() ? base.offset : 0) + kMaxStreamPerFile * file_bytes +
+                                                kMaxIdleBytes + kMaxIdleBytesPerS * std::max<int64_t>(age_s, 0);
 }
 
 // Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new
@@ -307,7 +310,8 @@ void Replication::Sync(Session& session, const SyncRequest& request) {
     // Without a backlog, the offset did not count all writes. A former replica may know the present ID and offset, and
     // still have other data. So a new ID is needed.
     if (!history.is_shared) {
-      history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength), std::max(history.offset, first_offset_));
+      history.ReplaceWith(services_.data.dataset.ids.Hex(History::kIdLength),
+                          std::max(history.offset, history.least_offset));
     }
     history.is_shared = true;
     stream_.Begin();

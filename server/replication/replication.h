@@ -86,7 +86,7 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
  private:
   void Cron();
   void ContinueFromFile();                     // continues the history that the loaded RDB file names
-  void BeginAboveFile();                       // after an append-only file was loaded: sets first_offset_
+  void BeginAboveFile();                       // after an append-only file was loaded: sets History::least_offset
   void PropagateDeletionsOfExpiredKeys();      // propagates the deletion of keys that loading skipped as expired
   void SetRole(const Role& role);              // notes the role, also in the log, and calls on_role_; moves no data
   void ClassifyOwnData(History::Owner owner);  // records how the data here relates to the new primary (History::Data)
@@ -100,7 +100,6 @@ class Replication final : public RoleChanger {  // serves replicas, or makes thi
   DivergenceWatch divergence_watch_;       // detects that a command of the primary failed on this replica
   LocalKeys local_keys_;                   // keys with deadlines that clients have set on this replica
   Failover failover_;                      // FAILOVER on this server, as the primary
-  int64_t first_offset_ = 0;               // the least offset at which a history of this server's own begins
   int64_t ticked_at_ms_ = 0;               // when Cron last ran (real time)
   std::function<void()> on_role_ = [] {};  // called when the role may have changed
 };

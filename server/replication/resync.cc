@@ -215,9 +215,11 @@ bool Resync::Install() {
     services.env.log.Notice("MASTER <-> REPLICA sync: Discarding old DB in background");
   }
   NotifyOfNewData();
-  TurnAofBackOn();
-  services.data.dataset.history.ReplaceWith(id_, offset_);
-  services.data.dataset.history.data = History::Data::kWhole;
+  History& history = services.data.dataset.history;
+  history.ReplaceWith(id_, offset_);
+  history.data = History::Data::kWhole;
+  history.is_shared = true;
+  TurnAofBackOn();  // the base of the file names the history
   services.env.log.Notice("MASTER <-> REPLICA sync: Finished with success");
   return true;
 }

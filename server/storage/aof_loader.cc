@@ -123,8 +123,8 @@ RdbLoadResult AofLoader::LoadPreamble(const Part& part, bool is_base) {
   services_.env.log.Notice(is_base ? "Reading RDB base file on AOF loading..."
                                    : "Reading RDB preamble from AOF file...");
   // Keeps expired keys, because the records that follow the RDB were written while these keys existed.
-  const RdbLoadResult end = LoadRdb(services_, part.file, part.name, 0,
-                                    {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = bytes_before_});
+  RdbLoadResult end = LoadRdb(services_, part.file, part.name, 0,
+                              {.expired = RdbLoadOptions::Expired::kKeep, .loaded_before = bytes_before_});
   if (end.outcome == LoadOutcome::kFailed) {
     Fail("Error reading the RDB " + std::string(is_base ? "base file " : "preamble of the AOF file ") + part.name +
          ", AOF loading aborted");

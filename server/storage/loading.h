@@ -55,6 +55,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   struct FileHistory {                                  // the replication ID and offset in the loaded RDB file
     std::string id;                                     // replication ID; empty: none
     int64_t offset = -1;                                // replication offset; -1: none
+    int64_t written_s = 0;                              // Unix time when the file was begun; 0: unknown
     int stream_db = 0;                                  // database that the replication stream has selected at `offset`
     bool IsWhole() const {                              // true: ID and offset are valid
       return id.size() == History::kIdLength && offset >= 0 && offset <= History::kMaxOffset;

@@ -1,5 +1,6 @@
 #include "server/storage/rdb_contents.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/clock.h"
@@ -34,10 +35,14 @@ RdbContent RdbContents::Source(RdbPurpose purpose) const {
                 {"redis-bits", "64"},
                 {"ctime", std::to_string(parts_.env.clock.WallMs() / 1000)},
                 {"used-mem", std::to_string(parts_.memory.UsedBytes())}};
-  if (parts_.history.is_shared && parts_.history.IsKnown()) {
+  // The base of an append-only file tells from which offset on a new history may begin, even if nobody has this one.
+  const bool is_bound = purpose == RdbPurpose::kAofBase && parts_.history.least_offset != 0;
+  if ((parts_.history.is_shared || is_bound) && parts_.history.IsKnown()) {
+    const int64_t least = purpose == RdbPurpose::kAofBase ? parts_.history.least_offset : 0;
+    const int64_t offset = std::max(parts_.history.offset, least);
     source.aux.emplace_back("repl-stream-db", std::to_string(parts_.history.stream_db));
     source.aux.emplace_back("repl-id", parts_.history.id);
-    source.aux.emplace_back("repl-offset", std::to_string(parts_.history.offset));
+    source.aux.emplace_back("repl-offset", std::to_string(offset));
   }
   if (!parts_.keyspace.hidden().IsEmpty())
     source.aux.emplace_back(kHiddenSlotsAux, HiddenSlotsText(parts_.keyspace.hidden()));

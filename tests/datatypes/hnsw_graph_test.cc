@@ -100,8 +100,8 @@ TEST(HnswGraphTest, FindsBinaryVectors) {
 
 TEST(HnswGraphTest, StaysSearchableWhenNodesAreRemoved) {
   GraphWithVectors vectors(VectorEncoding::kInt8);
-  std::vector<uint32_t> slots;
-  for (int i = 0; i < 2000; ++i) slots.push_back(vectors.Add());
+  std::vector<uint32_t> slots(2000);
+  for (uint32_t& slot : slots) slot = vectors.Add();
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < 1000; ++i) {
       const size_t at = vectors.random().Below(slots.size());

@@ -442,6 +442,8 @@ struct HSetEx {
     }
     FieldChanges changes(call, key);
     for (size_t i = 0; i < pairs.size(); i += 2) {
+      // In Redis, each field is set and deleted, so a new field may make a full hash a table.
+      if (!call.services.env.dialect.traits.past_deadlines_expire) hash->Set(pairs[i], pairs[i + 1]);
       hash->Remove(pairs[i]);
       changes.Delete(pairs[i]);
     }

@@ -237,8 +237,8 @@ TEST(JsonValueTest, EstimatesOfUnevenDocumentsAreBounded) {
 TEST(JsonValueTest, EstimatesVisitFewValues) {
   JsonValue value = Parsed("[0,0,0,0,0]");
   for (int level = 0; level < 7; ++level) {
-    std::vector<JsonValue> elements;
-    for (int i = 0; i < 5; ++i) elements.push_back(value.Clone());
+    std::vector<JsonValue> elements(5);
+    for (JsonValue& element : elements) element = value.Clone();
     value = JsonValue::ArrayOf(elements);
   }
   const auto start = std::chrono::steady_clock::now();

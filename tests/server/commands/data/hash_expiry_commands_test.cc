@@ -349,6 +349,18 @@ TEST_P(HashExpiryCommands, GetEx) {
   });
 }
 
+// As in Redis 8, where each field is set and then deleted.
+TEST_P(HashExpiryCommands, SetExWithAPastDeadlineMakesAFullHashATable) {
+  Run("CONFIG SET hash-max-listpack-entries 2");
+  Run("HSET h a 1 b 2");
+  EXPECT_THAT(Run("HSETEX h EXAT 1 FIELDS 2 a 3 c 4"), Int(1));
+  EXPECT_THAT(Run("OBJECT ENCODING h"), Bulk("listpackex"));
+  Run("HSET h a 1");
+  EXPECT_THAT(Run("HSETEX h EXAT 1 FIELDS 1 c 4"), Int(1));
+  EXPECT_THAT(Run("OBJECT ENCODING h"), Bulk("hashtable"));
+  EXPECT_THAT(Run("HLEN h"), Int(2));
+}
+
 TEST_P(HashExpiryCommands, SetEx) {
   ForBothForms([&] {
     const std::string deadline = Ms(now_ms() - kStartMs + 10'000);
