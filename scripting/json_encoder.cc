@@ -8,14 +8,15 @@
 #include "base/bytes.h"
 #include "scripting/lib_cjson.h"
 #include "scripting/lib_support.h"
+#include "scripting/lua_reply.h"
 
 namespace respite {
 namespace {
 
-// The letter that follows the backslash when a byte is escaped: 0 for a byte that is not escaped, 'u' for \u00xx.
 constexpr size_t kMaxPlainBytes = 64 * 1024;  // of a text, appended in one step
 constexpr size_t kPlainBytesPerStep = 16;     // bytes that take as long as a step of other work
 
+// The letter that follows the backslash when a byte is escaped: 0 for a byte that is not escaped, 'u' for \u00xx.
 constexpr std::array<char, 256> kEscapes = [] {
   std::array<char, 256> escapes{};
   for (size_t byte = 0; byte < 0x20; ++byte) escapes[byte] = 'u';
