@@ -342,8 +342,8 @@ class ReplyWriter {
     }
   }
 
-  // Prepares the table on top of the stack for WriteNext, and returns the number of its pairs. The same number of pairs
-  // must follow the header, so a weak table is replaced by a copy.
+  // Prepares the table on top of the stack for WriteNext, and returns the number of its pairs, which the header
+  // announces. A weak table is replaced by a copy, because it may lose pairs before they are written.
   size_t StartPairs() {
     PushLasting(lua_, -1, work_);
     lua_remove(lua_, -2);

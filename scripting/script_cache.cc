@@ -66,6 +66,7 @@ Result<const Script*> ScriptCache::Add(Bytes body, Retention retention) {
 
 Result<Done> ScriptCache::AddAll(std::span<const std::string> bodies) {
   for (const std::string& body : bodies) {
+    if (FindByText(body) != nullptr) continue;
     auto added = Add(body, Retention::kPermanent);
     if (!added) return Failure(std::move(added).error());
     // The compiler does not ask while it compiles a short script.

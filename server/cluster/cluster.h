@@ -64,7 +64,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
   // Makes `owner` the owner of the slot. If this node imported the slot, it takes a new epoch and tells all nodes. If
   // this node has given away its last slot, it becomes a replica of `owner` (cluster-allow-replica-migration).
   void GiveSlot(int slot, ClusterNode& owner);  // CLUSTER SETSLOT … NODE: makes `owner` the owner of the slot
-  // kIfPrimaryIsGone: the primary has asked for its failover because it stops (SHUTDOWN FAILOVER).
+  // kIfPrimaryIsGone: the primary requests its failover because it stops (SHUTDOWN FAILOVER).
   enum class FailoverMode : uint8_t { kAsk, kForce, kTakeOver, kIfPrimaryIsGone };
   void FailOver(FailoverMode mode);  // CLUSTER FAILOVER: begins to replace the primary by this replica
   // Claims slots that another node owns, after their keys were moved to this node.

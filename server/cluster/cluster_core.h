@@ -47,10 +47,9 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual bool IsLinked() const = 0;  // true: this replica receives its primary's stream now
   // Returns how long ago this replica was last linked to its primary, in milliseconds. nullopt: not since the start of
   // the process, so the data is from a file.
-  virtual std::optional<int64_t> DataAgeMs()
-      const = 0;                                        // ms since the link ended, or since its last input; may be null
-  virtual bool HasWholeData() const = 0;                // false: data is incomplete, this replica must not be elected
-  virtual void Follow(const std::string& ip, int port,  // makes this server a replica of ip:port
+  virtual std::optional<int64_t> DataAgeMs() const = 0;  // ms since the link ended or its last input; nullopt: no link
+  virtual bool HasWholeData() const = 0;                 // false: data is incomplete, this replica must not be elected
+  virtual void Follow(const std::string& ip, int port,   // makes this server a replica of ip:port
                       History::Owner owner) = 0;
   virtual void Promote() = 0;  // makes this server a primary
 

@@ -13,7 +13,9 @@ constexpr uint64_t kRandomDelayMs = 500;
 constexpr int64_t kDelayPerRankMs = 1000;
 constexpr int64_t kMinLimitMs = 2000;
 constexpr int64_t kExplainAgainMs = 10'000;
-constexpr int64_t kMaxTickGapMs = 500;  // after a longer time between two ticks, this process stood still
+// A longer time between two ticks: this process stood still, or is slow. With so many ticks in a row it is slow.
+constexpr int64_t kMaxTickGapMs = 500;
+constexpr int kTicksOfSlowProcess = 4;
 
 }  // namespace
 
@@ -74,17 +76,20 @@ void Election::Continue() {
 void Election::DropRequestOfPrimaryIfUnfit() {
   if (!parts_.manual_failover.IsRequestOfPrimary() || !parts_.manual_failover.CanStartElection()) return;
   if (parts_.core.view.me().primary != nullptr && HasDataOfPrimary()) return;
-  parts_.core.log.Warning("Not replacing my master at its request, because another replica has more data than I have.");
+  parts_.core.log.Warning(
+      "Not replacing my master at its request, because another replica has more data, or mine is too old.");
   parts_.manual_failover.Reset();
 }
 
 // Wins at the second tick at which there are enough votes. Votes may have been given long ago, if this process stood
-// still. Between the two ticks it reads what has arrived meanwhile: that the primary is back, for example.
+// still. Between the two ticks it reads what has arrived meanwhile: that the primary is back, for example. A tick after
+// a standstill may come before anything is read, so it does not count, unless all ticks are so late.
 void Election::WinIfStillNeeded() {
   const int64_t now_ms = parts_.core.NowMs();
-  const bool is_second = majority_at_ms_ != 0 && now_ms != majority_at_ms_ && now_ms - majority_at_ms_ <= kMaxTickGapMs;
+  const bool was_late = now_ms - majority_at_ms_ > kMaxTickGapMs;
   majority_at_ms_ = now_ms;
-  if (is_second) Win();
+  ++majority_ticks_;
+  if ((majority_ticks_ > 1 && !was_late) || majority_ticks_ >= kTicksOfSlowProcess) Win();
 }
 
 void Election::ScheduleVoteRequest() {
@@ -92,7 +97,7 @@ void Election::ScheduleVoteRequest() {
   const int64_t now_ms = parts_.core.NowMs();
   has_requested_votes_ = false;
   voters_.clear();
-  majority_at_ms_ = 0;
+  majority_ticks_ = 0;
   rank_ = is_manual ? 0 : Rank();
   vote_request_at_ms_ = now_ms;
   if (!is_manual) {

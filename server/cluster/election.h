@@ -57,7 +57,7 @@ class Election {  // requests and counts the votes by which a replica replaces i
   void RequestVotes();                  // asks all nodes for votes, in a new epoch; only primaries vote
   void WinIfStillNeeded();              // called by each tick at which there are enough votes
   void Win();                           // promotes this replica in the epoch of the votes
-  void DropRequestOfPrimaryIfUnfit();   // ends a failover for which the primary asked, if this replica has less data
+  void DropRequestOfPrimaryIfUnfit();   // ends a failover that the primary requested, if this replica is not fit
   void LogObstacle(Obstacle obstacle);  // logs why this replica is not promoted yet; the same reason once per 10 s
   int64_t VoteTimeoutMs() const;        // for how long this replica waits for votes
   std::string VoteRefusalReason(const ClusterNode& candidate,  // why this node refuses its vote; empty: it may vote
@@ -67,7 +67,8 @@ class Election {  // requests and counts the votes by which a replica replaces i
   int64_t vote_request_at_ms_ = 0;    // when votes are requested, or were requested (Unix time); 0: no election
   bool has_requested_votes_ = false;  // votes were requested in this election
   std::set<NodeId> voters_;           // primaries that have voted for this node in this election
-  int64_t majority_at_ms_ = 0;        // the last tick at which there were enough votes (Unix time); 0: none
+  int majority_ticks_ = 0;            // ticks of this election at which there were enough votes
+  int64_t majority_at_ms_ = 0;        // when the last of these ticks was (Unix time)
   int rank_ = 0;                      // how many other replicas have more data
   uint64_t epoch_ = 0;                // epoch of the last vote request
   Obstacle logged_obstacle_ = Obstacle::kNone;  // the obstacle that was last logged

@@ -32,7 +32,7 @@ void ManualFailover::Start(Mode mode) {
 
 void ManualFailover::ReceivePong(const ClusterNode& sender) {
   if (!is_request_ || &sender != parts_.core.view.me().primary) return;
-  parts_.core.log.Notice("My master has asked for its failover when it stopped, but it answers. There is no failover.");
+  parts_.core.log.Notice("My master requested its failover when it stopped, but it answers. There is no failover.");
   Reset();
 }
 

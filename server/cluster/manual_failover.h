@@ -44,9 +44,9 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   void Continue();  // called by the timer: ends a late failover, or allows the vote request once the data is complete
 
   bool IsUnderWay() const { return until_ms_ != 0; }  // a manual failover is under way here
-  // Returns whether the primary has asked for the failover. This replica has no order of an operator then, so it must
-  // have newer data than all other replicas.
-  bool IsRequestOfPrimary() const { return is_request_; }  // the primary has asked for the failover
+  // Returns whether the primary has requested the failover (SHUTDOWN FAILOVER), and not an operator. No other replica
+  // may then have more data.
+  bool IsRequestOfPrimary() const { return is_request_; }  // the primary has requested the failover
   // Returns whether the election can start, or continue. The timeout must not be over. After CLUSTER FAILOVER without
   // an option, this replica must also be linked to its paused primary, and have all that it sent.
   bool CanStartElection() const;  // this replica may request and count votes now
@@ -62,7 +62,7 @@ class ManualFailover {  // handles CLUSTER FAILOVER, on the primary and on the r
   const Parts parts_;                // the arguments of the constructor
   int64_t until_ms_ = 0;             // when the failover is given up (Unix time); 0: none is under way
   bool can_start_election_ = false;  // this replica may request votes
-  bool is_request_ = false;          // the primary has asked for the failover (kIfPrimaryIsGone)
+  bool is_request_ = false;          // the primary has requested the failover (kIfPrimaryIsGone)
   int64_t primary_offset_ = -1;      // on a replica: the offset at which its primary paused; -1: not known yet
   NodeId replica_;                   // on a primary: the replica that requested the failover
 };

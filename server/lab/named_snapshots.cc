@@ -133,7 +133,8 @@ Result<Done> NamedSnapshots::CacheScripts(Bytes name) { return parts_.scripts.Ad
 void NamedSnapshots::Restore(Bytes name, Unit& unit, const Session* running) {
   const Snapshot& snapshot = At(name);
   const Programs& programs = snapshot.setup.programs;
-  auto libraries = Loaded(programs.functions, FunctionLibraries::TimeLimit::kTogether);
+  auto libraries =
+      Loaded(programs.functions, FunctionLibraries::TimeLimit::kTogether, FunctionLibraries::Origin::kClient);
   RestoreDirectives(snapshot.setup.directives);
   RestoreUsers(snapshot.setup.users, running);
   data_.Restore(*snapshot.data, unit);
@@ -155,16 +156,16 @@ void NamedSnapshots::RestoreUsers(const std::string& lines, const Session* runni
 
 void NamedSnapshots::UndoPrograms(const Programs& programs, Unit& unit) {
   parts_.scripts.KeepOnly(programs.scripts);
-  ReplaceFunctions(Loaded(programs.functions, FunctionLibraries::TimeLimit::kEach), unit);
+  ReplaceFunctions(
+      Loaded(programs.functions, FunctionLibraries::TimeLimit::kEach, FunctionLibraries::Origin::kAccepted), unit);
 }
 
 std::optional<FunctionLibraries::Contents> NamedSnapshots::Loaded(const Texts& codes,
-                                                                  FunctionLibraries::TimeLimit limit) const {
+                                                                  FunctionLibraries::TimeLimit limit,
+                                                                  FunctionLibraries::Origin origin) const {
   if (codes == Functions()) return std::nullopt;
   FunctionLibraries libraries = parts_.functions.MakeEmpty();
   if (codes.empty()) return libraries.Take();
-  const auto origin = limit == FunctionLibraries::TimeLimit::kEach ? FunctionLibraries::Origin::kAccepted
-                                                                   : FunctionLibraries::Origin::kClient;
   const auto done = libraries.Restore(codes, FunctionLibraries::RestorePolicy::kFlush, limit, origin);
   if (!done) throw Refusal{"ERR " + done.error()};
   return libraries.Take();

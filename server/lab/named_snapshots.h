@@ -111,10 +111,9 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   Texts Functions() const;               // source code of the libraries, ordered by name
   void RestoreDirectives(Bytes packed);  // sets the directives that differ from those in `packed`
   void RestoreUsers(const std::string& lines, const Session* running);  // replaces the users by those in `lines`
-  // Loads libraries without a change of the present ones. Throws a Refusal if one cannot be loaded. With kEach, each
-  // library gets the time of a library from a file.
+  // Loads libraries without a change of the present ones. Throws a Refusal if one cannot be loaded.
   std::optional<FunctionLibraries::Contents> Loaded(  // nullopt: the present libraries have these codes
-      const Texts& codes, FunctionLibraries::TimeLimit limit) const;
+      const Texts& codes, FunctionLibraries::TimeLimit limit, FunctionLibraries::Origin origin) const;
   void ReplaceFunctions(std::optional<FunctionLibraries::Contents> libraries, Unit& unit);  // nullopt: no change
   const Snapshot& At(Bytes name) const;
   void DropLost();  // deletes the snapshots that are lost because all data was replaced

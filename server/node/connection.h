@@ -72,7 +72,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   // Called when a client has returned to the server that accepted it. Gives the client the user that it had when it
   // left. If that user was deleted or turned off, treats the client as new.
   // `origin` is that server.
-  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // gives a client that came back its user
+  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // gives a client that returns its user
   bool WriteSome(size_t most_bytes);  // writes once; false: the socket is full, or failed, which closes the client
 
   // `user` is the user of the client on the accepting server when the client left that server.

@@ -196,7 +196,11 @@ void Replication::TakeOver(const std::string& history_id, int64_t from) {
 
 void Replication::Start() {
   const auto& settings = services_.env.settings;
-  settings.appendonly ? BeginAboveFile() : ContinueFromFile();
+  if (settings.appendonly) {
+    BeginAboveFile();
+  } else {
+    ContinueFromFile();
+  }
   if (!settings.replicaof) return;
   SetRole({.is_replica = true});
   ClassifyOwnData(History::Owner::kSame);
@@ -235,16 +239,20 @@ void Replication::ShareEmptyHistory(const std::string& id) {
 
 // A server that has loaded an append-only file begins a new history, because the file does not tell the offset. But
 // replicas of the history before may still be there with data that is older than what the file has, and elections
-// compare offsets. So the offset of the new history begins above all that the old one can have reached: the stream has
-// the same commands as the file, and in addition PINGs, requests for acknowledgements, and perhaps more SELECTs.
+// compare offsets. So the offset of the new history begins above what the old one has probably reached: the stream has
+// the same commands as the file, and in addition PINGs, requests for acknowledgements, and perhaps more SELECTs. It may
+// have reached more if clients send many WAITs for few writes, or if the base does not name an offset and a date
+// (aof-use-rdb-preamble no).
 void Replication::BeginAboveFile() {
   Loading& loading = services_.storage.loading;
   if (loading.TotalBytes() == 0) return;
   const Loading::FileHistory& base = loading.file_history();
   const auto file_bytes = static_cast<int64_t>(std::min<uint64_t>(loading.TotalBytes(), kMaxFileBytes));
-  const int64_t age_s = base.written_s == 0 ? 0 : services_.env.clock.WallMs() / 1000 - base.written_s;
-  services_.data.dataset.history.least_offset = (base.IsWhole() ? base.offset : 0) + kMaxStreamPerFile * file_bytes +
-                                                kMaxIdleBytes + kMaxIdleBytesPerS * std::max<int64_t>(age_s, 0);
+  const int64_t now_s = services_.env.clock.WallMs() / 1000;
+  const int64_t age_s = base.written_s > 0 ? std::max<int64_t>(now_s - base.written_s, 0) : 0;
+  const int64_t least =
+      (base.IsWhole() ? base.offset : 0) + kMaxStreamPerFile * file_bytes + kMaxIdleBytes + kMaxIdleBytesPerS * age_s;
+  services_.data.dataset.history.least_offset = std::min(least, History::kMaxOffset / 2);
 }
 
 // Continues the history that the loaded RDB file names, if any. A replica keeps this history. A primary begins a new

@@ -358,7 +358,7 @@ TEST_F(FunctionLibraryTest, NamesHaveALimit) {
             "Error registering functions: ERR unknown flag given");
 }
 
-// The same long name is given with several spellings of `function_name`. The log makes the timer of the script tick, so
+// The table has a long name under several spellings of `function_name`. The log makes the timer of the script tick, so
 // that the hook is set, and then makes the time limit pass immediately before the call.
 TEST_F(FunctionLibraryTest, RegisteringAFunctionHasTheTimeLimit) {
   host_.on_log = [this](Bytes text) {

@@ -13,6 +13,7 @@ TEST(Lua51Base, BehaveAsInRedis) {
        "16|10|10|nil|nil|inf|nan|16|nil|nil|nil"sv},
       {R"lua(return show(tonumber("ff",16), tonumber("zz",36), tonumber("-ff",16), tonumber("8",8), tonumber("10",2), tonumber("1e1",16), tonumber(10,16), tonumber("0x1f",16)))lua"sv,
        "255|1295|1.844674407371e+19|nil|2|481|16|31"sv},
+      {R"lua(return show(tonumber(("0"):rep(4096),16), tonumber(("0"):rep(4097),16)))lua"sv, "0|nil"sv},
       {R"lua(return show(pcall(tonumber,"10",99)))lua"sv, "false|bad argument #2 to '?' (base out of range)"sv},
       {R"lua(return show(pcall(tonumber)))lua"sv, "false|bad argument #1 to '?' (value expected)"sv},
       {R"lua(return show(tonumber(nil), tonumber(true), tonumber({})))lua"sv, "nil|nil|nil"sv},
