@@ -60,7 +60,7 @@ foreach(symbol IN LISTS RESPITE_LUA_WRAPPED RESPITE_LUA_USED)
 endforeach()
 
 # References each wrapper by name, so that the linker loads our object files before it sees Lua's calls.
-foreach(symbol IN LISTS RESPITE_LUA_WRAPPED)
+foreach(symbol IN LISTS RESPITE_LUA_WRAPPED ITEMS strcoll)
   target_link_options(respite_lua INTERFACE "LINKER:--wrap=${symbol},--undefined=__wrap_${symbol}")
 endforeach()
 

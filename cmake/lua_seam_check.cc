@@ -1,7 +1,7 @@
 // Checks that the linked Lua calls each wrapper of scripting/lua51_*.cc; docs/design/scripting.md explains them. For
-// each wrapped function (but luaS_remove and luaS_eqlngstr, which are only faster) there is a program that gives
-// another result if Lua's own function runs. The check is part of the build, because a release of Lua may inline a
-// function or call a different one.
+// each wrapped function (but luaS_remove, luaS_eqlngstr and strcoll, which give the same results) there is a program
+// that gives another result if Lua's own function runs. The check is part of the build, because a release of Lua may
+// inline a function or call a different one.
 #include <cstdio>
 #include <string>
 

@@ -39,8 +39,10 @@ struct Registration {
   uint32_t flags = 0;
 };
 
-// The maximum size of a name or description in bytes. Their copies do not count for the memory limit of scripts.
-constexpr size_t kMaxTextBytes = 64 * 1024;
+// The maximum size in bytes of a name or description, and of all that a library registers. Their copies do not count
+// for the memory limit of scripts.
+constexpr size_t kMaxTextBytes = 64 << 10;
+constexpr size_t kMaxTextBytesOfLibrary = 16 << 20;
 
 // Returns a text argument, or raises an error that begins with `argument`, such as "first argument to ". As in Redis, a
 // number counts as a text.
@@ -155,6 +157,11 @@ int RegisterFunction(lua_State* lua) {
   Registration registration = count == 1 ? ReadNamed(lua) : ReadPositional(lua);
   if (!IsLibraryOrFunctionName(*registration.name)) return RaiseError(lua, kBadFunctionName);
   if (HasFunction(*library, *registration.name)) return RaiseError(lua, "Function already exists in the library");
+  library->text_bytes += registration.name->size() + (registration.description ? registration.description->size() : 0);
+  if (library->text_bytes > kMaxTextBytesOfLibrary) {
+    return RaiseError(lua, StrCat("Names and descriptions of a library must not be longer than ",
+                                  kMaxTextBytesOfLibrary, " bytes together"));
+  }
   lua_pushvalue(lua, kCallback);
   library->functions.push_back(
       std::make_unique<ScriptFunction>(ScriptFunction{.name = std::move(*registration.name),

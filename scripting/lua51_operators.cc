@@ -10,10 +10,14 @@
 // 0 is an error. So the compiler adds an instruction after each #: a division by 1, which always gives a double. This 1
 // is an integer, while all numerals of scripts are doubles (lua51_numbers.cc). So the division can be told from the
 // script's own, and a non-numeric result of a proxy's __len stays unchanged.
+//
+// The operators < and <= compare texts with strcoll, from one NUL to the next. The wrapper of strcoll calls the hook of
+// the script regularly, because texts may have hundreds of millions of NULs.
 #include <cmath>
 #include <span>
 
 #include "scripting/lua51_internals.h"
+#include "scripting/script_watch.h"
 
 namespace respite::lua51 {
 
@@ -120,6 +124,20 @@ void Prefix(void* function, int op, void* operand, int line) {
   one.jump_if_true = one.jump_if_false = kNoJump;
   Infix(function, kDivide, operand);
   Postfix(function, kDivide, operand, &one, line);
+}
+
+extern "C" {
+int RealCollate(const char* left, const char* right) asm("__real_strcoll");
+[[gnu::used]] int Collate(const char* left, const char* right) asm("__wrap_strcoll");
+}
+
+int Collate(const char* left, const char* right) {
+  constexpr uint32_t kCallsPerHookCall = 16384;
+  static thread_local uint32_t calls = 0;
+  if (++calls % kCallsPerHookCall == 0) {
+    if (lua_State* lua = ScriptWatch::Running()) CallHook(lua);
+  }
+  return RealCollate(left, right);
 }
 
 }  // namespace respite::lua51

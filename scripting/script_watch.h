@@ -42,6 +42,10 @@ class ScriptWatch {  // makes Lua call a hook periodically in long scripts, so t
   bool IsCheckDue() const {  // true: the engine must call Check, as the hook has not run for a tick, or no timer runs
     return is_check_due_.load(std::memory_order_relaxed) || !IsTicking();
   }
+  static lua_State* Running() {  // the Lua thread (coroutine) that runs on this OS thread; null: no script does
+    const ScriptWatch* watch = thread_.active_watch.load(std::memory_order_relaxed);
+    return watch == nullptr ? nullptr : watch->running_.load(std::memory_order_relaxed);
+  }
   void RearmHook(lua_State* lua);  // must be called by the hook; Lua calls the hook again after instructions_
 
  private:

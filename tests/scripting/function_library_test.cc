@@ -340,6 +340,17 @@ TEST_F(FunctionLibraryTest, DescriptionsHaveALimit) {
   EXPECT_EQ(Load(code(65536)), "a");
 }
 
+TEST_F(FunctionLibraryTest, AllDescriptionsOfALibraryHaveALimit) {
+  const auto code = [](int functions) {
+    return Code("a", "for i = 1, " + std::to_string(functions) +
+                         " do redis.register_function{function_name='f' .. i, callback=redis.log, "
+                         "description=('x'):rep(65536)} end");
+  };
+  EXPECT_THAT(Load(code(256)), testing::HasSubstr("Names and descriptions of a library must not be longer than "
+                                                  "16777216 bytes together"));
+  EXPECT_EQ(Load(code(255)), "a");
+}
+
 TEST_F(FunctionLibraryTest, NamesHaveALimit) {
   const auto named = [](size_t bytes) {
     return "redis.register_function{callback=redis.log, FUNCTION_name=('x'):rep(" + std::to_string(bytes) + ")}";

@@ -282,24 +282,14 @@ TEST(Cjson, DecodesWhatItEncodes) {
             "the same");
 }
 
-int hook_calls = 0;
-
-// Returns how often the hook is called while the expression is computed. With `every` 1, each loop of C++ calls it.
-int HookCallsOf(const std::string& expression, int every) {
-  LibraryState state;
-  lua_sethook(
-      state.Lua(), [](lua_State*, lua_Debug*) { ++hook_calls; }, LUA_MASKCOUNT, every);
-  hook_calls = 0;
-  state.Show(expression);
-  return hook_calls;
-}
-
 TEST(Cjson, ListensWhileItEncodesLongTextsAndEmptyTables) {
   constexpr int kNever = 1 << 30;
-  EXPECT_GT(HookCallsOf("#cjson.encode(('x'):rep(8000000))", kNever), HookCallsOf("#('x'):rep(8000000)", kNever) + 10);
+  LibraryState state;
+  EXPECT_GT(state.HookCallsOf("#cjson.encode(('x'):rep(8000000))", kNever),
+            state.HookCallsOf("#('x'):rep(8000000)", kNever) + 10);
   // An empty table may have millions of empty slots, so the search for its first entry may take long.
-  EXPECT_GT(HookCallsOf("cjson.encode {{}, {}, {}, {}, {}, {}, {}, {}}", 1),
-            HookCallsOf("type {{}, {}, {}, {}, {}, {}, {}, {}}", 1) + 8);
+  EXPECT_GT(state.HookCallsOf("cjson.encode {{}, {}, {}, {}, {}, {}, {}, {}}", 1),
+            state.HookCallsOf("type {{}, {}, {}, {}, {}, {}, {}, {}}", 1) + 8);
 }
 
 // A megabyte of Lua data whose JSON would need exabytes.

@@ -176,6 +176,13 @@ TEST(Cmsgpack, PacksAsManyEntriesAsItCounts) {
   }
 }
 
+// An empty table may have millions of empty slots, so the search for its first entry may take long.
+TEST(Cmsgpack, ListensBeforeItPacksEmptyTables) {
+  LibraryState state;
+  EXPECT_GT(state.HookCallsOf("cmsgpack.pack {{}, {}, {}, {}, {}, {}, {}, {}}", 1),
+            state.HookCallsOf("type {{}, {}, {}, {}, {}, {}, {}, {}}", 1) + 8);
+}
+
 TEST(Cmsgpack, EndsWithinItsMemory) {
   LimitedMemory memory(16 << 20);
   {

@@ -63,6 +63,18 @@ class LibraryState {
         lua_.get(), [](lua_State* lua, lua_Debug*) { lua_gc(lua, LUA_GCCOLLECT); }, LUA_MASKCOUNT, 1);
   }
 
+  // Returns how often the hook is called while the expression is computed. With `every` 1, each loop of C++ calls it,
+  // and each instruction of Lua.
+  int HookCallsOf(const std::string& expression, int every) {
+    static int calls;
+    calls = 0;
+    lua_sethook(
+        lua_.get(), [](lua_State*, lua_Debug*) { ++calls; }, LUA_MASKCOUNT, every);
+    Show(expression);
+    lua_sethook(lua_.get(), nullptr, 0, 0);
+    return calls;
+  }
+
  private:
   static constexpr const char* kPrelude = R"lua(
     local function hexadecimal(s) return (s:gsub(".", function(c) return string.format("%02x", c:byte()) end)) end

@@ -7,6 +7,7 @@
 
 #include "base/str_cat.h"
 #include "lua51_programs.h"
+#include "scripting/script_watch.h"
 
 namespace respite {
 namespace {
@@ -182,6 +183,21 @@ TEST(Lua51Wrapper, luaS_eqlngstr) {
   EXPECT_EQ(state.Run("return show(pcall(function() return t[other] end))"), "false|user_script:1: loop in gettable");
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1);
   EXPECT_EQ(state.Run("return show(one == other, t[one], rawequal(one, one .. ''))"), "false|1|true");
+}
+
+TEST(Lua51Wrapper, strcoll) {
+  static int hook_calls;
+  hook_calls = 0;
+  Lua51State state;
+  constexpr int kInstructions = 1 << 30;
+  const lua_Hook hook = [](lua_State*, lua_Debug*) { ++hook_calls; };
+  ScriptWatch watch(hook, kInstructions);
+  watch.Begin(state.lua());
+  lua_sethook(state.lua(), hook, LUA_MASKCOUNT, kInstructions);
+  EXPECT_EQ(state.Run("local z, y = ('\\0'):rep(2 ^ 21), ('\\0'):rep(2 ^ 21 + 1) return show(z < y, y <= z, z <= z)"),
+            "true|false|true");
+  watch.End();
+  EXPECT_GE(hook_calls, 3 << 21 >> 14);
 }
 
 // The table gets 2^17 nodes, and a number is looked for at the node that is its remainder modulo 2^17 - 1.

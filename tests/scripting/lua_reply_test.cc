@@ -61,6 +61,18 @@ std::string ErrorOfReply(lua_State* lua) {
   return text;
 }
 
+// An empty table may have millions of empty slots, so the search for its first pair may take long.
+TEST(LuaReply, ListensBeforeItWritesEmptyMaps) {
+  static int hook_calls;
+  hook_calls = 0;
+  LibraryState state;
+  state.PushResult("local m = {map = {}} return {m, m, m, m, m, m, m, m}");
+  lua_sethook(
+      state.Lua(), [](lua_State*, lua_Debug*) { ++hook_calls; }, LUA_MASKCOUNT, 1);
+  EXPECT_EQ(ErrorOfReply(state.Lua()), "");
+  EXPECT_GE(hook_calls, 8);
+}
+
 constexpr size_t kMaxKilobytes = kMaxReplyLineBytes / 1024;
 
 TEST(LuaReply, LinesHaveALimit) {
