@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr"
 // not wait for a reader of a named pipe.
 constexpr int kOpenFlags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-Descriptor OpenFile(const std::string& path) { return Descriptor(open(path.c_str(), kOpenFlags | O_CREAT, 0644)); }
+Descriptor OpenFile(const std::string& path) { return Descriptor(open(path.c_str(), kOpenFlags | O_CREAT, 0666)); }
 
 template <typename Operation>
 ssize_t Uninterrupted(Operation operation) {
@@ -268,11 +268,16 @@ void Logger::SetRole(char role) {
   role_pid_ = getpid();
 }
 
+std::optional<std::string> Logger::CheckFile(const std::string& path) {
+  const Descriptor file = OpenFile(path);
+  // ENXIO means a named pipe without a reader. This is no error, because a reader may come later.
+  if (!file.IsOpen() && errno != ENXIO) return std::generic_category().message(errno);
+  return std::nullopt;
+}
+
 std::optional<std::string> Logger::SetFile(std::string path) {
   if (!path.empty()) {
-    const Descriptor probe = OpenFile(path);
-    // ENXIO means a named pipe without a reader. This is no error, because a reader may come later.
-    if (!probe.IsOpen() && errno != ENXIO) return std::generic_category().message(errno);
+    if (auto objection = CheckFile(path)) return objection;
   }
   path_ = std::move(path);
   return std::nullopt;

@@ -70,8 +70,10 @@ class Logger {  // writes the server's log, to a file or standard output
     name_ = "[" + std::string(name) + "] ";
   }
 
-  // An empty path means standard output. Creates the file if there is none. If the file cannot be opened, changes
-  // nothing and returns the reason ("Permission denied"). A named pipe that has no reader yet is accepted.
+  // Creates the file if it does not exist. Accepts a named pipe that has no reader yet. Returns nullopt, or the reason
+  // why a log cannot be written there, such as "Permission denied".
+  static std::optional<std::string> CheckFile(const std::string& path);  // opens the file for writing, as a test
+  // An empty path means standard output. If CheckFile refuses the file, changes nothing and returns the reason.
   std::optional<std::string> SetFile(std::string path);  // from now on logs to this file; returns nullopt, or the error
 
   // Lines in syslog have no prefix except "[name] " (SetName). `ident` is the name of the program in syslog. `facility`

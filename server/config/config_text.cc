@@ -1,6 +1,5 @@
 #include "server/config/config_text.h"
 
-#include <fcntl.h>
 #include <glob.h>
 
 #include <algorithm>
@@ -12,8 +11,8 @@
 #include <utility>
 
 #include "base/bytes.h"
-#include "base/descriptor.h"
 #include "base/glob.h"
+#include "base/log.h"
 #include "base/str_cat.h"
 #include "server/config/directive_table.h"
 #include "server/config/newer_directives.h"
@@ -61,13 +60,6 @@ Result<std::string, StartupError> TextOfFiles(const std::string& path) {
     whole += text.value();
   }
   return whole;
-}
-
-// Returns an error if the log file cannot be opened for writing. Creates the file if it does not exist.
-Objection CheckLogFile(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
-  if (!file.IsOpen()) return std::string("Can't open the log file: ") + std::strerror(errno);
-  return {};
 }
 
 bool IsForgotten(const ConfigLine& line) {
@@ -202,7 +194,9 @@ ConfigReader::Outcome ConfigReader::Include(const ConfigLine& line) {
 // contradict each other or the log file cannot be opened. Also limits `hz`, and sets `databases` in cluster mode.
 ConfigReader::Outcome ConfigReader::CheckDependencies() {
   if (!settings_.logfile.empty()) {
-    if (Objection objection = CheckLogFile(settings_.logfile)) return Failure(FatalConfigError(nullptr, *objection));
+    if (const Objection objection = Logger::CheckFile(settings_.logfile)) {
+      return Failure(FatalConfigError(nullptr, "Can't open the log file: " + *objection));
+    }
   }
   if (Outcome outcome = CheckNodes(); !outcome) return outcome;
   if (settings_.cluster_enabled && settings_.replicaof) {

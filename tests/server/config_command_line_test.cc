@@ -341,6 +341,11 @@ TEST_F(ConfigCommandLineTest, ChecksOfTheWholeNameNoLine) {
   EXPECT_EQ(Value("hz", {"--hz", "0"}), "1");
 }
 
+TEST_F(ConfigCommandLineTest, TheLogFileMayBeANamedPipeWithoutReader) {
+  ASSERT_EQ(mkfifo("fifo", 0600), 0);
+  EXPECT_EQ(Value("logfile", {"--logfile", "fifo"}), "fifo");
+}
+
 TEST_F(ConfigCommandLineTest, FreePorts) {
   Result<std::unique_ptr<Config>, StartupError> config = Load({"--port", "auto", "--port-file", "p"});
   ASSERT_TRUE(config.ok());
