@@ -32,10 +32,10 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in. Also
   // closes the session if a part of the output was dropped (ReplyBuffer::HasOverflowed). Never closes the link to the
   // primary. Must be called whenever output is queued.
-  bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: over it, closed
-  // Returns how many bytes of memory the output of this session may hold while a command writes its reply
-  // (ReplyBuffer). So a single command or EXEC cannot exceed the hard limit. The links to replicas and to the primary
-  // have no such limit.
+  bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: now closed
+  // Returns the limit for ReplyBuffer::SetLimit in bytes: the hard limit of client-output-buffer-limit. A longer reply
+  // is dropped, and the client is closed. So one command or EXEC cannot use more memory. Returns kNoLimit for the links
+  // to replicas and to the primary, and if there is no hard limit.
   size_t MaxHeldOutputBytes(const Session& session) const;  // limit in bytes, or ReplyBuffer::kNoLimit
   // Limits for unfinished requests of clients that have not logged in. Each such client may hold
   // kMaxUnauthenticatedInputBytes bytes. While all of them together hold more than kMaxTotalUnauthenticatedInputBytes,

@@ -165,7 +165,7 @@ struct FieldSets {  // named lists of hash fields that this client made by HIMPO
 };
 
 enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };
-inline constexpr size_t kTopicKinds = 3;
+inline constexpr size_t kTopicKinds = 3;  // number of PubSubKind values
 
 class Subscriptions {  // what one session is subscribed to; destroyed when its last subscription ends
  public:

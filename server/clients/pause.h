@@ -60,9 +60,9 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   int64_t until_ms_ = 0;        // monotonic clock time when CLIENT PAUSE ends; 0: no pause
 };
 
-// Decides whether keys may expire or be evicted now. The answer is kLater while a slow script or loading is in
-// progress. The answer is kNo while clients or writes are paused, on a primary with import-mode, and after the server
-// has stopped. On a replica the answer is kNo, except for kEviction as described at Cause.
+// Decides whether keys may expire or be evicted now. kLater: a slow script or loading is in progress. kNo: clients or
+// writes are paused, this is a primary with import-mode, or the server has stopped. A replica answers kNo as well,
+// except for evictions with replica-ignore-maxmemory no.
 class KeyRemovalRule final : public KeyRemovalPermission {  // may keys expire or be evicted now? (pause, role, loading)
  public:
   // The kind of removal that the rule decides on. kExpiry: removal of expired keys, which a replica leaves to its

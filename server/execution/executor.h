@@ -114,8 +114,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // reply. `command` is null if there is no such command.
   void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers of a nested refusal
                            std::span<const Bytes> arguments, Bytes error);
-  // Applies a fault of TEST FAULT to a command that EXEC is about to run. Returns true if the fault has written the
-  // command's reply, so that the command must not run. All other faults apply to the whole reply of EXEC.
+  // A fault of TEST FAULT of kind kError or kReply replaces the reply of a command that EXEC is about to run: returns
+  // true, and the command must not run. Any other fault is kept for the whole reply of EXEC: returns false.
   bool ApplyFaultInTransaction(Session& session, const Command& command,  // applies TEST FAULT; true: do not run it
                                std::span<const Bytes> arguments);
   // Applies a fault of TEST FAULT to a command that the script of the client `caller` calls in database `db`. Throws a

@@ -52,7 +52,7 @@ struct GateRule {  // whether one check (gate) is made for requests of one path 
     kUndecided,   // does not compile
     kAsks,        // Gates::Pass makes the check
     kAsksItself,  // other code than Gates makes the check, with its own error text
-    kSkips,
+    kSkips,       // the check is not made; `why` says why
   };
   Answer answer = Answer::kUndecided;  // whether the check is made, and by which code
   std::string_view why = {};           // kSkips: why the check is not made

@@ -133,7 +133,7 @@ bool IsAllowedInStreams(const Command& command) {
 
 [[gnu::always_inline]] inline void Gates::CheckAuthentication(const Request& request) const {
   if (request.session.authenticated || request.command->Is(kNoAuth)) return;
-  if (parts_.users.IsLoginRequired()) throw Refusal{refusals::kNotAuthenticated};  // else the password has been removed
+  if (parts_.users.IsLoginRequired()) throw Refusal{refusals::kNotAuthenticated};  // else no login is needed any more
 }
 
 [[gnu::always_inline]] inline void Gates::CheckTransactions(const Request& request) const {

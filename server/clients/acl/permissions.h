@@ -64,16 +64,16 @@ class Permissions {  // checks whether users may run requests, and adds refusals
 
   std::optional<std::string> LoadConfiguredUsers();  // at startup: reads redis.conf's users or the ACL file; or error
   std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: reads the file; or returns the error
-  // Replaces all users by the users of an ACL file with the content `text`; the error shows `path`. Closes the sessions
-  // of all users except the default user. If the emulated version has the trait acl_load_keeps_clients (Redis from 7.4,
-  // Valkey from 8.0), closes fewer sessions: for a user that `text` also has, only those with a subscription that the
-  // new permissions forbid. If a line is invalid, changes nothing and returns the error.
+  // Replaces all users by those of an ACL file with the content `text`. If a line is invalid, changes nothing and
+  // returns the error, which shows `path`. Sessions of `default` stay open, and all other sessions are closed. With the
+  // trait acl_load_keeps_clients (Redis from 7.4, Valkey from 8.0), a user who is also in `text` loses only sessions
+  // with a subscription that the new permissions forbid.
   std::optional<std::string> LoadAclLines(Bytes text, const std::string& path,  // replaces all users by those in `text`
                                           const Session* running);
 
  private:
   void Note(AclLogEntry entry, const Session& client);  // counts a refusal or failed login; adds it to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // if it is `running`: after its reply
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // closes it; `running`: after its reply
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -33,8 +33,8 @@ struct AclVerdict {                     // the result of a permission check: all
   }
 };
 
-// How a request uses a channel. kName: publishes or subscribes to a channel. kPattern: subscribes to a pattern. Unless
-// all channels are allowed, the pattern must be equal to the pattern of an ACL rule.
+// How a request uses a channel. kName: publishes or subscribes to a channel. kPattern: subscribes to a pattern, which
+// is allowed only if an ACL rule has the same pattern, or if all channels are allowed.
 enum class ChannelUse : uint8_t { kName, kPattern };
 
 struct DatabaseOfClient {  // which database a request uses unless it names another
@@ -111,8 +111,8 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   const char* ApplyKeyAccess(Bytes rule);       // applies a rule such as "%R~a*"; returns null, or the error
   const char* ApplyChannelPattern(Bytes glob);  // allows the channels that match `glob`; returns null, or the error
   const char* ApplyDatabases(Bytes numbers);    // applies "db=0,1": allows only these databases; null, or the error
-  enum class Grant : uint8_t { kTake, kGive };
-  void GrantEveryCommand(Grant grant);                     // kGive: allows all commands; kTake: forbids all
+  enum class Grant : uint8_t { kTake, kGive };  // kGive: allows; kTake: forbids
+  void GrantEveryCommand(Grant grant);          // kGive: allows all commands; kTake: forbids all
   void GrantCommand(const Command& command, Grant grant);  // kGive: allows it and its subcommands; kTake: forbids
   void RememberCommandRule(char sign, Bytes name);         // adds "+get" to command_rules_, removes older rules on GET
   std::vector<std::string> KeyRules() const;               // the rules about keys, one each: "~a*", "%R~b*"
