@@ -84,7 +84,7 @@ class Config {  // the values of all directives of a running server, and their c
 
   std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }  // takes the messages to log out
 
-  bool WasSet(Bytes name) const;  // true: a file, an option or CONFIG SET gave a value, maybe the default
+  bool WasSet(Bytes name) const;  // true: a file, an option or CONFIG SET gave a value, perhaps equal to the default
 
   // Returns name and value of every directive that one of the names or patterns matches, each name once. A name without
   // wildcards is returned as the client wrote it.

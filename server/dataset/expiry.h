@@ -28,7 +28,7 @@ class KeyRemovalPermission {  // interface: tells whether expired or evicted key
   enum class Answer : uint8_t {
     kYes,
     kLater,  // a slow script is running, or data is being loaded
-    kNo,     // this server is a replica (that must not evict), pauses clients, imports data (import-mode), or stops
+    kNo,     // on a replica (evictions: with replica-ignore-maxmemory), in a pause, in import-mode, or at the end
   };
   virtual ~KeyRemovalPermission() = default;
   virtual Answer Now() const = 0;

@@ -42,7 +42,7 @@ struct History {                           // replication history of the data: i
   bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
-  bool CanContinue(const std::string& requested_id, int64_t from) const {  // the IDs permit a partial resync from there
+  bool CanContinue(const std::string& requested_id, int64_t from) const {  // true: a partial resync may begin at `from`
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
   // Begins a new history under the ID `new_id`, at the current offset, and remembers the old one as the former history.

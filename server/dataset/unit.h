@@ -28,8 +28,9 @@ class Unit {  // one atomic execution of a command, or of an EXEC or script with
   // Where the commands of a Unit come from. kClient: a client sent them. kReplayed: they are replayed from a file, or
   // come from another server that has already accepted them.
   enum class Origin : uint8_t { kClient, kReplayed };
-  // How Close passes the propagated commands to the journals. kTogether: as one group. kApart: each separately, because
-  // the commands are independent of each other, such as removals of expired keys during iteration.
+  // How Close passes the propagated commands to the journals. kTogether: as one group, which is replayed all or not at
+  // all. kApart: each alone, for commands that do not depend on each other, such as the removals of expired keys by
+  // SCAN or by the expiry cycle, or of the keys of slots that this node does not own.
   enum class Grouping : uint8_t { kTogether, kApart };
 
   Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)

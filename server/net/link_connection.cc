@@ -45,7 +45,7 @@ struct LinkConnection::ConnectAttempts {
   asio::ip::tcp::resolver resolver;
   std::vector<asio::ip::tcp::endpoint> addresses;
   size_t next_address = 0;
-  std::string trouble;  // of the last attempt
+  std::string trouble;  // why the last attempt failed
 };
 
 LinkConnection::LinkConnection(const Parts& parts, Link::Target target, Link::User& user)

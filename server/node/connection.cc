@@ -164,7 +164,7 @@ void Connection::HandleDisconnect(Transfer::State state) {
                                  : "Reading from client: " + stream_.ErrorText());
   }
   const bool is_held =
-      session_->SendableBytes() != session_->out.Size();  // perhaps for ever; few peers close one way only
+      session_->SendableBytes() != session_->out.Size();  // TEST FAULT holds output back, perhaps for ever
   if (!ended || is_held || session_->out.IsEmpty()) return CloseGradually();
   Want({.read = false, .write = wanted_.write});
   session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this turn

@@ -141,7 +141,7 @@ void Backup::Cron() {
   parts_.env.log.Notice("Removing the sealed backup, because of backup-sealed-ttl");
   if (const auto reason = CleanUp()) {
     parts_.env.log.Warning(*reason);
-    sealed_ms_ = parts_.env.clock.MonotonicMs();  // retries it after the same time
+    sealed_ms_ = parts_.env.clock.MonotonicMs();  // tries the removal again after the same time
   }
 }
 

@@ -1,7 +1,7 @@
 // BackupDirectory: the directory `backupdirname` with the files of one backup: BASE, INCR and manifest.
 //
-// The directory is found in the folder (`dir`) of the moment at which the backup began, even if `dir` changes later. A
-// lock on the directory keeps other Respite servers from removing its files.
+// The directory is in the folder that `dir` named when the backup began, even if `dir` has changed since. A lock on the
+// directory keeps other Respite servers from removing its files.
 #pragma once
 
 #include <memory>

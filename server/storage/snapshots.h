@@ -44,8 +44,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   Outcome StartBackgroundSave();       // BGSAVE: starts a child that writes the RDB file; needs no child running
   std::string BackgroundPath() const;  // path of the last background save's file, even if dbfilename or `dir` changed
   bool InstallAsDump(const std::string& path);  // renames a received snapshot to dbfilename; false: failed, or locked
-  // Removes the dump after it was used for a synchronisation. Keeps it unless rdb-del-sync-files is set and the server
-  // saves neither snapshots nor an append-only file.
+  // After a synchronisation through the RDB file: removes the file if rdb-del-sync-files is set, there are no save
+  // points, and appendonly is off. Otherwise does nothing.
   void RemoveSyncFile();             // after a synchronisation: removes the RDB file, if rdb-del-sync-files permits
   void RemoveBackgroundSyncFile() {  // RemoveSyncFile for the file of the last background save
     RemoveSyncFile(BackgroundPath());
