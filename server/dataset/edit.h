@@ -105,9 +105,9 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
   }
   // Stores an entry that was created elsewhere (Entry::Rename, Entry::Clone …), and whose key is this edit's key.
   // Requires: the key does not exist.
-  void Add(EntryPtr value) {
+  void Add(EntryPtr entry) {
     check_.NoteChanged();
-    entry_ = db_.Add(std::move(value));
+    entry_ = db_.Add(std::move(entry));
   }
   // Removes the key and returns its entry; the caller decides where it is freed. Requires: the key exists.
   EntryPtr Take() {
@@ -117,7 +117,7 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
   // Stores an entry that was created elsewhere, and whose key is this edit's key. Returns the old entry, or null; the
   // caller decides where it is freed. If the key exists, listeners are not told of a new key, whereas Take followed by
   // Add would tell them.
-  EntryPtr Replace(EntryPtr value);  // stores this entry; returns the old one, or null
+  EntryPtr Replace(EntryPtr entry);  // stores this entry; returns the old one, or null
   // SetDeadline, SetInteger, Grow and TryGrow require that the key exists.
   void SetDeadline(int64_t deadline_ms) {  // sets when the key expires (Unix time in ms)
     check_.NoteChanged();
@@ -194,10 +194,10 @@ class Edit : public AnyEdit {
   bool is_closed_ = false;  // true: the key is gone (Take, or it was empty), so `value_` must not be used
 };
 
-inline EntryPtr KeyEdit::Replace(EntryPtr value) {  // stores this entry; returns the old one, or null
-  if (entry_ == nullptr) return Add(std::move(value)), nullptr;
+inline EntryPtr KeyEdit::Replace(EntryPtr entry) {  // stores this entry; returns the old one, or null
+  if (entry_ == nullptr) return Add(std::move(entry)), nullptr;
   EntryPtr replaced = Take();
-  entry_ = db_.MutableData().Add(std::move(value));
+  entry_ = db_.MutableData().Add(std::move(entry));
   return replaced;
 }
 

@@ -110,8 +110,8 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckBusyScript(const Request& request) const;         // throws for most commands while a slow script runs
   void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or MONITOR client accesses keys
 
-  const DialectTraits& Traits() const;    // properties of the emulated version
-  DialectTraits TraitsForErrors() const;  // like Traits; but with extended-redis-compatibility, Valkey is named Redis
+  const DialectTraits& Traits() const;           // properties of the emulated version
+  DialectTraits TraitsWithProductNames() const;  // like Traits; extended-redis-compatibility: Valkey is named Redis
 
   const Parts parts_;  // the objects that the constructor got
 };
