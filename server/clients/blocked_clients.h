@@ -30,13 +30,13 @@ struct CurrentExecution;
 // Why a wait ended without running the request again. kTimeout: the timeout has passed, or the wait ends as after a
 // timeout, for example by CLIENT UNBLOCK … TIMEOUT. kUnblocked: CLIENT UNBLOCK … ERROR. kRoleChanged: the server has
 // become a replica; the connection closes after the error, unless the error redirects the client to the primary.
-enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
+enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };  // why a wait ended without a rerun
 
 class RequestRunner {  // interface to the Executor, which runs the requests of blocked clients again
  public:
   virtual ~RequestRunner() = default;
   virtual void ReadClocks() = 0;  // reads the clocks; later commands see this time
-  enum class Outcome : uint8_t {
+  enum class Outcome : uint8_t {  // what the request did when it ran again
     kDone,
     kPaused,      // waits in Session::paused_request for the end of CLIENT PAUSE, MIGRATE or a delay of TEST FAULT
     kUnfinished,  // in Session::paused_request; continues in the next Turn (Call::ContinueInNextTurn)

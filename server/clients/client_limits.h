@@ -28,7 +28,7 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   void Check(Session& session, int64_t now_ms);  // the timer's check: closes the session if it is idle or over a limit
 
   // When output is checked: after a reply is written, or by the timer. The log texts differ.
-  enum class Moment : uint8_t { kReply, kTimer };
+  enum class Moment : uint8_t { kReply, kTimer };  // when output is checked
   // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in. Also
   // closes the session if a part of the output was dropped (ReplyBuffer::HasOverflowed). Never closes the link to the
   // primary. Must be called whenever output is queued.
@@ -40,7 +40,7 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   // Limits for unfinished requests of clients that have not logged in. Each such client may hold
   // kMaxUnauthenticatedInputBytes bytes. While all of them together hold more than kMaxTotalUnauthenticatedInputBytes,
   // each is closed when it sends a request above kSmallInputBytes bytes.
-  static constexpr size_t kMaxUnauthenticatedInputBytes = size_t{64} * 1024;
+  static constexpr size_t kMaxUnauthenticatedInputBytes = size_t{64} * 1024;  // per client
   static constexpr size_t kMaxTotalUnauthenticatedInputBytes = size_t{16} * 1024 * 1024;
   static constexpr size_t kSmallInputBytes = 1024;  // clients with unfinished requests up to this size stay connected
 

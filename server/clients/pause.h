@@ -19,7 +19,7 @@ namespace respite {
 
 class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writes by the server itself
  public:
-  enum class Scope : uint8_t { kNone, kWrites, kAll };
+  enum class Scope : uint8_t { kNone, kWrites, kAll };  // which commands CLIENT PAUSE pauses
 
   // Starts CLIENT PAUSE. If CLIENT PAUSE is already active, the new pause ends no earlier and pauses no fewer commands.
   void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE; an active one is only extended
@@ -67,8 +67,8 @@ class KeyRemovalRule final : public KeyRemovalPermission {  // may keys expire o
  public:
   // The kind of removal that the rule decides on. kExpiry: removal of expired keys, which a replica leaves to its
   // primary. kEviction: eviction because of maxmemory, which a replica does only if replica-ignore-maxmemory is `no`.
-  enum class Cause : uint8_t { kExpiry, kEviction };
-  struct Parts {  // the objects that KeyRemovalRule uses; its constructor gets them
+  enum class Cause : uint8_t { kExpiry, kEviction };  // why keys are to be removed
+  struct Parts {                                      // the objects that KeyRemovalRule uses; its constructor gets them
     const Env& env;
     const Pause& pause;  // CLIENT PAUSE, and pauses of writes by the server
     const Role& role;    // whether this server is a primary or a replica

@@ -80,7 +80,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
     uint64_t seen = 0;
     uint64_t expired = 0;  // sampled keys of this round that were expired
   };
-  enum class Cleaning : uint8_t { kClean, kOutOfTime };
+  enum class Cleaning : uint8_t { kClean, kOutOfTime };  // kClean: few keys of the database are expired
 
   // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
   // Stops when `deadline_us` has passed, and then returns kOutOfTime.

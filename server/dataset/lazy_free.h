@@ -18,7 +18,7 @@
 
 namespace respite {
 
-enum class FreeMode : uint8_t { kNow, kLater };
+enum class FreeMode : uint8_t { kNow, kLater };  // kLater: on the background thread
 
 class LazyFree final : public Disposal {  // frees removed values, now or on the background thread
  public:

@@ -148,8 +148,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
  private:
   Outcome ExecuteForClient(Request& request);  // applies TEST FAULT, makes all checks, then runs, queues or delays it
-  // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. Pauses
-  // (CLIENT PAUSE, failover …) also delay such a request.
+  // Executes a request from the replication stream of the primary. Makes only the checks (gates) for requests from the
+  // primary. Pauses (CLIENT PAUSE, failover …) also delay such a request.
   Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
   Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that was not refused
   Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked

@@ -24,11 +24,11 @@ class Users;
 
 class Pump {  // runs the requests that a session has sent
  public:
-  enum class Outcome : uint8_t {
-    kIdle,     // no complete request is left in the input
-    kMore,     // the session used its share of this Turn; call again in the next
-    kPaused,   // a request is blocked or delayed (CLIENT PAUSE, MIGRATE, TEST FAULT)
-    kClosing,  // the session is closed, or closes when its output has been sent
+  enum class Outcome : uint8_t {  // why Run has ended
+    kIdle,                        // no complete request is left in the input
+    kMore,                        // the session used its share of this Turn; call again in the next
+    kPaused,                      // a request is blocked or delayed (CLIENT PAUSE, MIGRATE, TEST FAULT)
+    kClosing,                     // the session is closed, or closes when its output has been sent
   };
 
   explicit Pump(const Services& services);

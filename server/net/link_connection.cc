@@ -191,8 +191,9 @@ void LinkConnection::OnReady(SocketPoller::Interest ready) {
 }
 
 void LinkConnection::Receive() {
-  // All connections read into the same scratch buffer. OnReceived may run a long script or load, which lets other
-  // connections read (ServeDuringLongTask). The loop then gives them another buffer, so these bytes stay.
+  // All connections read into the same scratch buffer. OnReceived may run a long script or load, during which other
+  // connections read (ServeDuringLongTask). The loop then gives them another buffer, so the bytes of this connection
+  // stay.
   for (size_t i = 0;
        i < kReceivesPerEvent && user_ != nullptr && is_reading_ && !conditions_.is_cut && !MustPauseReading(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();

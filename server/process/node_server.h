@@ -65,8 +65,8 @@ class NodeServer {  // one Redis server of this process
     uint64_t number;  // unique for each server of the process, and equal in each run (0, 1 …; a hash for worlds)
     // If set, each server of the process makes the same random choices in each run. nullopt: the choices differ.
     std::optional<uint64_t> seed;  // seed of random choices
-    // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one.
-    // Such a server listens only if it has a port itself.
+    // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one,
+    // which listens only if a port of its own is set.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;  // kWithin: for moved clients
     Recorder* recorder = nullptr;  // records connections; null: no recording
   };
@@ -79,7 +79,7 @@ class NodeServer {  // one Redis server of this process
 
   // The result of a step. kFailed: the reason is already logged. kStopped: a request has stopped the server during the
   // step.
-  enum class Step : uint8_t { kDone, kFailed, kStopped };
+  enum class Step : uint8_t { kDone, kFailed, kStopped };  // the result of a step of the start
 
   // Creates the Node. With `port auto`, also listens, since the log shows the port. The loop must outlive the server.
   Step Build(WatchedLoop& loop);  // first step of the start: creates the Node

@@ -15,7 +15,7 @@ struct Session;
 
 class ServerPhase {  // whether the server runs a slow script, loads data, or has stopped
  public:
-  enum class Load : uint8_t {
+  enum class Load : uint8_t {  // whether and how data is being loaded
     kNone,
     kInTurn,     // in one event loop turn, which is interrupted to serve clients
     kOverTurns,  // piece by piece in many turns, as a primary's snapshot arrives; clients get LOADING errors
@@ -24,7 +24,7 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
 
   // The kind of the slow script that is running, if any. A script or function counts as slow when it has run for
   // busy-reply-threshold; from then on, other clients are served while it runs.
-  enum class BusyScriptKind : uint8_t { kNone, kScript, kFunction };
+  enum class BusyScriptKind : uint8_t { kNone, kScript, kFunction };  // what kind of slow script runs
 
   // Must be called when a script has become slow. `holder` is the client that runs the script, or null. The server
   // reads no input from this client until the script ends.

@@ -44,7 +44,7 @@ class AofListener {  // interface: learns of rewrites, and of the end of the app
 
 class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the data in append-only files
  public:
-  enum class State : uint8_t {
+  enum class State : uint8_t {  // whether and how changes are written to files
     kOff,
     kOn,
     kAwaitsBase,  // turned on while the server runs: the first base is not complete yet
@@ -97,7 +97,7 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   // TurnBackOn fails, Cron tries again, because no client learns of the failure.
   void TurnBackOn();  // turns the AOF on again; Cron retries a failure
   void TurnOff();     // for CONFIG SET appendonly no, or a synchronisation; kills a rewrite
-  enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
+  enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };  // what BGREWRITEAOF has done
   RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one; works also if off
   // Begins a new incremental file; from now on the previous one does not change. kFailed: still writes to the previous
   // one. `moment` ends the log line "Creating AOF incr file NAME …", such as "on background rewrite".

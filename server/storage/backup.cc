@@ -153,7 +153,8 @@ bool Backup::MustPostponeRewrite() const {
 
 bool Backup::IsWritingBase() const { return parts_.child_processes.Does(ChildWork::kBackup); }
 
-// The backup needs the commands after this, so it continues by itself.
+// Called before the append-only file is turned off. The backup needs the commands after that, so it records them itself
+// from now on.
 void Backup::HandleTurnOff() {
   if (way_ != Way::kFromAof) return;
   if (state_ == State::kSnapshotting) {

@@ -36,7 +36,7 @@ class RdbContents;
 
 class Backup final : public AofListener {  // makes a backup: a base, the commands since then, and a manifest
  public:
-  enum class State : uint8_t {
+  enum class State : uint8_t {  // how far the backup is
     kIdle,
     kPending,       // waits until a child can be forked
     kSnapshotting,  // a child writes the base
@@ -87,7 +87,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   void HandleTurnOff() override;                      // the append-only file will be turned off now
 
  private:
-  enum class Way : uint8_t { kFromAof, kByItself };
+  enum class Way : uint8_t { kFromAof, kByItself };  // how the files of the backup are made
 
   bool MustWait() const;                     // true: no child can be forked now
   FailureReason Begin();                     // starts writing the base, or stays pending; returns why that failed

@@ -55,9 +55,9 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   }
   void Schedule() { is_save_scheduled_ = true; }  // Cron will start a background save
   // Cancels a scheduled background save. Must be called when the data to save is lost.
-  void Unschedule() { is_save_scheduled_ = false; }  // Cron must not start the scheduled save
-  bool IsRunning() const;                            // true: a child is writing an RDB file now
-  enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
+  void Unschedule() { is_save_scheduled_ = false; }                // Cron must not start the scheduled save
+  bool IsRunning() const;                                          // true: a child is writing an RDB file now
+  enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };  // which save BGSAVE CANCEL has ended
   // Returns which kind of save Cancel has ended: kRunning, kScheduled, or kNone.
   Cancelled Cancel();  // BGSAVE CANCEL: kills the running save, or cancels a scheduled one
 
@@ -79,10 +79,10 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // locked the dump. With Redis' default save points the server starts nevertheless, but does not save (see
   // LeavesDumpToOtherServer).
   std::optional<std::string> LockDumpAtStartup();  // locks the RDB file; returns an error that must end startup
-  // Returns whether this server does not save, because the dump belongs to another server. That is so if this server
-  // has Redis' default save points, has never locked or written this dump, and has found the dump locked. Such a server
-  // saves only on request, for example by SAVE; a successful save ends this state. Redis would overwrite the dump. But
-  // as in Redis, servers that share a folder and have no `save` directive must accept writes, start and stop.
+  // Returns whether this server does not save, because the dump belongs to another server: this server has Redis'
+  // default save points, has never locked or written this dump, and has found it locked. It then saves only on request,
+  // for example by SAVE; a successful save ends this state. Redis would overwrite the dump. But as in Redis, servers
+  // that share a folder and have no `save` directive must accept writes, start and stop.
   bool LeavesDumpToOtherServer() const;  // true: never saves by itself, as another server has locked the file
 
   void ResetStats() { save_count_ = 0; }  // CONFIG RESETSTAT: sets the number of saves to 0

@@ -20,7 +20,7 @@ class Users;
 // How a refusal is worded, in Redis 7.2 and later. kBrief: "User joe has no permissions to run the 'get' command" or
 // "No permissions to access a key". kNamed, for ACL DRYRUN, also names the key or channel. kInScript begins with "ACL
 // failure in script: ".
-enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
+enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };  // how a refusal is worded
 // Returns the text of a refusal without an error code. With the `traits` of a Redis before 7.2, returns the older text,
 // which does not name the user.
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // error text of a refused request
@@ -51,7 +51,7 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // client gave.
   void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds a failed AUTH or HELLO to ACL LOG
 
-  // Closes the sessions of `user`. The session `running`, which runs the present command, closes only after its reply;
+  // Closes the sessions of `user`. The session `running`, which runs the current command, closes only after its reply;
   // null: no command runs. The sessions are logged out: their user becomes the default user, so that no session refers
   // to `user` any more.
   void CloseSessionsOf(const User& user,  // closes all sessions of this user

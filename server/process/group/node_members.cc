@@ -293,8 +293,9 @@ int64_t NodeMembers::LagOf(size_t member) const {
   return lag == output_delays_ms_.end() ? 0 : lag->second;
 }
 
-// Delays all output of a node. On the links that this node has opened, its sent bytes are delayed. On the links that
-// other nodes have opened to it, the bytes that they receive are delayed. A fault rule delays the replies to clients.
+// Delays all output of a node. On the links that this node has opened, delays the bytes that it sends. On the links
+// that other nodes have opened to it, delays the bytes that the other nodes receive. A fault rule delays the replies to
+// clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   output_delays_ms_[member] = delay_ms;
   for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);
