@@ -30,13 +30,13 @@ struct CurrentExecution;
 // Why a wait ended without running the request again. kTimeout: the timeout has passed, or the wait ends as after a
 // timeout, for example by CLIENT UNBLOCK … TIMEOUT. kUnblocked: CLIENT UNBLOCK … ERROR. kRoleChanged: the server has
 // become a replica; the connection closes after the error, unless the error redirects the client to the primary.
-enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };
+enum class UnblockReason : uint8_t { kTimeout, kUnblocked, kRoleChanged };  // why a wait ended without a rerun
 
 class RequestRunner {  // interface to the Executor, which runs the requests of blocked clients again
  public:
   virtual ~RequestRunner() = default;
   virtual void ReadClocks() = 0;  // reads the clocks; later commands see this time
-  enum class Outcome : uint8_t {
+  enum class Outcome : uint8_t {  // what the request did when it ran again
     kDone,
     kPaused,      // waits in Session::paused_request for the end of CLIENT PAUSE, MIGRATE or a delay of TEST FAULT
     kUnfinished,  // in Session::paused_request; continues in the next Turn (Call::ContinueInNextTurn)
@@ -91,7 +91,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   int64_t NextDueMs() const override {   // monotonic clock time of the next timeout or retry, or kNever
     return deadlines_.empty() ? Timers::kNever : deadlines_.begin()->at_ms;
   }
-  std::string NextDueText() const override;  // at NextDueMs, even for a retry: "BLPOP of client 3 times out"
+  std::string NextDueText() const override;  // what is due: "BLPOP of client 3 times out", also for a retry
 
   size_t ClientsWithDeadlineCount() const { return deadlines_.size(); }  // clients with a timeout or a retry time
   size_t Keys() const { return queues_.Keys(); }  // number of keys that clients wait for, for INFO
@@ -103,7 +103,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   void OnChange(int db, Bytes key) {                  // the key has changed: RunReadyRequests will look at its queue
     if (Queue* line = queues_.Find(db, key)) MarkReady(db, key, *line);
   }
-  void OnFlush(int db) { MarkKeysReady(db); }  // called before `db` loses all keys: waits that a loss ends will end
+  void OnFlush(int db) { MarkKeysReady(db); }  // called before `db` loses all keys: marks its awaited keys as ready
   void OnSwap(int db, int other_db) {  // SWAPDB has swapped these databases: RunReadyRequests will look at their keys
     MarkKeysReady(db);
     MarkKeysReady(other_db);
@@ -131,7 +131,7 @@ class BlockedClients final : public Timers::Source {  // clients that wait in BL
   KeyQueues<BlockedClient*> queues_;           // blocked clients by the key that they wait for, in order of arrival
   KeyQueues<BlockedClient*> deletion_queues_;  // clients whose wait also ends when their key is deleted, by key
   std::set<WaitDeadline> deadlines_;           // when waits time out or requests run again, the soonest first
-  std::set<uint64_t> ids_waiting_for_acks_or_disk_;  // ids of clients that wait for an fsync of the AOF (WAITAOF)
+  std::set<uint64_t> ids_waiting_for_acks_or_disk_;  // ids of clients that are blocked in WAIT or WAITAOF
   std::vector<KeyName> ready_keys_;                  // changed keys whose queues RunReadyRequests must look at
   std::optional<int64_t> kept_deadline_ms_;  // while a request runs again: when its wait times out; else nullopt
   bool is_running_ready_requests_ = false;   // true: RunAllReadyRequests runs; nested calls do nothing

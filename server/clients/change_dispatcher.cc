@@ -23,7 +23,7 @@ void ChangeDispatcher::OnChange(int db, Bytes key) {
 
 void ChangeDispatcher::OnEvent(int db, Bytes key, const KeyEvent& event) {
   if (parts_.env.settings.notify_keyspace_events != 0) parts_.key_notifications.OnEvent(db, key, event);
-  if ((event.Kind() & (kNotifyOverwritten | kNotifyTypeChanged)) != 0) return;  // for subscribers only
+  if ((event.Kind() & (kNotifyOverwritten | kNotifyTypeChanged)) != 0) return;  // these events are only published
   parts_.key_event_listeners.ForEach([&](KeyEventListener& listener) { listener.OnKeyEvent(db, key, event); });
 }
 

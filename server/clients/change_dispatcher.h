@@ -41,12 +41,12 @@ class KeyNotifications {  // publishes keyspace notifications (notify-keyspace-e
   // selected, or if no client subscribes to channels or patterns.
   void OnEvent(int db, Bytes key, const KeyEvent& event);  // publishes the event, if the configuration selects it
   bool WantsSubkeys() const;  // true: subkey events are configured, and a client has a subscription
-  // Publishes that the event concerned these fields of a hash, on the channels that the configuration selects. The
-  // letters of event classes (`h`) have no influence.
+  // Publishes that the event concerned these fields of a hash, on the channels that the configuration selects. Letters
+  // for classes of events, such as `h` (hashes), do not matter for these messages.
   void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields);  // publishes the subkey events
 
  private:
-  void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // to the channel <prefix><db>__:<suffix>
+  void Publish(Bytes prefix, int db, Bytes suffix, Bytes message);  // publishes on <prefix><db>__:<suffix>
 
   PubSub& pubsub_;            // delivers the notifications to the subscribers
   const Settings& settings_;  // values of the directives
@@ -92,12 +92,12 @@ class ChangeDispatcher final : public ChangeListener {  // passes changes of the
   explicit ChangeDispatcher(const Parts& parts) : parts_(parts) {}
 
   void OnChange(int db, Bytes key) override;  // a key was changed: tells MIGRATE, WATCH, blocked clients and tracking
-  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes an event, and tells listeners of most
+  void OnEvent(int db, Bytes key, const KeyEvent& event) override;  // publishes an event, and passes most to listeners
   bool WantsSubkeys() const override { return parts_.key_notifications.WantsSubkeys(); }
   void OnSubkeys(int db, Bytes key, const KeyEvent& event, const Subkeys& fields) override {  // publishes the fields
     parts_.key_notifications.OnSubkeys(db, key, event, fields);
   }
-  void OnWake(int db, Bytes key) override;  // a consumer group of the stream `key` changed: its blocked clients rerun
+  void OnWake(int db, Bytes key) override;  // a consumer group of the stream `key` changed: blocked requests rerun
   void OnFlush(std::span<const int> dbs) override;  // these databases are about to lose all their keys
   void OnSwap(int db, int other_db) override;       // SWAPDB has swapped the two databases
 

@@ -64,7 +64,7 @@ void ClientFaults::ApplyPendingFault(Session& session, size_t reply_start) {
   ChangeFaultState(session, [&](ClientFaultState& state) {
     const size_t place = state.gate.HasPartialReply() ? state.gate.EndPartialReply() : reply_start;
     const auto fault = std::exchange(state.pending, std::nullopt);
-    if (fault) Apply(session, *fault, place);  // else it was released
+    if (fault) Apply(session, *fault, place);  // no value: Release has ended the fault
   });
 }
 

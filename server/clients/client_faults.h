@@ -32,14 +32,16 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   // Sets what ApplyPendingFault will do to the reply of the running request. Does nothing if this request already has a
   // fault.
   void SetReplyFault(Session& session, ReplyFault fault);  // chooses the fault for the reply of the running request
-  // If the running request has a fault, holds back the part of its reply that is written so far. `reply_start` is where
-  // the reply begins in session.out. Called for a request that is not finished and continues in a later Turn.
+  // If TEST FAULT will change the reply of the running request, lets no byte of session.out from `reply_start` on be
+  // sent until ApplyPendingFault. Called when a request pauses with an incomplete reply and continues in a later Turn
+  // (iteration of the event loop).
   void HoldPartialReply(Session& session, size_t reply_start);  // holds an incomplete reply until it is complete
   // Applies the fault that SetReplyFault has set, now that the reply is complete. `reply_start` is where the reply
   // begins in session.out. Requires: session.fault_state exists.
   void ApplyPendingFault(Session& session, size_t reply_start);  // holds, slows, cuts or replaces the complete reply
 
-  // Release and ReleaseAll do not revert CloseAfterOutput, nor a cut (ReplyFault::Kind::kCut) that was applied.
+  // Release and ReleaseAll do not undo two faults: CloseAfterOutput, and a cut (ReplyFault::Kind::kCut) that was
+  // applied.
   void Release(uint64_t rule_id);  // ends the delays and faults that the rule with this id has caused
   void ReleaseAll();               // ends the delays and faults of all rules. Cost: O(sessions)
   void Forget(Session& session);   // removes the session, which closes, from dues_
@@ -63,7 +65,7 @@ class ClientFaults final : public Timers::Source {  // applies TEST FAULT to cli
   template <class Change>
   void ChangeFaultState(Session& session, Change&& change);  // calls change(fault_state), updates dues_
   template <class OpenGate, class IsMeant>
-  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // for each client: open_gate(gate), ends chosen faults
+  void ReleaseIf(OpenGate&& open_gate, IsMeant&& is_meant);  // calls open_gate(gate); ends faults with is_meant(rule)
   int64_t DueTimeAfter(int64_t delay_ms) const;              // clock time at the end of a delay that begins now
   void Apply(Session& session, const ReplyFault& fault, size_t reply_start);  // applies the fault to out[reply_start…]
 

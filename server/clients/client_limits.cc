@@ -78,7 +78,7 @@ bool ClientLimits::EnforceHandshakeTimeout(Session& session) {
 
 bool ClientLimits::EnforceIdleTimeout(Session& session, int64_t now_ms) {
   int64_t timeout_s = parts_.env.settings.timeout;
-  const bool waits = session.IsBlocked() || session.paused_request != nullptr;  // for the server
+  const bool waits = session.IsBlocked() || session.paused_request != nullptr;  // for the server: not idle
   if (timeout_s == 0 || session.kind != SessionKind::kNormal || session.monitor || waits) return false;
   if (now_ms - session.usage.last_active_ms <= timeout_s * 1000) return false;
   parts_.env.log.Verbose("Closing idle client");

@@ -28,19 +28,19 @@ class ClientLimits {  // closes clients that are idle too long, or exceed a limi
   void Check(Session& session, int64_t now_ms);  // the timer's check: closes the session if it is idle or over a limit
 
   // When output is checked: after a reply is written, or by the timer. The log texts differ.
-  enum class Moment : uint8_t { kReply, kTimer };
+  enum class Moment : uint8_t { kReply, kTimer };  // when output is checked
   // Closes the session if its output exceeds client-output-buffer-limit, or 64 KB before the client has logged in. Also
   // closes the session if a part of the output was dropped (ReplyBuffer::HasOverflowed). Never closes the link to the
   // primary. Must be called whenever output is queued.
-  bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: over it, closed
-  // Returns how many bytes of memory the output of this session may hold while a command writes its reply
-  // (ReplyBuffer). So a single command or EXEC cannot exceed the hard limit. The links to replicas and to the primary
-  // have no such limit.
+  bool EnforceOutputLimit(Session& session, int64_t now_ms, Moment moment = Moment::kReply);  // true: now closed
+  // Returns the limit for ReplyBuffer::SetLimit in bytes: the hard limit of client-output-buffer-limit. A longer reply
+  // is dropped, and the client is closed. So one command or EXEC cannot use more memory. Returns kNoLimit for the links
+  // to replicas and to the primary, and if there is no hard limit.
   size_t MaxHeldOutputBytes(const Session& session) const;  // limit in bytes, or ReplyBuffer::kNoLimit
   // Limits for unfinished requests of clients that have not logged in. Each such client may hold
   // kMaxUnauthenticatedInputBytes bytes. While all of them together hold more than kMaxTotalUnauthenticatedInputBytes,
   // each is closed when it sends a request above kSmallInputBytes bytes.
-  static constexpr size_t kMaxUnauthenticatedInputBytes = size_t{64} * 1024;
+  static constexpr size_t kMaxUnauthenticatedInputBytes = size_t{64} * 1024;  // per client
   static constexpr size_t kMaxTotalUnauthenticatedInputBytes = size_t{16} * 1024 * 1024;
   static constexpr size_t kSmallInputBytes = 1024;  // clients with unfinished requests up to this size stay connected
 

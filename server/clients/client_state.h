@@ -40,8 +40,8 @@ struct ClientIdentity {            // name and library that the client has annou
   bool follows_redirects = false;  // set by CLIENT CAPA redirect: the client understands the error -REDIRECT
 };
 
-// Checks a name or another text of CLIENT SETNAME, HELLO or CLIENT SETINFO. As in Redis, the text after a NUL byte is
-// neither checked nor shown.
+// Checks a name or another text of CLIENT SETNAME, HELLO or CLIENT SETINFO. As in Redis, checks only the text before
+// the first NUL byte, because only this text is shown.
 inline bool IsValidClientAttribute(Bytes text) {  // true: only visible ASCII up to the first NUL
   Bytes shown = text.substr(0, text.find('\0'));
   return std::all_of(shown.begin(), shown.end(), [](char c) { return c >= '!' && c <= '~'; });
@@ -107,11 +107,11 @@ class ReplyState {  // CLIENT REPLY ON, OFF or SKIP: whether replies are sent to
     if (mode_ != Mode::kSkip) mode_ = Mode::kOn;
   }
 
-  enum class Fate : uint8_t { kSent, kDropped };
-  Fate EndCommand();  // call it after each command; returns whether its reply is sent
+  enum class Fate : uint8_t { kSent, kDropped };  // whether a reply is sent
+  Fate EndCommand();                              // call it after each command; returns whether its reply is sent
 
  private:
-  enum class Mode : uint8_t {
+  enum class Mode : uint8_t {  // what CLIENT REPLY has set
     kOn,
     kOff,
     kSkipNext,  // the running command is CLIENT REPLY SKIP: the next command has no reply
@@ -124,18 +124,18 @@ class ReplyState {  // CLIENT REPLY ON, OFF or SKIP: whether replies are sent to
 struct ClientClusterState {  // a client's settings for cluster commands: ASKING, READONLY, slot imports
   // Whether the client has sent ASKING. If so, its next request, or the transaction that this request begins, may use a
   // slot that is being imported to this node.
-  enum class Asking : uint8_t { kNo, kNext, kTransaction };
+  enum class Asking : uint8_t { kNo, kNext, kTransaction };  // which requests ASKING applies to
   Asking asking = Asking::kNo;       // for which requests ASKING allows slots that are being imported
   bool reads_from_replica = false;   // READONLY was sent: a replica may serve the client's reads
   const SlotSet* imports = nullptr;  // slots that this client, another node, is sending here; null: none
 };
 
-struct TrackingOptions {  // CLIENT TRACKING's options: which keys to track, and which client to tell
-  enum class Mode : uint8_t {
-    kAll,        // every key that the client reads
-    kOptIn,      // the keys of commands after CLIENT CACHING YES
-    kOptOut,     // all keys except those of commands after CLIENT CACHING NO
-    kBroadcast,  // every key with one of the prefixes, read or not
+struct TrackingOptions {       // CLIENT TRACKING's options: which keys to track, and which client to tell
+  enum class Mode : uint8_t {  // which keys are tracked
+    kAll,                      // every key that the client reads
+    kOptIn,                    // the keys of commands after CLIENT CACHING YES
+    kOptOut,                   // all keys except those of commands after CLIENT CACHING NO
+    kBroadcast,                // every key with one of the prefixes, read or not
   };
 
   Mode mode = Mode::kAll;           // which keys are tracked
@@ -165,7 +165,7 @@ struct FieldSets {  // named lists of hash fields that this client made by HIMPO
 };
 
 enum class PubSubKind : uint8_t { kChannel, kPattern, kShardChannel };
-inline constexpr size_t kTopicKinds = 3;
+inline constexpr size_t kTopicKinds = 3;  // number of PubSubKind values
 
 class Subscriptions {  // what one session is subscribed to; destroyed when its last subscription ends
  public:

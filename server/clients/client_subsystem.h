@@ -1,5 +1,5 @@
-// ClientSubsystem: the clients of a Node, their users, and the components that send messages to them or let them wait.
-// ClientCleanup removes a session that closes from most of these.
+// ClientSubsystem: the clients of a Node, their users, and the components that send messages to clients or let them
+// wait. When a session closes, ClientCleanup removes it from most of these components.
 #pragma once
 
 #include <cstddef>

@@ -23,9 +23,9 @@ std::string ClientText(const Session& session, int64_t now_ms,  // the client's 
 // Returns one letter for each property of the client, or "N" if the client has none. kClientFlagLetters are all letters
 // of Redis; ClientFlags never returns `u` or `i`.
 std::string ClientFlags(const Session& session);  // the field `flags` of CLIENT LIST, such as "N" or "xb"
-inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";
+inline constexpr Bytes kClientFlagLetters = "SMOPxbtRBdcAUeTrIuiN";  // the letters of the field `flags` in CLIENT LIST
 
-enum class UserData : uint8_t { kShown, kHidden };
+enum class UserData : uint8_t { kShown, kHidden };  // whether logs may show the input of clients
 // Returns the log line for a protocol error. `user_data` says whether the line may show the client's input
 // (hide-user-data-from-log). Requires: the parser session.in has just reported an error.
 std::string ProtocolErrorText(const Session& session, int64_t now_ms,  // the log line for a protocol error

@@ -22,7 +22,7 @@ void Clients::Remove(Session& session) {
     std::erase(with_messages_, &session);
   }
   std::replace(flushing_sessions_.begin(), flushing_sessions_.end(), &session, static_cast<Session*>(nullptr));
-  on_close_(session);  // the command that closed it may have registered it again
+  on_close_(session);  // again, because a command may have registered the session after it was closed
   const bool leaves_blocks = session.out.HeldBytes() > BlockPool::kBlockBytes;
   sessions_.erase(session.id);
   if (leaves_blocks) pool_.Clear();  // the remaining clients need fewer blocks
@@ -81,7 +81,7 @@ std::vector<Session*> Clients::TakePaused() {
 }
 
 void Clients::QueueUnblocked(Session& session) {
-  if (session.id == 0) return;  // has no client: its owner runs its requests, and may free it
+  if (session.id == 0) return;  // id 0: the session has no client; its owner runs its requests, and may free it
   QueueMessages(session);
   if (std::exchange(session.queue_flags.is_in_unblocked_queue_, true)) return;
   unblocked_.push_back(&session);

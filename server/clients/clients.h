@@ -98,9 +98,9 @@ class Clients {  // owns the sessions of all clients, and finds them by id
   static constexpr int64_t kMaxMessageFlushUs = 1000;  // how long one FlushQueued may send messages, in µs
   // The number of bytes that one Turn sends, divided equally among the sessions with output. Each session may send at
   // least kMinBytesPerFlush and at most kMaxBytesPerFlush. Copying 4 MB to the sockets takes about two milliseconds.
-  static constexpr size_t kBytesPerTurn = size_t{4} * 1024 * 1024;
-  static constexpr size_t kMaxBytesPerFlush = size_t{512} * 1024;
-  static constexpr size_t kMinBytesPerFlush = size_t{64} * 1024;
+  static constexpr size_t kBytesPerTurn = size_t{4} * 1024 * 1024;  // for all sessions together
+  static constexpr size_t kMaxBytesPerFlush = size_t{512} * 1024;   // most bytes for one session
+  static constexpr size_t kMinBytesPerFlush = size_t{64} * 1024;    // least bytes for one session
 
   void Flush(size_t place, size_t max_bytes);  // sends at most `max_bytes` of flushing_sessions_[place]
 

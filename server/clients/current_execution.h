@@ -20,8 +20,8 @@ struct CurrentExecution {             // the command that runs now, and the time
   std::span<const Bytes> words = {};  // arguments of the running (or last) command; the first is its name
   int depth = 0;                      // 0: a client's own command; more: inside EXEC, a script or a replay
   int64_t last_us = 0;                // monotonic clock time, in µs, when the Executor last read the clock
-  int64_t real_us = 0;                // the system's monotonic time, in µs, then; TEST CLOCK does not move it
-  int64_t wall_base_us = 0;           // Unix time minus monotonic clock time, in µs
+  int64_t real_us = 0;       // real (system) monotonic time at that moment, in µs; TEST CLOCK does not move it
+  int64_t wall_base_us = 0;  // Unix time minus monotonic clock time, in µs
 
   const Session* CurrentSession() const { return command == nullptr ? nullptr : session; }  // null: no command runs
   // Returns whether the running command may block the client. A command inside a transaction or script, or in the

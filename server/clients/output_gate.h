@@ -17,7 +17,7 @@ namespace respite {
 
 class OutputGate {  // holds back output of one client (TEST FAULT)
  public:
-  static constexpr int64_t kNever = INT64_MAX;  // time of no event: only Open opens the barrier, or nothing is due
+  static constexpr int64_t kNever = INT64_MAX;  // in a barrier: only Open opens it; from NextDueMs: nothing is due
 
   struct Hold {                 // when a barrier opens: at a time, or when Open names its fault rule
     uint64_t rule_id = 0;       // id of the fault rule for which Open opens this barrier
@@ -42,7 +42,7 @@ class OutputGate {  // holds back output of one client (TEST FAULT)
 
   size_t SendableBytes(size_t size) const;         // how many of `size` unsent bytes may be sent now
   void NoteSent(size_t bytes) { sent_ += bytes; }  // must be called when output was sent
-  enum class Steps : uint8_t { kSmall, kNone };
+  enum class Steps : uint8_t { kSmall, kNone };    // how often a trickle lets bytes pass
   // Opens barriers whose time has come. If slow output (a trickle) has not ended, NextDueMs then returns when Advance
   // must be called again: with kSmall when some more bytes may pass, with kNone only when all bytes of the trickle may
   // pass. kNone is for jumps of the clock (TEST CLOCK), which would otherwise make many small steps. Cost: O(opened

@@ -19,7 +19,7 @@ namespace respite {
 
 class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writes by the server itself
  public:
-  enum class Scope : uint8_t { kNone, kWrites, kAll };
+  enum class Scope : uint8_t { kNone, kWrites, kAll };  // which commands CLIENT PAUSE pauses
 
   // Starts CLIENT PAUSE. If CLIENT PAUSE is already active, the new pause ends no earlier and pauses no fewer commands.
   void Start(Scope scope, int64_t until_ms, int64_t now_ms);  // starts CLIENT PAUSE; an active one is only extended
@@ -60,15 +60,15 @@ class Pause final : public Timers::Source {  // CLIENT PAUSE, and pauses of writ
   int64_t until_ms_ = 0;        // monotonic clock time when CLIENT PAUSE ends; 0: no pause
 };
 
-// Decides whether keys may expire or be evicted now. The answer is kLater while a slow script or loading is in
-// progress. The answer is kNo while clients or writes are paused, on a primary with import-mode, and after the server
-// has stopped. On a replica the answer is kNo, except for kEviction as described at Cause.
+// Decides whether keys may expire or be evicted now. kLater: a slow script or loading is in progress. kNo: clients or
+// writes are paused, this is a primary with import-mode, or the server has stopped. A replica answers kNo as well,
+// except for evictions with replica-ignore-maxmemory no.
 class KeyRemovalRule final : public KeyRemovalPermission {  // may keys expire or be evicted now? (pause, role, loading)
  public:
   // The kind of removal that the rule decides on. kExpiry: removal of expired keys, which a replica leaves to its
   // primary. kEviction: eviction because of maxmemory, which a replica does only if replica-ignore-maxmemory is `no`.
-  enum class Cause : uint8_t { kExpiry, kEviction };
-  struct Parts {  // the objects that KeyRemovalRule uses; its constructor gets them
+  enum class Cause : uint8_t { kExpiry, kEviction };  // why keys are to be removed
+  struct Parts {                                      // the objects that KeyRemovalRule uses; its constructor gets them
     const Env& env;
     const Pause& pause;  // CLIENT PAUSE, and pauses of writes by the server
     const Role& role;    // whether this server is a primary or a replica

@@ -91,8 +91,8 @@ class PubSub {  // all channels, patterns and their subscribers; delivers messag
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
-  void Subscribe(Session& session, PubSubKind kind, Bytes name);    // no effect if already subscribed
-  void Unsubscribe(Session& session, PubSubKind kind, Bytes name);  // no effect if not subscribed
+  void Subscribe(Session& session, PubSubKind kind, Bytes name);    // subscribes, unless already subscribed
+  void Unsubscribe(Session& session, PubSubKind kind, Bytes name);  // ends the subscription, if there is one
 
   // Sends the message to the subscribers of the channel and of each matching pattern. A session receives the message
   // once per subscription. Cost: O(subscribers + patterns).

@@ -95,7 +95,7 @@ void Tracking::RememberReadKeys(Session& session, const Command& command, std::s
 }
 
 void Tracking::EnforceTableLimit() {
-  constexpr size_t kKeysPerRound = 100;  // grows while the table stays above its limit
+  constexpr size_t kKeysPerRound = 100;  // times the number of calls in a row that found too many keys
   const size_t limit = parts_.env.settings.tracking_table_max_keys;
   if (limit == 0 || readers_.size() <= limit) {
     rounds_over_limit_ = 0;

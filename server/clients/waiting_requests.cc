@@ -45,7 +45,7 @@ void Transaction::End() {
   flags_ = 0;
   has_variable_flags_ = false;
   if (QueueBytes() > kKeptBytes) blocks_ = {};
-  for (Block& block : blocks_) {  // at most one
+  for (Block& block : blocks_) {  // there is at most one block
     block.commands.clear();
     block.ends.clear();
     block.text.clear();

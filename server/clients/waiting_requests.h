@@ -50,7 +50,7 @@ struct BlockCondition {  // what a blocking command waits for, and what happens 
   using Answer = void (*)(Reply& reply, const Services& services, const Session& session);
   // Whether the request also runs again when one of its keys was deleted or changed its type. kEndsWait: yes; kIgnored:
   // no.
-  enum class KeyLoss : uint8_t { kIgnored, kEndsWait };
+  enum class KeyLoss : uint8_t { kIgnored, kEndsWait };  // whether a deleted key ends the wait
 
   std::span<const Bytes> keys = {};   // a change of one of these keys runs the request again; empty: no key
   ValueType type = ValueType::kList;  // only keys of this type run the request again

@@ -95,7 +95,8 @@ void WatchedKeys::MarkStaleAfterSwap(int db, int moved_to_db, int64_t now_ms) {
     if (!existed && !exists) return;
     const bool is_expired = IsExpired(db, name.key, now_ms);
     for (Watcher& watcher : line.members) {
-      // As in Redis, expired keys count as absent, before and after the swap.
+      // As in Redis, a key counts as absent before the swap if it had expired at WATCH, and after the swap if it has
+      // expired now.
       const bool was_absent = watcher.was_expired || !existed;
       if (was_absent && (is_expired || !exists)) {
         watcher.was_expired = is_expired;

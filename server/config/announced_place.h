@@ -14,8 +14,8 @@
 namespace respite {
 
 // Returns whether a cluster node may announce this text as its address, host name or human-readable name: at most 255
-// bytes without certain characters. These texts appear in nodes.conf and CLUSTER NODES, where white space, commas and
-// line ends separate the fields.
+// bytes, without blanks, control characters, commas, double quotes and backslashes. These texts appear in nodes.conf
+// and CLUSTER NODES, where white space, commas and line ends separate the fields.
 constexpr bool MayBeAnnounced(Bytes text) {  // true: < 256 bytes; no blank, control character, comma, `"`, backslash
   constexpr size_t kLimit = 256;
   constexpr char kDelete = 0x7f;

@@ -22,7 +22,7 @@
 
 namespace respite {
 
-enum class LaunchAction : uint8_t {
+enum class LaunchAction : uint8_t {  // what the program must do
   kServe,
   kPrintVersion,  // stdout, exit 0
   kPrintUsage,    // stderr, exit 1

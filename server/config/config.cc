@@ -179,9 +179,9 @@ Result<std::unique_ptr<Config>, StartupError> Config::Load(const CommandLine& li
   return config;
 }
 
-// Sets Redis' default save points, which users with a configuration file or a container expect. Not called with
-// `--test`, or if there is neither a file, a container nor standard input (options do not count). Such a server saves
-// nothing on its own, so its next run finds no RDB file.
+// Sets Redis' default save points, which users with a configuration file or a container expect. Called if there is a
+// configuration file, a container or standard input, but no `--test`. Any other server saves nothing on its own, so its
+// next run finds no RDB file.
 void Config::SetDefaultSavePoints() {
   if (mode_ == ServerMode::kSentinel || WasSet("save")) return;
   settings_.save.assign(kDefaultSavePoints.begin(), kDefaultSavePoints.end());

@@ -57,8 +57,8 @@ class Config {  // the values of all directives of a running server, and their c
                                                             Folder& folder = ProcessFolder::Instance());
 
   // Copies the settings and lines for another server of this process, whose `dir` is `folder`. The copy has only the
-  // hooks of Config itself. The copy has no file, so CONFIG REWRITE is refused there. Requires: the folder outlives the
-  // copy.
+  // hooks that Config itself adds. The copy has no file, so that server refuses CONFIG REWRITE. Requires: the folder
+  // outlives the copy.
   std::unique_ptr<Config> CopyFor(Folder& folder) const;  // copies settings and lines for another server
 
   void Emulate(Emulated emulated);  // sets `emulate`; unset directives get this version's defaults
@@ -84,7 +84,7 @@ class Config {  // the values of all directives of a running server, and their c
 
   std::vector<ConfigNote> TakeNotes() { return std::exchange(notes_, {}); }  // takes the messages to log out
 
-  bool WasSet(Bytes name) const;  // true: a file, an option or CONFIG SET gave a value, maybe the default
+  bool WasSet(Bytes name) const;  // true: a file, an option or CONFIG SET gave a value, perhaps equal to the default
 
   // Returns name and value of every directive that one of the names or patterns matches, each name once. A name without
   // wildcards is returned as the client wrote it.

@@ -23,8 +23,7 @@ bool IsContainerEntry(const std::string& program);  // true: a program named doc
 
 // Decides what the entry point of the container starts. `arguments` are the entry point's own: its name, then the
 // program to start with its arguments. If nothing follows the name, or if an option or a configuration file follows,
-// the server is started. Options from the environment come before the options in `arguments`, so the latter override
-// them.
+// the server is started. Options from the environment come first, so that the options in `arguments` override them.
 ContainerPlan PlanContainer(ConfigWords arguments, const Variables& variables);  // decides what the container starts
 
 bool StartsServer(const ContainerPlan& plan);  // true: the program is the server, not a tool

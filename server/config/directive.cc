@@ -97,8 +97,8 @@ std::optional<int> ParseChoice(const ChoiceShape& shape, ConfigWords words, cons
   return value;
 }
 
-// Returns the error for a value that is not permitted. The error lists the values of the emulated version. Without
-// `emulate`, the error lists those of Redis 7.2, although newer values are also accepted.
+// Returns the error for a value that is not permitted. The error lists the permitted values of the emulated version.
+// Without `emulate`, the error lists the values of Redis 7.2, although newer values are also accepted.
 std::string ChoiceObjection(const ChoiceShape& shape, const Dialect& dialect) {
   const ServerVersion version = dialect.version.value_or(kDefaultVersion);
   std::string text;

@@ -26,11 +26,11 @@ using Objection = std::optional<std::string>;
 // Where the value of a directive comes from. Only `save` treats the two differently. kStartup: a `save` line adds its
 // save points to the earlier ones. kConfigSet: the new value replaces the old one. As in Redis, lines after an
 // `include` count as kConfigSet.
-enum class ConfigOrigin : uint8_t { kStartup, kConfigSet };
+enum class ConfigOrigin : uint8_t { kStartup, kConfigSet };  // where a value comes from
 
-enum class SupportLevel : uint8_t {
-  kEffective,    // takes effect
-  kMeaningless,  // checked, stored and reported, but without effect in this server
+enum class SupportLevel : uint8_t {  // whether a directive has an effect
+  kEffective,                        // takes effect
+  kMeaningless,                      // checked, stored and reported, but without effect in this server
 };
 
 // Flags of a directive. Each flag is a bit, and flags may be combined.
@@ -48,7 +48,7 @@ inline constexpr uint32_t kVolatile =
 inline constexpr uint32_t kUnlisted = 1U << 8;  // patterns of CONFIG GET always skip the directive
 }  // namespace directive_flags
 
-enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal };
+enum class NumberFormat : uint8_t { kInteger, kMemory, kMemoryOrPercent, kOctal };  // how a number is written
 enum class Signedness : uint8_t { kSigned, kUnsigned };
 enum class WhenEmpty : uint8_t { kKept, kUnset };  // kUnset: an empty text means "none" and is not written to the file
 
@@ -60,7 +60,7 @@ struct ChoiceName {        // one permitted value of a directive, and its name
 
 // When CONFIG REWRITE writes a line. kAlways: always; the line is added if the file has none for the directive.
 // kIfMentioned: only to replace an existing line of the directive.
-enum class LinePresence : uint8_t { kAlways, kIfMentioned };
+enum class LinePresence : uint8_t { kAlways, kIfMentioned };  // whether CONFIG REWRITE adds the line
 
 struct FileLine {         // a line that CONFIG REWRITE writes to the file
   std::string text;       // the whole line

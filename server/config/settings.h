@@ -50,10 +50,10 @@ enum class EvictionPolicy : uint8_t {
 
 // Bits of shutdown-on-sigint and shutdown-on-sigterm. Each stands for an option of the command SHUTDOWN.
 inline constexpr uint32_t kShutdownDefault = 0;
-inline constexpr uint32_t kShutdownSave = 1;
-inline constexpr uint32_t kShutdownNoSave = 2;
-inline constexpr uint32_t kShutdownNow = 4;
-inline constexpr uint32_t kShutdownForce = 8;
+inline constexpr uint32_t kShutdownSave = 1;    // option SAVE
+inline constexpr uint32_t kShutdownNoSave = 2;  // option NOSAVE
+inline constexpr uint32_t kShutdownNow = 4;     // option NOW
+inline constexpr uint32_t kShutdownForce = 8;   // option FORCE
 
 struct SavePoint {  // a pair of `save 3600 1`: save after 3600 s with at least 1 change
   int64_t seconds;  // how long ago the last save must be, in s
@@ -62,7 +62,7 @@ struct SavePoint {  // a pair of `save 3600 1`: save after 3600 s with at least 
   bool operator==(const SavePoint&) const = default;
 };
 // The save points of a server whose configuration file has no `save` line.
-inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300, 100}, {60, 10000}}};
+inline constexpr std::array<SavePoint, 3> kDefaultSavePoints = {{{3600, 1}, {300, 100}, {60, 10000}}};  // as in Redis
 
 enum OutputBufferClass : uint8_t { kOutputNormal, kOutputReplica, kOutputPubsub, kOutputBufferClassCount };
 

@@ -32,8 +32,8 @@ class Capture {  // all keys and functions of a Dataset at one moment, to be res
   // old data is freed (LazyFree::Free). Before, listeners are notified that all databases lose their keys. The Capture
   // is empty afterwards. Requires: `data` has as many databases as the Capture.
   Capture Restore(Dataset& data) &&;  // replaces the current data of `data`, and returns the old
-  // Like the other Restore, but restores a copy of the captured data, so that the Capture can be restored again. Cost:
-  // O(data).
+  // Replaces the current data of `data` by a copy of the captured data, so that the Capture can be restored again.
+  // Returns the old data. Cost: O(data).
   Capture Restore(Dataset& data) const&;  // restores a copy of the capture; returns the old data
 
   // TakeDatabases and TakeFunctions remove the databases or the functions from the Capture, and return them.

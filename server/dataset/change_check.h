@@ -40,14 +40,14 @@ struct ValuePrint {        // a fingerprint of a key's value and deadline
   ValuePrint() = default;  // the fingerprint of an absent key
   explicit ValuePrint(const Entry& entry);
 
-  bool HasValueOf(const ValuePrint& other) const;  // ignores `groups`
+  bool HasValueOf(const ValuePrint& other) const;  // true: the same value; ignores `groups`
   bool operator==(const ValuePrint& other) const;
 
   bool exists = false;
   ValueType type = ValueType::kString;
   int64_t deadline_ms = kNoDeadline;   // Unix time
   size_t size = 0;                     // elements, or bytes of a string
-  std::optional<std::string> content;  // a digest; nullopt if too large
+  std::optional<std::string> content;  // digest of the value; nullopt: the value is too large
   std::optional<std::string>
       groups;  // consumer groups and stored IDs of a stream, cursor of an array; nullopt if too large
 };

@@ -1,8 +1,9 @@
 // DbView: the selected database as one command sees it, at the time of its Unit.
 //
 // An expired key or hash field counts as absent (except under ExpiryRule::kIgnoreDeadlines). A write removes an expired
-// key or field first. After a read, it is removed when the Unit closes, but not on a replica. Values are changed
-// through the edits that Open, OpenOrCreate and the other Open… functions return. edit.h defines these functions.
+// key or field first. If a read finds an expired key or field, the Unit removes it when it closes, but not on a
+// replica. Values are changed through the edits that Open, OpenOrCreate and the other Open… functions return. edit.h
+// defines these functions.
 #pragma once
 
 #include <span>
@@ -72,7 +73,8 @@ class DbView {  // the selected database as one command sees it: expired keys ar
   // Returns the entry of a key in a command that changes keys, or null if the key is absent. Removes an expired key and
   // expired fields immediately, even on a replica. Marks the key as used, except under CLIENT NO-TOUCH.
   const Entry* Find(Bytes key) { return FindMutable(key); }
-  // Returns the same as Find, for a command that changes keys. Also counts a hit or a miss.
+  // Returns the entry of a key that the command will change, as Find does; null: the key is absent. Also counts a hit
+  // or a miss.
   const Entry* FindAndCountLookup(Bytes key) {  // finds a key to change it; counts a hit or a miss; null: absent
     const Entry* entry = Find(key);
     CountLookup(key, entry);

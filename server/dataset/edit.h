@@ -57,7 +57,7 @@ class AnyEdit {  // base class of edits: a key that a command changes, and the r
   void ReportSubkeys(const KeyEvent& event, const Subkeys& fields) {  // sends the fields that an event concerned
     OwningUnit().ReportSubkeys(db_.index_, key_, event, fields);
   }
-  void Wake() { OwningUnit().Wake(db_.index_, key_); }
+  void Wake() { OwningUnit().Wake(db_.index_, key_); }  // blocked clients check the unchanged key again
   // Reports that the whole value was replaced by a value of the type `after`. `before` is the type of the old value.
   // ReportChange must also be called.
   void ReportOverwrite(ValueType before, ValueType after) {  // sends the event "overwritten", perhaps "type_changed"
@@ -103,19 +103,21 @@ class KeyEdit : public AnyEdit {  // a key that a command changes as a whole: cr
     check_.NoteChanged();
     entry_ = db_.Assign(entry_, key_, std::move(content));
   }
-  // Stores a value that was created elsewhere. Requires: the key does not exist.
-  void Add(EntryPtr value) {
+  // Stores an entry that was created elsewhere (Entry::Rename, Entry::Clone …), and whose key is this edit's key.
+  // Requires: the key does not exist.
+  void Add(EntryPtr entry) {
     check_.NoteChanged();
-    entry_ = db_.Add(std::move(value));
+    entry_ = db_.Add(std::move(entry));
   }
   // Removes the key and returns its entry; the caller decides where it is freed. Requires: the key exists.
   EntryPtr Take() {
     check_.NoteChanged();
     return db_.MutableData().Take(std::exchange(entry_, nullptr));
   }
-  // Stores a value that was created elsewhere. Returns the old value, or null; the caller decides where it is freed. If
-  // the key exists, listeners are not told of a new key, whereas Take followed by Add would tell them.
-  EntryPtr Replace(EntryPtr value);  // stores this value; returns the old value, or null
+  // Stores an entry that was created elsewhere, and whose key is this edit's key. Returns the old entry, or null; the
+  // caller decides where it is freed. If the key exists, listeners are not told of a new key, whereas Take followed by
+  // Add would tell them.
+  EntryPtr Replace(EntryPtr entry);  // stores this entry; returns the old one, or null
   // SetDeadline, SetInteger, Grow and TryGrow require that the key exists.
   void SetDeadline(int64_t deadline_ms) {  // sets when the key expires (Unix time in ms)
     check_.NoteChanged();
@@ -192,10 +194,10 @@ class Edit : public AnyEdit {
   bool is_closed_ = false;  // true: the key is gone (Take, or it was empty), so `value_` must not be used
 };
 
-inline EntryPtr KeyEdit::Replace(EntryPtr value) {  // stores this value; returns the old one, or null
-  if (entry_ == nullptr) return Add(std::move(value)), nullptr;
+inline EntryPtr KeyEdit::Replace(EntryPtr entry) {  // stores this entry; returns the old one, or null
+  if (entry_ == nullptr) return Add(std::move(entry)), nullptr;
   EntryPtr replaced = Take();
-  entry_ = db_.MutableData().Add(std::move(value));
+  entry_ = db_.MutableData().Add(std::move(entry));
   return replaced;
 }
 

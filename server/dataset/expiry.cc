@@ -14,14 +14,14 @@ namespace {
 // above the accepted share.
 constexpr uint64_t kSampleSize = 400;
 constexpr uint64_t kSampleSizePerEffort = 100;
-constexpr int64_t kSharePercent = 25;  // of the timer's period
+constexpr int64_t kSharePercent = 25;  // a round's share of the timer's period
 constexpr int64_t kSharePercentPerEffort = 2;
 constexpr uint64_t kAcceptedPermille = 50;  // half of the promised share, because more keys expire until the next round
 constexpr uint64_t kAcceptedPermillePerEffort = 5;
 
 // A longer remaining time of a key counts as this time (71 000 years), so that the sum of a sample cannot overflow.
 constexpr int64_t kLongestTtlMs = INT64_MAX / 4096;
-constexpr size_t kFieldsPerPurge = 256;  // of one hash
+constexpr size_t kFieldsPerPurge = 256;  // most expired fields of one hash that one sample removes
 constexpr size_t kHashesPerSample = 16;  // hashes with expired fields between two readings of the clock
 constexpr uint64_t kPlacesPerKey = 20;   // empty table slots that a sample may skip for each wanted key
 

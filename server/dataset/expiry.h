@@ -28,7 +28,7 @@ class KeyRemovalPermission {  // interface: tells whether expired or evicted key
   enum class Answer : uint8_t {
     kYes,
     kLater,  // a slow script is running, or data is being loaded
-    kNo,     // this server is a replica (that must not evict), pauses clients, imports data (import-mode), or stops
+    kNo,     // on a replica (evictions: with replica-ignore-maxmemory), in a pause, in import-mode, or at the end
   };
   virtual ~KeyRemovalPermission() = default;
   virtual Answer Now() const = 0;
@@ -80,7 +80,7 @@ class Expiry {  // removes expired keys that no command has found, a little at a
     uint64_t seen = 0;
     uint64_t expired = 0;  // sampled keys of this round that were expired
   };
-  enum class Cleaning : uint8_t { kClean, kOutOfTime };
+  enum class Cleaning : uint8_t { kClean, kOutOfTime };  // kClean: few keys of the database are expired
 
   // Cleans one database until few of the sampled keys have expired, and few of the sampled hashes have expired fields.
   // Stops when `deadline_us` has passed, and then returns kOutOfTime.

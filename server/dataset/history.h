@@ -27,22 +27,22 @@ struct History {                           // replication history of the data: i
 
   // How the data in memory is related to the history of the primary that this server follows. On a primary, this is
   // always kWhole.
-  enum class Data : uint8_t {
-    kWhole,     // the state of the history at `offset`
-    kNone,      // a replica without data, which has not loaded its primary's data
-    kDiverged,  // a command of the primary failed here, so its change is missing
-    kOther,     // the state of this history at `offset`, but the new primary may have another history
+  enum class Data : uint8_t {  // how the data in memory is related to the primary's history
+    kWhole,                    // the state of the history at `offset`
+    kNone,                     // a replica without data, which has not loaded its primary's data
+    kDiverged,                 // a command of the primary failed here, so its change is missing
+    kOther,                    // the state of this history at `offset`, but the new primary may have another history
   };
   // Whether a new primary that was not contacted yet is known to have this history (kSame), or may have another history
   // (kOther).
-  enum class Owner : uint8_t { kSame, kOther };
+  enum class Owner : uint8_t { kSame, kOther };  // whether a new primary has this history
   Data data = Data::kWhole;
 
   bool IsWhole() const { return data == Data::kWhole; }  // no data is missing, so a failover may promote this server
   bool IsKnown() const {                                 // a partial resynchronisation may continue from this data
     return data == Data::kWhole || data == Data::kOther;
   }
-  bool CanContinue(const std::string& requested_id, int64_t from) const {  // the IDs permit a partial resync from there
+  bool CanContinue(const std::string& requested_id, int64_t from) const {  // true: a partial resync may begin at `from`
     return requested_id == id || (former_end >= 0 && requested_id == former_id && from <= former_end);
   }
   // Begins a new history under the ID `new_id`, at the current offset, and remembers the old one as the former history.

@@ -1,6 +1,7 @@
-// PropagatedCommands: what the append-only file and replicas get for a command that ran. This is the command itself, or
-// other commands in its place. These commands contain absolute deadlines and final values, so they have the same result
-// on any server at any time. Append-only files and replication streams consist of them.
+// PropagatedCommands: the commands that the append-only file and replicas get for a command that ran: the command
+// itself, or other commands in its place. Propagated commands contain absolute deadlines and final values, so that they
+// have the same result on any server at any time. Append-only files and replication streams consist of propagated
+// commands.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +17,9 @@ namespace respite {
 
 struct JournalEntry {                                                               // one propagated command
   enum Target : uint8_t { kNobody = 0, kFile = 1, kReplicas = 2, kEverybody = 3 };  // bits
-  // A further bit of `targets`: replicas get the command after the others of its group and outside their MULTI. This is
-  // for a command that an older replica may not know, because Redis refuses the whole transaction with such a command.
-  static constexpr uint8_t kAlone = 4;
+  // A further bit of `targets`: replicas get the command after the other commands of its group, and outside the group's
+  // MULTI. For a command that an older replica may not know: inside MULTI, Redis would refuse the whole transaction.
+  static constexpr uint8_t kAlone = 4;  // bit of `targets`: outside the group's MULTI, after it
 
   int db;
   uint8_t targets;  // bits of Target: who gets the command; also kAlone, if it applies
@@ -129,9 +130,10 @@ class Propagation {  // commands that replicas and the AOF get for the running c
   void Replace(const std::vector<Word>& words) {  // propagates this command instead of the running one
     if (is_recording_) AppendRequest(Begin(), words);
   }
-  // Propagates one more command, in addition to those of Replace. Replicas get it after the other commands of the Unit
-  // and outside their MULTI, so a replica that does not know the command still executes the others. When the command
-  // runs there, later commands of the Unit may already have changed or deleted the key. Requires: not called before.
+  // Propagates one more command, in addition to those of Replace. Replicas get this command after the other commands of
+  // the Unit and outside their MULTI, so a replica that does not know the command still executes the others. When a
+  // replica runs this command, later commands of the Unit may already have changed or deleted the key. Requires: not
+  // called before.
   template <class... Words>
   void AddAlone(const Words&... words) {  // propagates one more command, which old replicas may not know
     if (!is_recording_) return;

@@ -10,10 +10,11 @@ namespace {
 // immediately: passing the value to the background thread would take longer.
 constexpr size_t kFreeLaterFrom = 64 * 1024;
 constexpr size_t kFreeLaterFromElements = 64;
-// Values with at least this number of elements take milliseconds to free. The background thread frees them even if the
-// lazyfree directives say otherwise. In that case the lazyfree counters do not count them.
+// Values with at least this number of elements take milliseconds to free. So the background thread frees them, whatever
+// the lazyfree directives say. The lazyfree counters count only values that a directive or command sends to that
+// thread.
 constexpr size_t kGiantElements = 50'000;
-constexpr size_t kGiantBytes = size_t{32} << 20;  // of all data
+constexpr size_t kGiantBytes = size_t{32} << 20;  // memory of all data, when a database is flushed
 constexpr size_t kSamples = 5;                    // elements measured to estimate the total size
 
 // The content of a flushed database. The destructor frees the content and returns the memory to the operating system.
@@ -61,7 +62,7 @@ void LazyFree::Free(EntryPtr entry, FreeMode mode) {
 void LazyFree::FreeExpired(EntryPtr entry) {
   LatencyWatch watch(parts_.env.latency, "expire-del");
   Free(std::move(entry), parts_.env.settings.lazyfree_lazy_expire ? FreeMode::kLater : FreeMode::kNow);
-  entry.reset();  // inside the scope of `watch`
+  entry.reset();  // frees it now, if still here, while `watch` measures
 }
 
 void LazyFree::FreeEvicted(EntryPtr entry) {

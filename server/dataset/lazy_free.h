@@ -18,7 +18,7 @@
 
 namespace respite {
 
-enum class FreeMode : uint8_t { kNow, kLater };
+enum class FreeMode : uint8_t { kNow, kLater };  // kLater: on the background thread
 
 class LazyFree final : public Disposal {  // frees removed values, now or on the background thread
  public:
@@ -30,7 +30,7 @@ class LazyFree final : public Disposal {  // frees removed values, now or on the
   };
   explicit LazyFree(Parts parts) : parts_(parts) {}
 
-  void Free(EntryPtr entry, FreeMode mode);
+  void Free(EntryPtr entry, FreeMode mode);  // frees a key with its value
   // Frees the content of a database. With kLater, the background thread frees it. With kNow, the calling thread frees
   // small content, in at most some ms; large content still goes to the background thread.
   void Free(Database content, FreeMode mode);

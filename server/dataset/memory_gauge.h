@@ -26,7 +26,8 @@ class MemoryGauge {  // measures how much memory the server uses (used_memory)
     return static_cast<int64_t>(UsedBytes()) - static_cast<int64_t>(lazy_free_thread_.PendingBytes());
   }
   // Records the memory in use now as the memory of an empty server (INFO used_memory_startup), and updates the peak.
-  // The host (which runs the event loop) calls MarkStartup after it has allocated its buffers.
+  // Called by Node at the end of its construction, and again by NodeHost, which has then allocated its buffers; the
+  // last call counts.
   void MarkStartup() {  // records the memory of an empty server (used_memory_startup)
     stats_.startup_memory_bytes = UsedBytes();
     NotePeak();

@@ -69,7 +69,7 @@ void Unit::ReportExpiredFields(int db, Bytes key, const std::vector<std::string>
 }
 
 void Unit::ReportAllFieldsExpired(int db, Entry* entry) {
-  // At this time no deadline has passed, so the hash shows all its fields.
+  // At INT64_MIN no deadline has passed, so the hash shows all its fields, also the expired ones.
   const Hash hash({ValueSlot(data_.keyspace[db], entry), data_.limits, INT64_MIN});
   std::vector<std::string> fields;
   hash.ForEach([&](Bytes field, Bytes) { fields.emplace_back(field); });

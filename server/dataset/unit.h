@@ -17,20 +17,21 @@
 namespace respite {
 
 // How a Unit (atomic execution) treats expired keys and fields.
-enum class ExpiryRule : uint8_t {
-  kPurge,            // absent; removed and recorded when found
-  kHide,             // absent; only writes remove them: on a replica, during CLIENT PAUSE or import-mode
-  kIgnoreDeadlines,  // present until a replayed command removes them: files and streams
+enum class ExpiryRule : uint8_t {  // how a Unit treats expired keys
+  kPurge,                          // absent; removed and recorded when found
+  kHide,                           // absent; only writes remove them: on a replica, during CLIENT PAUSE or import-mode
+  kIgnoreDeadlines,                // present until a replayed command removes them: files and streams
 };
 
 class Unit {  // one atomic execution of a command, or of an EXEC or script with all its commands
  public:
   // Where the commands of a Unit come from. kClient: a client sent them. kReplayed: they are replayed from a file, or
   // come from another server that has already accepted them.
-  enum class Origin : uint8_t { kClient, kReplayed };
-  // How Close passes the propagated commands to the journals. kTogether: as one group. kApart: each separately, because
-  // the commands are independent of each other, such as removals of expired keys during iteration.
-  enum class Grouping : uint8_t { kTogether, kApart };
+  enum class Origin : uint8_t { kClient, kReplayed };  // where the Unit's commands come from
+  // How Close passes the propagated commands to the journals. kTogether: as one group, which is replayed all or not at
+  // all. kApart: each alone, for commands that do not depend on each other, such as the removals of expired keys by
+  // SCAN or by the expiry cycle, or of the keys of slots that this node does not own.
+  enum class Grouping : uint8_t { kTogether, kApart };  // kApart: each command is replayed alone
 
   Unit(Dataset& data, int64_t now_ms, ExpiryRule rule, Origin origin = Origin::kClient)
       : data_(data),

@@ -56,7 +56,7 @@ class Args {  // a cursor over the arguments of one command
   }
   double NextDouble() { return Double(Next()); }  // takes the next argument; throws if it is no number
 
-  bool IsToken(Bytes word, Bytes token) const {  // equal, ignoring case, and known to the emulated version
+  bool IsToken(Bytes word, Bytes token) const {  // true: `word` is `token`, ignoring case, and the version has it
     return EqualsIgnoreCase(word, token) && (hidden_ == nullptr || !Hides(token));
   }
   bool TakeToken(Bytes token) {  // true: the next argument was `token`, and is skipped

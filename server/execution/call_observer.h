@@ -34,7 +34,7 @@ struct FinishedCall {  // a command that ran, as observers (SLOWLOG, MONITOR …
   std::span<const Bytes> words;                   // arguments, with the command's name
   int64_t duration_us = 0;                        // how long the command ran
   Ending ending = Ending::kSucceeded;             // whether the command ended with an error (kFailed)
-  Progress::Stage stage = Progress::Stage::kNew;  // kAgain, kBegun: had to wait before
+  Progress::Stage stage = Progress::Stage::kNew;  // kAgain, kBegun: the command was blocked or paused before
   Bytes error = {};                               // with kFailed: the error; empty if the error is inside the reply
   int depth = 0;                                  // 0: sent by a client; greater: run by a transaction or script
   size_t reply_bytes = 0;                         // length of the reply; 0 for a command that a script called

@@ -110,7 +110,8 @@ const Command* Executor::FindReplicatedCommand(std::span<const Bytes> arguments)
 Executor::Outcome Executor::Execute(Request& request) {
   Session& session = request.session;
   session.usage.last_command = request.command;
-  // If rename-command has renamed commands here, a name may mean another command on the server that sent the request.
+  // Finds the command by its original name. If rename-command has renamed commands here, the name in the request may
+  // belong to another command.
   if (SendsPropagatedCommands(session) && (request.command == nullptr || parts_.env.commands.HasRenamedCommands())) {
     if (const Command* original = FindReplicatedCommand(request.words)) request.command = original;
   }
@@ -158,13 +159,13 @@ inline Executor::Outcome Executor::ExecuteForClient(Request& request) {
   if (request.session.blocked_client != nullptr) return Block(request);
   if (request.continues_later) return ContinueLater(request);
   EndRequest(request);
-  if (!parts_.env.phase.HasBusyScript()) parts_.blocked_clients.RunReadyRequests();  // else when the script has ended
+  if (!parts_.env.phase.HasBusyScript()) parts_.blocked_clients.RunReadyRequests();  // if busy, they run later
   return Outcome::kDone;
 }
 
 // Returns how commands of this session treat expired keys.
-//   kIgnoreDeadlines: expired keys are present. For the primary and a node that sends slots, and on a primary in
-//                     import-mode for an import source: these decide themselves which keys have expired.
+//   kIgnoreDeadlines: expired keys are present. For requests of the primary, of a node that sends slots, and of
+//                     an import source in import-mode: the sender decides which keys have expired.
 //   kHide:            expired keys are absent, and only writes remove them. For other clients on a replica, in
 //                     import-mode, and while commands are paused.
 //   kPurge:           expired keys are absent, and removed when found. In all other cases.
@@ -194,7 +195,7 @@ inline ExpiryRule Executor::ExpiryRuleFor(const Session& session) const {
 [[gnu::always_inline]] inline bool Executor::IsPaused(const Request& request) const {
   // A pause because this node exports slots (kSlotMigration) does not stop requests that import slots into this node.
   const uint8_t ignored = request.session.cluster_options.imports != nullptr ? Pause::kSlotMigration : 0;
-  // A pause cannot end while a slow script runs. So no request is paused then: the request may have to kill the script.
+  // While a slow script runs, pauses no request: no pause can end then, and the request may have to kill the script.
   if (!parts_.pause.PausesCommand(request.flags, ignored) || parts_.env.phase.HasBusyScript()) return false;
   // TEST is never paused: if a test has stopped the clock, only TEST can move the clock and so end the pause.
   return !request.session.monitor && request.command->Spec().protection != Protection::kTestCommands;
@@ -396,7 +397,8 @@ void Executor::RunHandlerIn(Unit& unit, Request& request) {
       last_error_.clear();  // the error is inside the reply
     }
   } catch (const Refusal& refusal) {
-    // Only a script may have changed data when it is refused, because it keeps the changes of its commands.
+    // A refused command has changed nothing. Only a script may have changed data, because it keeps the changes of its
+    // commands.
     assert((unit.ChangeCount() == changes_before || command.Is(kNoMandatoryKeys)) && "a refused command had an effect");
     session.out.RollBack(reply_start);
     call.reply.Error(refusal.text);
@@ -421,7 +423,7 @@ void Executor::TrackReads(const Request& request) {
   // The keys that a script reads were already noted when its commands ran.
   const bool is_script = command.Is(kNoMandatoryKeys);
   if (command.Is(kReadOnly) && !is_script) parts_.tracking.RememberReadKeys(session, command, request.words);
-  // CLIENT CACHING applies to the next command that is not a CLIENT command, as in Redis, or to one transaction.
+  // As in Redis, CLIENT CACHING applies to the next command that is not a CLIENT command, or to the next transaction.
   const Command& named = command.parent == nullptr ? command : *command.parent;
   const bool keeps = session.InTransaction() || named.Spec().keeps_caching_choice;
   if (!keeps) session.tracking->has_caching_choice = false;

@@ -114,8 +114,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
   // reply. `command` is null if there is no such command.
   void ReportNestedRefusal(Session& session, const Command* command,  // tells the observers of a nested refusal
                            std::span<const Bytes> arguments, Bytes error);
-  // Applies a fault of TEST FAULT to a command that EXEC is about to run. Returns true if the fault has written the
-  // command's reply, so that the command must not run. All other faults apply to the whole reply of EXEC.
+  // A fault of TEST FAULT of kind kError or kReply replaces the reply of a command that EXEC is about to run: returns
+  // true, and the command must not run. Any other fault is kept for the whole reply of EXEC: returns false.
   bool ApplyFaultInTransaction(Session& session, const Command& command,  // applies TEST FAULT; true: do not run it
                                std::span<const Bytes> arguments);
   // Applies a fault of TEST FAULT to a command that the script of the client `caller` calls in database `db`. Throws a
@@ -148,8 +148,8 @@ class Executor final : public RequestRunner {  // runs requests, from the argume
 
  private:
   Outcome ExecuteForClient(Request& request);  // applies TEST FAULT, makes all checks, then runs, queues or delays it
-  // Executes a request from the replication stream of the primary. Only the gates of kPrimary are checked. Pauses
-  // (CLIENT PAUSE, failover …) also delay such a request.
+  // Executes a request from the replication stream of the primary. Makes only the checks (gates) for requests from the
+  // primary. Pauses (CLIENT PAUSE, failover …) also delay such a request.
   Outcome ExecuteForPrimary(Request& request);  // runs a request from the primary's replication stream
   Outcome ExecuteAccepted(Request& request);    // runs, queues or pauses a request that was not refused
   Outcome RunToEnd(Request& request);           // runs the request, and finishes the reply unless the client is blocked

@@ -13,9 +13,9 @@ namespace {
 using Kind = RequestFault::Kind;
 using Place = RequestFaults::Place;
 
-// Converts a fault of TEST FAULT into a fault of the running request's reply. A command of a transaction or script
-// cannot be delayed itself, nor can a request while a slow script runs: kDelay then delays the reply. kClose closes the
-// connection before the reply.
+// Converts a fault of TEST FAULT into a fault of the running request's reply. kDelay delays the reply, because a
+// command of a transaction or script cannot be delayed itself, and no request is delayed while a slow script runs.
+// kClose closes the connection before the reply.
 ReplyFault ReplyFaultOf(const RequestFault& fault) {
   const auto make = [&](ReplyFault::Kind kind, int64_t amount) {
     return ReplyFault{.kind = kind, .amount = amount, .text = fault.text, .rule_id = fault.rule_id};
@@ -55,13 +55,13 @@ std::optional<Executor::Outcome> Executor::ApplyFault(const Request& request) {
   if (fault == nullptr) return std::nullopt;
   switch (fault->kind) {
     case Kind::kError:
-      throw Refusal{.text = fault->text, .is_redirect = true};  // so EXEC does not change the text either
+      throw Refusal{.text = fault->text, .is_redirect = true};  // is_redirect: EXEC does not change the text either
     case Kind::kReply:
       AnswerInstead(request, fault->text);
       return Outcome::kDone;
     case Kind::kDelay:
-      // No delay ends while a slow script runs. So a request is not delayed then: the request may have to kill the
-      // script.
+      // While a slow script runs, delays only the reply: the delay of a request could not end, and the request may have
+      // to kill the script.
       if (parts_.env.phase.HasBusyScript()) break;
       PauseRequest(session, request.words, {.has_met_faults = true});
       parts_.client_faults.DelayRequest(session, fault->amount, fault->rule_id);

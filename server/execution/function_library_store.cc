@@ -27,8 +27,8 @@ class LibraryTexts final : public LibraryContent {
   std::unique_ptr<Content> Clone() const override { return std::make_unique<LibraryTexts>(*this); }
   size_t FunctionCount() const override { return functions_; }
   // Replaces the libraries by loading the texts. Loading cannot fail, because all texts were loaded before, and
-  // libraries cannot see the state of the server while they load. In another order the libraries may use more memory,
-  // so Origin::kAccepted sets a higher memory limit.
+  // libraries cannot see the state of the server while they load. The order of loading may differ from the first time,
+  // and then the libraries may use more memory. So Origin::kAccepted sets a higher memory limit.
   void PutInto(FunctionLibraries& libraries) && override {
     libraries.Take();
     [[maybe_unused]] const auto restored =

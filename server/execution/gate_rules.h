@@ -11,48 +11,49 @@
 namespace respite {
 
 // The checks that may refuse a command before it runs, in the order in which Gates::Pass makes them.
-enum class Gate : uint8_t {
-  kArity,            // the number of arguments
-  kProtected,        // enable-debug-command, enable-module-command, test-commands
-  kContent,          // commands that a stream or file may contain: IsAllowedInStreams
-  kAuthentication,   // login
-  kTransactions,     // commands not allowed in MULTI
-  kScripts,          // commands not allowed in scripts
-  kPermissions,      // ACL rules
-  kOtherNode,        // the node of the cluster that has the keys
-  kOtherServer,      // CLIENT CAPA redirect
-  kMemory,           // maxmemory
-  kDiskError,        // snapshots or the append-only file fail
-  kReplicas,         // min-replicas-to-write
-  kReadOnlyReplica,  // replica-read-only
-  kSubscribedMode,   // RESP2 clients with subscriptions
-  kStale,            // replica-serve-stale-data
-  kLoading,          // the data is being loaded
-  kBusyScript,       // a slow script
-  kFollower,         // clients in MONITOR mode and replicas may not access keys
+enum class Gate : uint8_t {  // a check before a command runs
+  kArity,                    // the number of arguments
+  kProtected,                // enable-debug-command, enable-module-command, test-commands
+  kContent,                  // commands that a stream or file may contain: IsAllowedInStreams
+  kAuthentication,           // login
+  kTransactions,             // commands not allowed in MULTI
+  kScripts,                  // commands not allowed in scripts
+  kPermissions,              // ACL rules
+  kOtherNode,                // the node of the cluster that has the keys
+  kOtherServer,              // CLIENT CAPA redirect
+  kMemory,                   // maxmemory
+  kDiskError,                // snapshots or the append-only file fail
+  kReplicas,                 // min-replicas-to-write
+  kReadOnlyReplica,          // replica-read-only
+  kSubscribedMode,           // RESP2 clients with subscriptions
+  kStale,                    // replica-serve-stale-data
+  kLoading,                  // the data is being loaded
+  kBusyScript,               // a slow script
+  kFollower,                 // clients in MONITOR mode and replicas may not access keys
 };
 inline constexpr size_t kGates = 18;  // number of gates (checks before a command runs)
 
-// The way on which a command reaches its handler. kClient: all connections that are not kImport or kPrimary, so also
-// those of replicas and Sentinels. The queued commands of EXEC and the commands of a script have their own paths.
-enum class RequestPath : uint8_t {
-  kClient,          // a request from a connection
-  kImport,          // a request from a node that sends slots
-  kPrimary,         // the replication stream of the primary
-  kFile,            // a record of an append-only file
-  kFixture,         // `load` and TEST LOAD
-  kQueued,          // a queued command, in EXEC
-  kScript,          // a command called by a client's script or function
-  kReplayedScript,  // a command of a script from the primary, an import, a file or a fixture
+// How a command reaches its handler; the path decides which gates (checks) apply. kClient: all connections that are not
+// kImport or kPrimary, also those of replicas and Sentinels. The queued commands of EXEC and the commands of a script
+// have their own paths.
+enum class RequestPath : uint8_t {  // how a command reaches its handler
+  kClient,                          // a request from a connection
+  kImport,                          // a request from a node that sends slots
+  kPrimary,                         // the replication stream of the primary
+  kFile,                            // a record of an append-only file
+  kFixture,                         // `load` and TEST LOAD
+  kQueued,                          // a queued command, in EXEC
+  kScript,                          // a command called by a client's script or function
+  kReplayedScript,                  // a command of a script from the primary, an import, a file or a fixture
 };
 inline constexpr size_t kRequestPaths = 8;  // number of RequestPath values
 
-struct GateRule {  // whether one check (gate) is made for requests of one path (clients, files …)
-  enum class Answer : uint8_t {
-    kUndecided,   // does not compile
-    kAsks,        // Gates::Pass makes the check
-    kAsksItself,  // other code than Gates makes the check, with its own error text
-    kSkips,
+struct GateRule {                // whether one check (gate) is made for requests of one path (clients, files …)
+  enum class Answer : uint8_t {  // whether a check (gate) is made
+    kUndecided,                  // does not compile
+    kAsks,                       // Gates::Pass makes the check
+    kAsksItself,                 // other code than Gates makes the check, with its own error text
+    kSkips,                      // the check is not made; `why` says why
   };
   Answer answer = Answer::kUndecided;  // whether the check is made, and by which code
   std::string_view why = {};           // kSkips: why the check is not made

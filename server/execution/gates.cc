@@ -133,7 +133,7 @@ bool IsAllowedInStreams(const Command& command) {
 
 [[gnu::always_inline]] inline void Gates::CheckAuthentication(const Request& request) const {
   if (request.session.authenticated || request.command->Is(kNoAuth)) return;
-  if (parts_.users.IsLoginRequired()) throw Refusal{refusals::kNotAuthenticated};  // else the password has been removed
+  if (parts_.users.IsLoginRequired()) throw Refusal{refusals::kNotAuthenticated};  // else no login is needed any more
 }
 
 [[gnu::always_inline]] inline void Gates::CheckTransactions(const Request& request) const {
@@ -213,13 +213,13 @@ bool IsAllowedInStreams(const Command& command) {
   if (!is_refused) return;
   if (parts_.env.phase.HasBusyScript() && request.command->Is(kAllowBusy))
     return;  // the command may kill a slow script of the file
-  throw refusals::LoadingDataset(TraitsForErrors());
+  throw refusals::LoadingDataset(TraitsWithProductNames());
 }
 
 // Refuses requests while a slow script runs, except commands that may end the script and others with kAllowBusy.
 [[gnu::always_inline]] inline void Gates::CheckBusyScript(const Request& request) const {
   if (!parts_.env.phase.HasBusyScript() || request.command->Is(kAllowBusy)) return;
-  throw refusals::Busy(parts_.env.phase.busy_script(), TraitsForErrors());
+  throw refusals::Busy(parts_.env.phase.busy_script(), TraitsWithProductNames());
 }
 
 // Refuses commands that access keys, or that are propagated (PUBLISH), on the connection of a replica or of a client in
@@ -232,18 +232,18 @@ bool IsAllowedInStreams(const Command& command) {
 
 const DialectTraits& Gates::Traits() const { return DialectOf(parts_.env.settings.emulate).traits; }
 
-DialectTraits Gates::TraitsForErrors() const { return TraitsWithProductNames(parts_.env.settings); }
+DialectTraits Gates::TraitsWithProductNames() const { return respite::TraitsWithProductNames(parts_.env.settings); }
 
 std::optional<Refusal> Gates::FindDiskTrouble(DiskUser user) const {
   const auto trouble = parts_.durability->FindPersistenceTrouble();
   if (!trouble) return std::nullopt;
   const bool is_script = user == DiskUser::kScript;
   if (trouble->place == Durability::Trouble::Place::kSnapshot) {
-    return is_script ? refusals::SnapshotFailedForScripts(TraitsForErrors())
-                     : refusals::SnapshotFailed(TraitsForErrors());
+    return is_script ? refusals::SnapshotFailedForScripts(TraitsWithProductNames())
+                     : refusals::SnapshotFailed(TraitsWithProductNames());
   }
   const std::string reason = IoErrorText(trouble->error);
-  return is_script ? refusals::AofFailedForScripts(reason, TraitsForErrors()) : refusals::AofFailed(reason);
+  return is_script ? refusals::AofFailedForScripts(reason, TraitsWithProductNames()) : refusals::AofFailed(reason);
 }
 
 std::optional<Refusal> Gates::RedirectionToPrimary(const Session& session) const {

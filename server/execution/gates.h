@@ -73,7 +73,7 @@ class Gates {  // the checks that may refuse a command before it runs
   // Checks the gates that gate_rules.h lists for `path`, and throws the first refusal.
   void Pass(RequestPath path, const Request& request) const;  // throws the first refusal
 
-  enum class DiskUser : uint8_t { kCommand, kScript };
+  enum class DiskUser : uint8_t { kCommand, kScript };  // what wants to write: a command, or a script
   // Returns the error MISCONF for a write command or a writing script while a failed snapshot or a failed write to the
   // AOF forbids writes. Otherwise returns nullopt. Cost: one or two comparisons.
   std::optional<Refusal> FindDiskTrouble(DiskUser user) const;  // error MISCONF if disk errors forbid writes, or null
@@ -110,8 +110,8 @@ class Gates {  // the checks that may refuse a command before it runs
   void CheckBusyScript(const Request& request) const;         // throws for most commands while a slow script runs
   void CheckFollowerKeyAccess(const Request& request) const;  // throws if a replica or MONITOR client accesses keys
 
-  const DialectTraits& Traits() const;    // properties of the emulated version
-  DialectTraits TraitsForErrors() const;  // like Traits; but with extended-redis-compatibility, Valkey is named Redis
+  const DialectTraits& Traits() const;           // properties of the emulated version
+  DialectTraits TraitsWithProductNames() const;  // like Traits; extended-redis-compatibility: Valkey is named Redis
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -28,7 +28,7 @@ class Monitors final : public CallObserver {  // clients in MONITOR mode, which 
   explicit Monitors(const Parts& parts) : parts_(parts) {}
 
   bool IsEmpty() const { return sessions_.empty(); }  // no client is in MONITOR mode
-  void Add(Session& session);                         // the session starts MONITOR
+  void Add(Session& session);                         // puts the session into MONITOR mode
   // Ends MONITOR for a session. Does nothing if the session is not in MONITOR mode: Remove is called for each session
   // that closes.
   void Remove(Session& session);  // ends MONITOR for this session, if it is in MONITOR mode

@@ -65,7 +65,7 @@ void Pump::BeginPipelineTime() {
   pipeline_began_us_ = kNoRequestYet;
   if (parts_.env.stats.turns == turn_) return;
   turn_ = parts_.env.stats.turns;
-  pipelines_us_ = 0;
+  used_turn_us_ = 0;
 }
 
 // Queues the replies of a session for sending. If the session publishes messages faster than the server can send the

@@ -24,11 +24,11 @@ class Users;
 
 class Pump {  // runs the requests that a session has sent
  public:
-  enum class Outcome : uint8_t {
-    kIdle,     // no complete request is left in the input
-    kMore,     // the session used its share of this Turn; call again in the next
-    kPaused,   // a request is blocked or delayed (CLIENT PAUSE, MIGRATE, TEST FAULT)
-    kClosing,  // the session is closed, or closes when its output has been sent
+  enum class Outcome : uint8_t {  // why Run has ended
+    kIdle,                        // no complete request is left in the input
+    kMore,                        // the session used its share of this Turn; call again in the next
+    kPaused,                      // a request is blocked or delayed (CLIENT PAUSE, MIGRATE, TEST FAULT)
+    kClosing,                     // the session is closed, or closes when its output has been sent
   };
 
   explicit Pump(const Services& services);
@@ -69,22 +69,22 @@ class Pump {  // runs the requests that a session has sent
   static Outcome PumpOutcomeOf(RequestRunner::Outcome outcome);  // kDone becomes kIdle, kUnfinished kMore, else kPaused
   RequestParser::Status ParseGroup(Session& session);            // parses the next requests into batch_
   void BeginPipelineTime();                                      // begins to measure the time of a session's pipeline
-  void EndPipelineTime() { pipelines_us_ += ThisPipelineUs(); }  // adds the time of this pipeline to pipelines_us_
+  void EndPipelineTime() { used_turn_us_ += ThisPipelineUs(); }  // adds this pipeline's time
   int64_t ThisPipelineUs() const {  // µs since the pipeline's first request ended; 0: not yet
     return pipeline_began_us_ == kNoRequestYet ? 0 : parts_.current_execution.real_us - pipeline_began_us_;
   }
   bool IsTurnUsedUp() const {  // whether pipelines have used up their time in this loop iteration
-    return pipelines_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn;
+    return used_turn_us_ + ThisPipelineUs() >= kMaxPipelinesUsPerTurn;
   }
   void CloseAfterProtocolError(Session& session);  // replies with the error, and closes the session
 
   const Parts parts_;                           // the objects that the constructor got
   static constexpr int64_t kNoRequestYet = -1;  // value of pipeline_began_us_ until the first request has ended
-  uint64_t turn_ = UINT64_MAX;                  // number of the loop iteration (Turn) that pipelines_us_ belongs to
-  int64_t pipelines_us_ = 0;                    // how long the finished pipelines of this loop iteration took (µs)
-  int64_t pipeline_began_us_ = kNoRequestYet;   // when the pipeline's first request ended (real time)
-  RequestBatch batch_;                          // the requests that run next
-  Prefetcher prefetcher_;                       // fetches the data of batch_ into the CPU cache
+  uint64_t turn_ = UINT64_MAX;                  // number of the loop iteration (Turn) that used_turn_us_ belongs to
+  int64_t used_turn_us_ = 0;  // time that pipelines have used in this Turn (µs), up to kMaxPipelinesUsPerTurn
+  int64_t pipeline_began_us_ = kNoRequestYet;  // when the pipeline's first request ended (real time)
+  RequestBatch batch_;                         // the requests that run next
+  Prefetcher prefetcher_;                      // fetches the data of batch_ into the CPU cache
 };
 
 }  // namespace respite

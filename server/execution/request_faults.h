@@ -14,16 +14,16 @@
 
 namespace respite {
 
-struct RequestFault {  // what TEST FAULT or TEST LINT does to one request
-  enum class Kind : uint8_t {
-    kError,       // the reply is the error `text`
-    kReply,       // the reply is `text`, unescaped RESP
-    kDelay,       // the request runs `amount` ms later
-    kDelayReply,  // the reply is sent `amount` ms later
-    kClose,       // the connection closes before the request runs
-    kCut,         // the connection closes after `amount` bytes of the reply
-    kTrickle,     // the reply is sent at `amount` bytes per second
-    kSilence,     // the reply is never sent
+struct RequestFault {          // what TEST FAULT or TEST LINT does to one request
+  enum class Kind : uint8_t {  // what happens to the request
+    kError,                    // the reply is the error `text`
+    kReply,                    // the reply is `text`, unescaped RESP
+    kDelay,                    // the request runs `amount` ms later
+    kDelayReply,               // the reply is sent `amount` ms later
+    kClose,                    // the connection closes before the request runs
+    kCut,                      // the connection closes after `amount` bytes of the reply
+    kTrickle,                  // the reply is sent at `amount` bytes per second
+    kSilence,                  // the reply is never sent
   };
   Kind kind;
   std::string text = {};
@@ -35,7 +35,7 @@ class RequestFaults {  // interface: a source of faults for requests (TEST FAULT
  public:
   // Where a fault may hit a request. kSent: a client has sent the request. kQueued: a transaction will queue the
   // request. kInTransaction: EXEC is about to run the request. kInScript: a script calls the request's command.
-  enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };
+  enum class Place : uint8_t { kSent, kQueued, kInTransaction, kInScript };  // where a fault may hit a request
   struct Attempt {                 // a request that is about to run, and may get a fault
     const Session& client;         // the client that sent the request, or whose script calls the command
     int db;                        // the selected database

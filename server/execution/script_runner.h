@@ -34,7 +34,7 @@ class Tracking;
 class ScriptRunner final : public ScriptHost {  // runs one script or function at a time
  public:
   enum class Kind : uint8_t { kScript, kFunction };
-  enum class Access : uint8_t { kReadWrite, kReadOnly };
+  enum class Access : uint8_t { kReadWrite, kReadOnly };  // kReadOnly: EVAL_RO, FCALL_RO …
 
   struct Request {         // a script or function to run
     ScriptEngine& engine;  // the engine of the script's language

@@ -40,7 +40,7 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
 
   // Until the TLS handshake has ended, no bytes can be received or sent.
   bool InHandshake() const { return tls_ != nullptr && TlsInHandshake(); }  // true: the TLS handshake is not complete
-  // Also returns kMoved for a plain stream. Cost: up to a few milliseconds of CPU time.
+  // Does nothing and returns kMoved for a plain stream. Cost with TLS: up to a few milliseconds of CPU time.
   Transfer Handshake();  // performs the next step of the TLS handshake; kMoved: complete
 
   // Cost of a plain stream: one system call.
@@ -53,7 +53,8 @@ class ByteStream {  // sends and receives the bytes of one socket, plain or with
   // and allow at least as many.
   Transfer Send(const ReplyBuffer& output, Portion portion);  // sends bytes from the front of `output`, removes none
   Transfer Send(Bytes bytes);                                 // sends bytes from the front, perhaps not all of them
-  // The socket may report no event for what TLS has already read. So the caller must call Receive without an event.
+  // TLS may already have read bytes for which the socket reports no event any more. So if this returns true, the caller
+  // must call Receive without waiting for an event.
   bool HasBufferedInput() const {  // true: Receive has bytes, the end or an error, even if the socket has none (TLS)
     return tls_ != nullptr && TlsHasBufferedInput();
   }

@@ -27,8 +27,8 @@ class Link {  // an interface: one connection to another server, which never blo
     // called afterwards.
     virtual void OnEnded(const std::string& reason) = 0;  // called when connecting failed, or the link ended
   };
-  enum class Reading : uint8_t { kOn, kOff };
-  enum class Stage : uint8_t { kResolving, kConnecting, kHandshake, kOpen };
+  enum class Reading : uint8_t { kOn, kOff };                                 // whether received bytes are read
+  enum class Stage : uint8_t { kResolving, kConnecting, kHandshake, kOpen };  // how far connecting has come
 
   struct Target {      // where a link connects to, and how
     std::string host;  // a name or an IP address

@@ -45,7 +45,7 @@ struct LinkConnection::ConnectAttempts {
   asio::ip::tcp::resolver resolver;
   std::vector<asio::ip::tcp::endpoint> addresses;
   size_t next_address = 0;
-  std::string trouble;  // of the last attempt
+  std::string trouble;  // why the last attempt failed
 };
 
 LinkConnection::LinkConnection(const Parts& parts, Link::Target target, Link::User& user)
@@ -191,8 +191,9 @@ void LinkConnection::OnReady(SocketPoller::Interest ready) {
 }
 
 void LinkConnection::Receive() {
-  // All connections read into the same scratch buffer. OnReceived may run a long script or load, which lets other
-  // connections read (ServeDuringLongTask). The loop then gives them another buffer, so these bytes stay.
+  // All connections read into the same scratch buffer. OnReceived may run a long script or load, during which other
+  // connections read (ServeDuringLongTask). The loop then gives them another buffer, so the bytes of this connection
+  // stay.
   for (size_t i = 0;
        i < kReceivesPerEvent && user_ != nullptr && is_reading_ && !conditions_.is_cut && !MustPauseReading(); ++i) {
     const std::span<char> scratch = parts_.loop.Scratch();

@@ -22,7 +22,7 @@ struct HostAddress {         // an IP address and port, as connect(2) takes them
   socklen_t size;            // used bytes of `address`
 };
 
-enum class ResolveTrouble : uint8_t { kNoAddress, kTimeout };
+enum class ResolveTrouble : uint8_t { kNoAddress, kTimeout };  // why there is no result
 
 class NameResolver {  // finds the IP addresses of a host name, with a timeout
  public:

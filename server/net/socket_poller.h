@@ -73,8 +73,8 @@ class SocketPoller {  // finds many ready sockets with one system call (epoll), 
   static constexpr int kMaxRoundsPerTurn = 8;     // maximum number of calls of epoll_wait per call of Serve
   static constexpr int kMaxServedPerTurn = 128;   // after this number of sockets, Serve calls epoll_wait no more
   // A call is long if MayTakeLong of its watcher returns true, or if its socket was hung up. When the long calls of a
-  // turn have taken this time, further ones wait for a later turn, so that thousands of them do not delay other
-  // sockets. epoll reports their sockets again, in order of arrival.
+  // turn have taken this time, further long calls wait for a later turn, so that thousands of them do not delay other
+  // sockets. epoll reports the sockets of these calls again, in order of arrival.
   static constexpr int64_t kMaxLongCallsUs = 250;  // µs; after this time no more long calls begin in this turn
 
   struct Usage {                // what one call of Serve has used up of its limits

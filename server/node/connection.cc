@@ -164,7 +164,7 @@ void Connection::HandleDisconnect(Transfer::State state) {
                                  : "Reading from client: " + stream_.ErrorText());
   }
   const bool is_held =
-      session_->SendableBytes() != session_->out.Size();  // perhaps for ever; few peers close one way only
+      session_->SendableBytes() != session_->out.Size();  // TEST FAULT holds output back, perhaps for ever
   if (!ended || is_held || session_->out.IsEmpty()) return CloseGradually();
   Want({.read = false, .write = wanted_.write});
   session_->close_after_reply = true;  // half closed: the peer still waits for the replies of this turn
@@ -261,7 +261,7 @@ void Connection::Close() {
 }
 
 void Connection::MoveTo(NodeHost& other, MovingClient arrival) {
-  if (AcceptingHost() == host_) origin_ = std::make_unique<Origin>(Origin{host_, session_->user->name()});
+  if (AcceptingHost() == host_) home_ = std::make_unique<Home>(Home{host_, session_->user->name()});
   Session& session = BecomeClientOf(other);
   session.authenticated = arrival.is_admitted || !other.services().clients.users.IsLoginRequired();
   if (AcceptingHost() == &other) RestoreUserOnReturn(session, other);
@@ -271,7 +271,7 @@ void Connection::MoveTo(NodeHost& other, MovingClient arrival) {
 }
 
 void Connection::MoveToRestarted(NodeHost& restarted, Bytes reply) {
-  origin_.reset();
+  home_.reset();
   Session& session = BecomeClientOf(restarted);
   session.authenticated = !restarted.services().clients.users.IsLoginRequired();
   session.out.Append(reply);
@@ -303,9 +303,9 @@ Session& Connection::BecomeClientOf(NodeHost& other) {
   return session;
 }
 
-void Connection::RestoreUserOnReturn(Session& session, const NodeHost& origin) const {
-  const Users& users = origin.services().clients.users;
-  const User* const user = users.Find(origin_->user);
+void Connection::RestoreUserOnReturn(Session& session, const NodeHost& home) const {
+  const Users& users = home.services().clients.users;
+  const User* const user = users.Find(home_->user);
   if (user != nullptr && user->IsOn()) {
     session.user = user;
   } else {

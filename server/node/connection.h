@@ -48,7 +48,7 @@ class Connection final : public Transport,  // the socket of one client, and its
   // Returns the server that accepted the connection, or after MoveToRestarted the server that replaced the old one. The
   // server may have been destroyed, so the pointer may only be compared.
   const NodeHost* AcceptingHost() const {  // the server that accepted the client; may dangle
-    return origin_ == nullptr ? host_ : origin_->host;
+    return home_ == nullptr ? host_ : home_->host;
   }
 
   void OnReadable() override { OnReady({.read = true}); }    // called when the socket has input
@@ -69,20 +69,18 @@ class Connection final : public Transport,  // the socket of one client, and its
   void CloseGradually();                           // removes the subscriptions, perhaps over several turns, then closes
   void RunPump();                            // runs those of the client's requests that have arrived and may run now
   Session& BecomeClientOf(NodeHost& other);  // makes a session on `other` with the unread input, closes the old one
-  // Called when a client has returned to the server that accepted it. Gives the client the user that it had when it
-  // left. If that user was deleted or turned off, treats the client as new.
-  // `origin` is that server.
-  void RestoreUserOnReturn(Session& session, const NodeHost& origin) const;  // gives a client that returns its user
+  // Called when a client has returned to the server that accepted it, which is `home`. Gives the client the user that
+  // it had when it left. If that user was deleted or turned off, treats the client as new.
+  void RestoreUserOnReturn(Session& session, const NodeHost& home) const;  // gives a client that returns its user
   bool WriteSome(size_t most_bytes);  // writes once; false: the socket is full, or failed, which closes the client
 
-  // `user` is the user of the client on the accepting server when the client left that server.
-  struct Origin {          // where a client that has moved came from
-    const NodeHost* host;  // the server that accepted the client; only compared
-    std::string user;      // name of the client's user on that server
+  struct Home {            // the server that accepted the client, and the client's user there
+    const NodeHost* host;  // the server that accepted the client; may be gone, so only compared
+    std::string user;      // name of the client's user on *host when the client left it
   };
 
   NodeHost* host_;                          // the server that serves the client
-  std::unique_ptr<Origin> origin_;          // where the client came from; null: the client has not moved
+  std::unique_ptr<Home> home_;              // null: has not left the accepting server, or that server was restarted
   Session* session_;                        // state of the client on *host_; valid while self_ is set
   ByteStream stream_;                       // the socket, with or without TLS
   int64_t opened_ms_;                       // when the socket was accepted (real time)

@@ -39,7 +39,7 @@ namespace {
 
 constexpr int64_t kSampleEveryUs = 100'000;
 constexpr size_t kWatchesPerTurn = 1000;
-constexpr int64_t kWakeAgainMs = 10;  // while a script or loading occupies the server
+constexpr int64_t kWakeAgainMs = 10;  // Wake is tried again, while a script or loading occupies the server
 constexpr size_t kClientsCheckedAtLeast = 5;
 
 // Resumes these sessions if they still exist. Looks them up by ID, because a resumed session may close another one of

@@ -32,7 +32,7 @@ class Housekeeping final : public TimeKeeper {  // a node's work at timer ticks,
  private:
   void SampleStats();   // updates rates and peak memory for INFO
   void CheckClients();  // applies idle timeouts and limits to some of the clients
-  // Also runs blocked WAITs and WAITAOFs again, if replicas or the disk have confirmed more.
+  // After the write, runs blocked WAITs and WAITAOFs again, if replicas or the disk have confirmed more.
   bool WriteAof();     // writes this turn's changes to the AOF; false: failed, stops the server, so send no replies
   void Send();         // sends all replies, and as many Pub/Sub messages as fit into a turn
   void RequestWake();  // asks the Host to call Wake when the next timeout is due

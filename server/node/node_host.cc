@@ -71,8 +71,8 @@ void NodeHost::Stop(int exit_code) {
   loop_.Stop(exit_code);
 }
 
-// Runs the loop in the middle of this Node's turn. At its end, this Node only writes the AOF and sends replies. Other
-// Nodes on the loop end their turns as usual.
+// Runs the loop in the middle of this Node's turn. At the end of that inner turn, this Node only writes the AOF and
+// sends replies, while other Nodes on the loop do all the work of the end of a turn.
 bool NodeHost::ServeDuringLongTask() {
   MarkActive();
   return loop_.ServeDuringLongTask() && !has_stopped_;

@@ -13,7 +13,8 @@ namespace respite {
 
 namespace {
 
-// Versions before 9 do not know the request: they would count as an error of the stream.
+// Replicas of versions before 9 do not know this request of Valkey 9, and would count it as an error of the replication
+// stream.
 bool KnowsRequest(const Replica& replica) {
   constexpr int64_t kFirstMajorVersion = 9;
   const auto major = ParseInteger(Bytes(replica.version).substr(0, replica.version.find('.')));

@@ -65,8 +65,8 @@ class NodeServer {  // one Redis server of this process
     uint64_t number;  // unique for each server of the process, and equal in each run (0, 1 …; a hash for worlds)
     // If set, each server of the process makes the same random choices in each run. nullopt: the choices differ.
     std::optional<uint64_t> seed;  // seed of random choices
-    // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one.
-    // Such a server listens only if it has a port itself.
+    // kListens: clients connect to this server. kWithin: another server of the process moves its clients to this one,
+    // which listens only if a port of its own is set.
     enum class Reach : uint8_t { kListens, kWithin } reach = Reach::kListens;  // kWithin: for moved clients
     Recorder* recorder = nullptr;  // records connections; null: no recording
   };
@@ -79,7 +79,7 @@ class NodeServer {  // one Redis server of this process
 
   // The result of a step. kFailed: the reason is already logged. kStopped: a request has stopped the server during the
   // step.
-  enum class Step : uint8_t { kDone, kFailed, kStopped };
+  enum class Step : uint8_t { kDone, kFailed, kStopped };  // the result of a step of the start
 
   // Creates the Node. With `port auto`, also listens, since the log shows the port. The loop must outlive the server.
   Step Build(WatchedLoop& loop);  // first step of the start: creates the Node
@@ -122,8 +122,9 @@ class NodeServer {  // one Redis server of this process
   // Connects immediately to the known nodes: the other nodes of the cluster, or all servers that a Sentinel watches.
   // Requires: all these nodes have loaded their data.
   void ConnectToPeers();  // connects immediately to the other cluster nodes, or to the servers that a Sentinel watches
-  // Returns true if these connections are open: the link of a replica to its primary, and the links between nodes of a
-  // cluster. A Sentinel must also have heard from all servers.
+  // Returns true if this server has stopped, or if these connections are open: the link of a replica to its primary,
+  // and this node's links to all other cluster nodes. A Sentinel must be connected to all primaries, replicas and
+  // Sentinels, with no PING unanswered and with INFO of all data servers.
   bool HasAllConnections() const;  // true: the links to other servers are open, or this server has stopped
   void LogReady();  // logs "Ready to accept connections …" and where data is saved; nothing for a Sentinel
 
@@ -140,7 +141,8 @@ class NodeServer {  // one Redis server of this process
   bool HasStopped() const { return has_stopped_; }  // true: no longer serves clients, but may still have data
   int exit_code() const { return exit_code_; }      // valid after the server has stopped
   bool IsReplica() const { return is_replica_; }    // true: replica; false: primary or Sentinel
-  // Measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as clients.
+  // The time is measured only if `exit-on-idle` is set. Replicas and the primary of this server do not count as
+  // clients.
   int64_t IdleMs() const { return idle_ms_; }  // for how many ms without clients; 0 unless `exit-on-idle`
   void CloseListeners();                       // closes all listening sockets; removes the file of the unix socket
   void Discard();  // destroys everything except settings and log; a second call does nothing

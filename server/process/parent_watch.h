@@ -16,7 +16,7 @@ namespace respite {
 
 class ParentWatch {  // notices when the process that started this one ends
  public:
-  enum class Finding : uint8_t {
+  enum class Finding : uint8_t {  // what Find has found out about the parent
     kThere,
     kOutside,  // outside of the container, so it cannot be watched
     kGone,     // the process has already ended

@@ -18,7 +18,7 @@ class ReadyFd {  // a pipe of the launcher, to which the ports are written when 
   // number.
   std::optional<std::string> Take(int number);
 
-  enum class Outcome : uint8_t { kDone, kNobodyReads, kFailed };
+  enum class Outcome : uint8_t { kDone, kNobodyReads, kFailed };  // kNobodyReads: the pipe has no reader
   // Writes the text and closes the descriptor. Returns kDone immediately if Take was not called.
   Outcome Tell(std::string_view text);
 

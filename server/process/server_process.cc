@@ -27,7 +27,7 @@ constexpr uint64_t kSuspiciousMaxMemory = uint64_t{1} << 20;
 constexpr int64_t kLookEveryMs = 1;
 constexpr int64_t kSettleMs = 1000;  // after this time the servers are ready even if nodes have not yet connected
 constexpr int64_t kAskParentEveryMs = 500;
-constexpr int64_t kEndAgainMs = 1000;  // then a failed shutdown that no client can request is tried again
+constexpr int64_t kEndAgainMs = 1000;  // pause before a failed shutdown (exit-on-idle, parent gone) is repeated
 
 }  // namespace
 
@@ -524,7 +524,7 @@ void ServerProcess::RemovePidAndPortFiles() {
   port_file_.Remove();
 }
 
-// Removes what the failed start has created. Returns the exit code of the process.
+// After a failed start: stops loops, closes listeners, removes pidfile, port file and new folders. Returns exit code 1.
 int ServerProcess::CleanUpFailedStart() {
   for (HostedServer& hosted : hosted_servers_) {
     NodeServer& node = *hosted.node;

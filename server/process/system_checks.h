@@ -10,7 +10,7 @@
 
 namespace respite {
 
-enum class CheckResult : uint8_t { kSkipped, kPassed, kWarning };
+enum class CheckResult : uint8_t { kSkipped, kPassed, kWarning };  // the result of one check
 
 struct SystemCheck {  // the result of one check of the system (kernel settings, clock …)
   std::string name;

@@ -38,7 +38,7 @@ class LatencyMonitor {  // for each kind, keeps the latest slow events (LATENCY)
       Add(event, elapsed_us / 1000, clock_.WallMs() / 1000);
   }
   // If two events of one kind end within the same second, only the longer one is kept.
-  void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // records an event that ended then, however short
+  void Add(Bytes event, int64_t latency_ms, int64_t unix_time_s);  // records an event, however short; unix_time_s: end
   size_t Reset(Bytes event);              // forgets this kind of event, ignoring case; returns how many kinds matched
   size_t Clear();                         // forgets all events; returns how many kinds there were
   const Event* Find(Bytes event) const {  // the slow events of this kind; null: none. Case matters

@@ -1,9 +1,10 @@
 // ServerPhase: whether the server runs a slow script, loads a data set, or has stopped.
 //
-// A script, or the loading of data, may take long, so clients are served in the middle of this event loop Turn. Timers,
-// waits and evictions do not run then, because only the script or the loader may change data. A snapshot that a replica
-// loads while it arrives takes many ordinary Turns. After a shutdown has saved the data no command may run, because its
-// changes would be lost.
+// A slow script, or loading a file (Load::kInTurn), runs within one Turn of the event loop, and clients are served in
+// the middle of it. Timers, waits and evictions do not run then, because only the script or the loader may change data.
+// A snapshot that a replica loads while it arrives (kOverTurns, kAsync) is loaded piece by piece instead, in many Turns
+// that are otherwise ordinary. After a shutdown has saved the data no command may run, because its changes would be
+// lost.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ struct Session;
 
 class ServerPhase {  // whether the server runs a slow script, loads data, or has stopped
  public:
-  enum class Load : uint8_t {
+  enum class Load : uint8_t {  // whether and how data is being loaded
     kNone,
     kInTurn,     // in one event loop turn, which is interrupted to serve clients
     kOverTurns,  // piece by piece in many turns, as a primary's snapshot arrives; clients get LOADING errors
@@ -23,7 +24,7 @@ class ServerPhase {  // whether the server runs a slow script, loads data, or ha
 
   // The kind of the slow script that is running, if any. A script or function counts as slow when it has run for
   // busy-reply-threshold; from then on, other clients are served while it runs.
-  enum class BusyScriptKind : uint8_t { kNone, kScript, kFunction };
+  enum class BusyScriptKind : uint8_t { kNone, kScript, kFunction };  // what kind of slow script runs
 
   // Must be called when a script has become slow. `holder` is the client that runs the script, or null. The server
   // reads no input from this client until the script ends.

@@ -13,8 +13,8 @@ namespace respite {
 
 class InstantRate {  // how fast a counter grows now: the mean of the latest samples
  public:
-  // Adds a sample of a growing counter and of its base, which is mostly the clock in µs.
-  void Sample(uint64_t counter, int64_t base);  // adds growth of counter / growth of base since the last call
+  // Adds the sample (growth of counter) / (growth of base) since the last call. The base is usually the time in µs.
+  void Sample(uint64_t counter, int64_t base);  // adds a sample: growth of counter / growth of base
   // Returns the growth of the counter per unit of the base: the mean of the latest samples. Samples that do not exist
   // yet count as 0.
   double MeanRatio() const;  // mean growth of the counter per unit of the base

@@ -54,7 +54,8 @@ std::optional<AofManifest> AofDirectory::ReadManifest() const {
   return std::nullopt;
 }
 
-// Redis does not check this: without a manifest, Redis starts without keys, and overwrites the files.
+// Fails if the directory has non-empty AOF files but no manifest. Redis does not check this: it would start without
+// keys, and overwrite the files.
 Step AofDirectory::CheckManifestIsThere() {
   if (!manifest_.IsEmpty() || files_.KindOf(settings_.appenddirname) != FileSystem::Kind::kDirectory)
     return Step::kDone;
@@ -74,8 +75,8 @@ Step AofDirectory::CheckManifestIsThere() {
   return Step::kDone;
 }
 
-// Returns whether the single append-only file of Redis before version 7 must be moved into the directory. As in Redis,
-// this is also so if the last upgrade was interrupted after the manifest was written.
+// Returns whether the single append-only file of Redis before version 7 must be moved into the directory: if the
+// manifest names no files, or, as in Redis, if the last upgrade was interrupted after the manifest was written.
 bool AofDirectory::ShouldTakeOldFile() const {
   const std::string& name = settings_.appendfilename;
   if (files_.KindOf(name) != FileSystem::Kind::kFile) return false;
@@ -167,7 +168,7 @@ void AofDirectory::RemoveHistory() {
   for (const AofManifest::Part& part : manifest_.history()) {
     log_.Notice("Removing the history file " + part.name + " in the background");
     RemoveInBackground(part.name);
-    if (TakenNamePredicate()(part.name)) return;  // stays in the manifest; retried after the next rewrite
+    if (TakenNamePredicate()(part.name)) return;  // not removed: its entry stays; retried after the next rewrite
   }
   if (SyncDirectory() == Step::kFailed) return;
   AofManifest next = manifest_;

@@ -26,9 +26,9 @@ class AofDirectory {  // the folder `appenddirname`: the append-only files, and 
   // `files`, `settings` and `log` must outlive this object.
   AofDirectory(FileSystem& files, const Settings& settings, Logger& log);
 
-  enum class OldFile : uint8_t { kLeave, kTake };
-  // A missing manifest counts as one without files. With kTake, Read also moves the single append-only file of Redis
-  // before version 7 into the directory, if the manifest names no files, or if an earlier move was interrupted.
+  enum class OldFile : uint8_t { kLeave, kTake };  // kTake: move the old single file here
+  // A missing manifest counts as a manifest without files. With kTake, Read also moves the single append-only file of
+  // Redis before version 7 into the directory, if the manifest names no files, or if an earlier move was interrupted.
   Step Read(OldFile old_file);  // reads the manifest; kFailed: unusable, or the old file cannot be moved
   // Returns kFailed if the manifest is missing, but files with content exist that have the names of append-only files.
   // The manifest was then lost, and an empty keyspace must not replace these files. Requires: Read.

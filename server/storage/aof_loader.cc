@@ -221,7 +221,7 @@ bool AofLoader::RunGroup(const Part& part) {
 bool AofLoader::Replay(Unit& unit, const Part& part, const Record& record) {
   const auto done =
       services_.execution.executor.Replay(RequestPath::kFile, unit, *session_, record.command, record.words);
-  if (record.command.Is(kNoScript)) ReportIfSlow(record);  // scripts and libraries have kNoScript
+  if (record.command.Is(kNoScript)) ReportIfSlow(record);  // commands that run scripts or load libraries have kNoScript
   if (stopped_) return false;
   if (done) return true;
   NoteFailure(part, record, done.error());

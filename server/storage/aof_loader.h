@@ -47,13 +47,13 @@ class AofLoader {  // loads append-only files (startup, DEBUG LOADAOF, preload-f
   uint64_t BaseBytes() const { return base_bytes_; }                       // size of the loaded base file; 0: none
 
  private:
-  enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };
-  enum class Place : uint8_t { kMiddle, kLast };  // only the last file may be incomplete
-  struct Part {                                   // one of the append-only files, while it is loaded
-    const std::string& name;                      // name of the file without a folder
-    File& file;                                   // the open file
-    uint64_t bytes;                               // size of the file in bytes
-    Place place;                                  // whether this is the last file, which alone may be incomplete
+  enum class Outcome : uint8_t { kLoaded, kCut, kFailed, kStopped };  // kCut: loaded, and an incomplete end was removed
+  enum class Place : uint8_t { kMiddle, kLast };                      // only the last file may be incomplete
+  struct Part {               // one of the append-only files, while it is loaded
+    const std::string& name;  // name of the file without a folder
+    File& file;               // the open file
+    uint64_t bytes;           // size of the file in bytes
+    Place place;              // whether this is the last file, which alone may be incomplete
   };
   struct Group {                    // the commands of a transaction, from its MULTI until its EXEC is read
     uint64_t offset;                // position of the MULTI in the file

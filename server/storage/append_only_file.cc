@@ -381,12 +381,12 @@ Step AppendOnlyFile::InstallNewBase() {
   std::vector<std::string> made = {base};
   Step step = RenameInto(directory_.TemporaryBaseName(), base, "base");
   if (state_ == State::kAwaitsBase) {
-    next.RetireIncrementals(0);  // of an earlier append-only file
+    next.RetireIncrementals(0);  // those of an earlier append-only file
     made.push_back(next.AddIncremental(file_name, directory_.TakenNamePredicate()));
     const std::string temporary = AofManifest::TemporaryIncrementalName(file_name);
     if (step == Step::kDone) step = RenameInto(temporary, made.back(), "incr");
   } else {
-    next.RetireIncrementals(incrementals_after_base_);  // also if it was turned off meanwhile
+    next.RetireIncrementals(incrementals_after_base_);  // also if the append-only file was turned off meanwhile
   }
   if (step == Step::kDone) step = directory_.SyncDirectory();
   if (step == Step::kDone) step = directory_.Commit(std::move(next));

@@ -30,20 +30,21 @@ class FileSystem;
 class ChildProcesses;
 class RdbContents;
 
-// Learns what happens to the append-only file. A backup consists of its files, so it must know when they change.
+// Learns what happens to the append-only file. A backup consists of files of the append-only file, so the backup must
+// know when they change.
 class AofListener {  // interface: learns of rewrites, and of the end of the append-only file
  public:
   virtual ~AofListener() = default;
   virtual bool MustPostponeRewrite() const = 0;  // true: no rewrite may begin now; scheduled ones wait
-  // A rewrite has ended. `has_new_base`: its file is the base in the manifest.
+  // Called after each rewrite. `has_new_base`: the manifest now names the file of this rewrite as the base.
   virtual void HandleRewriteEnd(bool has_new_base) = 0;  // a rewrite has ended; false: it has failed
-  // Called before the append-only file is turned off. Its last incremental is still open.
+  // Called before the append-only file is turned off. The last incremental file is still open then.
   virtual void HandleTurnOff() = 0;  // the append-only file will be turned off now
 };
 
 class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the data in append-only files
  public:
-  enum class State : uint8_t {
+  enum class State : uint8_t {  // whether and how changes are written to files
     kOff,
     kOn,
     kAwaitsBase,  // turned on while the server runs: the first base is not complete yet
@@ -96,11 +97,11 @@ class AppendOnlyFile final : public Journal {  // `appendonly yes`: keeps the da
   // TurnBackOn fails, Cron tries again, because no client learns of the failure.
   void TurnBackOn();  // turns the AOF on again; Cron retries a failure
   void TurnOff();     // for CONFIG SET appendonly no, or a synchronisation; kills a rewrite
-  enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };
+  enum class RewriteStart : uint8_t { kStarted, kScheduled, kAlreadyRuns, kFailed };  // what BGREWRITEAOF has done
   RewriteStart Rewrite();  // BGREWRITEAOF: starts a rewrite, or lets Cron start one; works also if off
-  // Begins a new incremental, so that the previous one changes no more. kFailed: the previous one is still used.
-  // `moment` is for the log.
-  Step BeginNextIncremental(const char* moment);  // from now on, writes to a new incremental
+  // Begins a new incremental file; from now on the previous one does not change. kFailed: still writes to the previous
+  // one. `moment` ends the log line "Creating AOF incr file NAME …", such as "on background rewrite".
+  Step BeginNextIncremental(const char* moment);  // from now on, writes to a new incremental file
   AofBaseFormat BaseFormat() const;               // format of a new base: aof-use-rdb-preamble says it
   // Writes the data to `path` as the base of an append-only file. May run in a child process. Returns false on failure,
   // which is logged. `reporter` may be null. Cost: O(data set).

@@ -141,7 +141,7 @@ void Backup::Cron() {
   parts_.env.log.Notice("Removing the sealed backup, because of backup-sealed-ttl");
   if (const auto reason = CleanUp()) {
     parts_.env.log.Warning(*reason);
-    sealed_ms_ = parts_.env.clock.MonotonicMs();  // retries it after the same time
+    sealed_ms_ = parts_.env.clock.MonotonicMs();  // tries the removal again after the same time
   }
 }
 
@@ -153,7 +153,8 @@ bool Backup::MustPostponeRewrite() const {
 
 bool Backup::IsWritingBase() const { return parts_.child_processes.Does(ChildWork::kBackup); }
 
-// The backup needs the commands after this, so it continues by itself.
+// Called before the append-only file is turned off. The backup needs the commands after that, so it records them itself
+// from now on.
 void Backup::HandleTurnOff() {
   if (way_ != Way::kFromAof) return;
   if (state_ == State::kSnapshotting) {

@@ -36,7 +36,7 @@ class RdbContents;
 
 class Backup final : public AofListener {  // makes a backup: a base, the commands since then, and a manifest
  public:
-  enum class State : uint8_t {
+  enum class State : uint8_t {  // how far the backup is
     kIdle,
     kPending,       // waits until a child can be forked
     kSnapshotting,  // a child writes the base
@@ -57,8 +57,8 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   };
   explicit Backup(const Parts& parts);
 
-  // The next four functions do what the commands of these names do. They return the reason if they fail. A failed Seal
-  // or CleanUp changes nothing, so the client can repeat it.
+  // Start, Seal, Abort and CleanUp do what BACKUP START, SEAL, ABORT and CLEANUP must do. A FailureReason says why one
+  // of them failed; nullopt: success. A failed Seal or CleanUp changes nothing, so the client can repeat it.
   using FailureReason = std::optional<std::string>;
   FailureReason Start();    // BACKUP START. Requires: !IsInProgress(), and the state is not kSealed
   FailureReason Seal();     // BACKUP SEAL. Requires: the state is kIncrementing
@@ -70,7 +70,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   int64_t StartSeconds() const { return started_s_; }  // Unix time of the start; 0: no backup has begun
   int64_t EndSeconds() const { return sealed_s_; }     // Unix time when BACKUP SEAL completed the backup; 0: not sealed
   std::vector<std::string> ImmutableFiles() const;     // absolute paths of the files that change no more
-  bool IsInProgress() const {                          // true: it has begun, and is neither sealed nor failed
+  bool IsInProgress() const {                          // true: pending, snapshotting or incrementing
     return state_ == State::kPending || state_ == State::kSnapshotting || state_ == State::kIncrementing;
   }
   bool IsWritingBase() const;  // true: a child of the backup itself, not of the append-only file, writes a base
@@ -87,7 +87,7 @@ class Backup final : public AofListener {  // makes a backup: a base, the comman
   void HandleTurnOff() override;                      // the append-only file will be turned off now
 
  private:
-  enum class Way : uint8_t { kFromAof, kByItself };
+  enum class Way : uint8_t { kFromAof, kByItself };  // how the files of the backup are made
 
   bool MustWait() const;                     // true: no child can be forked now
   FailureReason Begin();                     // starts writing the base, or stays pending; returns why that failed

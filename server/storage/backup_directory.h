@@ -1,7 +1,7 @@
 // BackupDirectory: the directory `backupdirname` with the files of one backup: BASE, INCR and manifest.
 //
-// The directory is found in the folder (`dir`) of the moment at which the backup began, even if `dir` changes later. A
-// lock on the directory keeps other Respite servers from removing its files.
+// The directory is in the folder that `dir` named when the backup began, even if `dir` has changed since. A lock on the
+// directory keeps other Respite servers from removing its files.
 #pragma once
 
 #include <memory>
@@ -34,8 +34,8 @@ class BackupDirectory {  // the folder `backupdirname` and its files
   IoError Link(const std::string& from, const std::string& name);  // also gives the file `from` the name `name` here
   void Unlink(const std::string& name) { files_.Remove(PathOf(name)); }  // removes the name that Link has given
   IoError Rename(const std::string& from, const std::string& to);  // renames a file of this directory, and syncs it
-  // Writes the manifest under its temporary name. Requires: all files that it names are here. InstallManifest gives it
-  // its final name, after which the backup is complete.
+  // Writes the manifest under its temporary name. Requires: all files that the manifest names are in the directory.
+  // InstallManifest gives the manifest its final name; after that the backup is complete.
   IoError WriteTemporaryManifest(const AofManifest& manifest);  // writes and syncs the manifest under another name
   IoError InstallManifest();                                    // gives the manifest its final name
 

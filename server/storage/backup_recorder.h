@@ -1,7 +1,8 @@
 // BackupRecorder: writes the propagated commands to the INCR file of a backup that does not use the append-only file.
 //
-// It writes at the end of each Turn and syncs every second, whatever appendfsync says, because no client waits for this
-// file. A disk error does not affect the server: only the backup fails.
+// The recorder writes at the end of each Turn (iteration of the event loop) and syncs every second, whatever
+// appendfsync says, because no client waits for this file. A disk error does not affect the server: only the backup
+// fails.
 #pragma once
 
 #include <memory>

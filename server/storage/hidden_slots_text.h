@@ -17,7 +17,7 @@
 
 namespace respite {
 
-inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";
+inline constexpr Bytes kHiddenSlotsAux = "respite-hidden-slots";  // name of the RDB field
 
 std::string HiddenSlotsText(const HiddenSlots& hidden);  // the RDB field kHiddenSlotsAux: "one 0-2;two 9-9"
 void ReadHiddenSlots(Bytes text, HiddenSlots& hidden);   // reads HiddenSlotsText, adds its slots to `hidden`

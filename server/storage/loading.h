@@ -38,7 +38,7 @@ class Loading {  // how far loading of the data is; serves clients meanwhile
   bool IsActive() const;  // true: data is being loaded now
   bool IsAsync() const;   // true: data is being loaded, and clients still see the old data
 
-  enum class Order : uint8_t { kContinue, kStop };
+  enum class Order : uint8_t { kContinue, kStop };  // kStop: the server must stop
   // Reports the number of bytes loaded so far. Must be called after every loading-process-events-interval-bytes. If the
   // whole load happens in one event loop Turn, Advance serves clients, and returns kStop if a client or a signal has
   // stopped the server. Logs the progress every few seconds.

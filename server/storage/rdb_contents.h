@@ -18,7 +18,7 @@ class MemoryGauge;
 
 // What an RDB file is for. kSnapshot: a dump, or a snapshot for replicas. kAofBase: the base of an append-only file.
 // kFunctions: a snapshot that contains functions but no keys.
-enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };
+enum class RdbPurpose : uint8_t { kSnapshot, kAofBase, kFunctions };  // what an RDB file is for
 
 class RdbContents {  // decides what an RDB file contains, and in which format
  public:

@@ -13,7 +13,7 @@ namespace respite {
 struct Services;
 struct Session;
 
-enum class LoadOutcome : uint8_t {
+enum class LoadOutcome : uint8_t {  // how loading has ended
   kLoaded,
   kAbsent,
   kFailed,   // the reason is logged

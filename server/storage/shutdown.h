@@ -29,7 +29,7 @@ class Snapshots;
 class BlockedClients;
 
 // A flag of Shutdown::Begin in addition to those of Settings: before the end, a replica takes over (SHUTDOWN FAILOVER).
-inline constexpr uint32_t kShutdownFailover = 16;
+inline constexpr uint32_t kShutdownFailover = 16;  // bit: option FAILOVER
 
 class ReplicasToWaitFor {  // interface to the replicas that should get all writes before the server stops
  public:
@@ -42,7 +42,7 @@ class ReplicasToWaitFor {  // interface to the replicas that should get all writ
 class Shutdown {  // stops the server: SHUTDOWN, SIGTERM and SIGINT
  public:
   // kWaiting: the shutdown waits for replicas. kFailed: the server keeps running.
-  enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };
+  enum class Outcome : uint8_t { kStopping, kFailed, kWaiting };  // kWaiting: for replicas
 
   struct Parts {  // the arguments of the constructor
     const Env& env;

@@ -44,8 +44,8 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   Outcome StartBackgroundSave();       // BGSAVE: starts a child that writes the RDB file; needs no child running
   std::string BackgroundPath() const;  // path of the last background save's file, even if dbfilename or `dir` changed
   bool InstallAsDump(const std::string& path);  // renames a received snapshot to dbfilename; false: failed, or locked
-  // Removes the dump after it was used for a synchronisation. Keeps it unless rdb-del-sync-files is set and the server
-  // saves neither snapshots nor an append-only file.
+  // After a synchronisation through the RDB file: removes the file if rdb-del-sync-files is set, there are no save
+  // points, and appendonly is off. Otherwise does nothing.
   void RemoveSyncFile();             // after a synchronisation: removes the RDB file, if rdb-del-sync-files permits
   void RemoveBackgroundSyncFile() {  // RemoveSyncFile for the file of the last background save
     RemoveSyncFile(BackgroundPath());
@@ -55,9 +55,9 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   }
   void Schedule() { is_save_scheduled_ = true; }  // Cron will start a background save
   // Cancels a scheduled background save. Must be called when the data to save is lost.
-  void Unschedule() { is_save_scheduled_ = false; }  // Cron must not start the scheduled save
-  bool IsRunning() const;                            // true: a child is writing an RDB file now
-  enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };
+  void Unschedule() { is_save_scheduled_ = false; }                // Cron must not start the scheduled save
+  bool IsRunning() const;                                          // true: a child is writing an RDB file now
+  enum class Cancelled : uint8_t { kNone, kRunning, kScheduled };  // which save BGSAVE CANCEL has ended
   // Returns which kind of save Cancel has ended: kRunning, kScheduled, or kNone.
   Cancelled Cancel();  // BGSAVE CANCEL: kills the running save, or cancels a scheduled one
 
@@ -79,10 +79,10 @@ class Snapshots {  // saves the data as an RDB file: SAVE, BGSAVE and save point
   // locked the dump. With Redis' default save points the server starts nevertheless, but does not save (see
   // LeavesDumpToOtherServer).
   std::optional<std::string> LockDumpAtStartup();  // locks the RDB file; returns an error that must end startup
-  // Returns whether this server does not save, because the dump belongs to another server. That is so if this server
-  // has Redis' default save points, has never locked or written this dump, and has found the dump locked. Such a server
-  // saves only on request, for example by SAVE; a successful save ends this state. Redis would overwrite the dump. But
-  // as in Redis, servers that share a folder and have no `save` directive must accept writes, start and stop.
+  // Returns whether this server does not save, because the dump belongs to another server: this server has Redis'
+  // default save points, has never locked or written this dump, and has found it locked. It then saves only on request,
+  // for example by SAVE; a successful save ends this state. Redis would overwrite the dump. But as in Redis, servers
+  // that share a folder and have no `save` directive must accept writes, start and stop.
   bool LeavesDumpToOtherServer() const;  // true: never saves by itself, as another server has locked the file
 
   void ResetStats() { save_count_ = 0; }  // CONFIG RESETSTAT: sets the number of saves to 0

@@ -16,7 +16,7 @@ struct AclLogEntry {  // one entry of ACL LOG: a refused request or failed login
 
   Reason reason = Reason::kCommand;      // what was refused: command, key, channel, database or login
   Context context = Context::kTopLevel;  // whether the command came directly, in MULTI or from a script
-  std::string object = {};               // the refused key, channel, database or command; "AUTH", "HELLO"
+  std::string object = {};               // the refused key, channel, database or command; at a login, "AUTH" or "HELLO"
   std::string username = {};             // the user that was refused; at a login, the name that the client gave
   std::string client = {};               // the client's line in CLIENT LIST at the last refusal
   uint64_t id = 0;                       // id of the entry; AclLog sets this field and those below

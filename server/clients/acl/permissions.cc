@@ -107,7 +107,7 @@ void Permissions::Note(AclLogEntry entry, const Session& client) {
   parts_.acl_log.Add(std::move(entry), parts_.env.clock.WallMs(), most);
 }
 
-// Closes the session: immediately, or after its reply if the session is `running`, that of the running command.
+// Closes the session immediately. If the session is `running`, closes it only after the reply of its running command.
 void Permissions::CloseNowOrAfterReply(Session& session, const Session* running) {
   if (&session == running) {
     session.close_after_reply = true;

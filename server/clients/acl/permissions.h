@@ -20,7 +20,7 @@ class Users;
 // How a refusal is worded, in Redis 7.2 and later. kBrief: "User joe has no permissions to run the 'get' command" or
 // "No permissions to access a key". kNamed, for ACL DRYRUN, also names the key or channel. kInScript begins with "ACL
 // failure in script: ".
-enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };
+enum class DenialDetail : uint8_t { kBrief, kNamed, kInScript };  // how a refusal is worded
 // Returns the text of a refusal without an error code. With the `traits` of a Redis before 7.2, returns the older text,
 // which does not name the user.
 std::string DenialText(const User& user, AclRequest& request, AclVerdict verdict,  // error text of a refused request
@@ -51,7 +51,7 @@ class Permissions {  // checks whether users may run requests, and adds refusals
   // client gave.
   void LogFailedLogin(const Session& session, Bytes command, Bytes user);  // adds a failed AUTH or HELLO to ACL LOG
 
-  // Closes the sessions of `user`. The session `running`, which runs the present command, closes only after its reply;
+  // Closes the sessions of `user`. The session `running`, which runs the current command, closes only after its reply;
   // null: no command runs. The sessions are logged out: their user becomes the default user, so that no session refers
   // to `user` any more.
   void CloseSessionsOf(const User& user,  // closes all sessions of this user
@@ -64,16 +64,16 @@ class Permissions {  // checks whether users may run requests, and adds refusals
 
   std::optional<std::string> LoadConfiguredUsers();  // at startup: reads redis.conf's users or the ACL file; or error
   std::optional<std::string> LoadAclFile(const Session* running);  // ACL LOAD: reads the file; or returns the error
-  // Replaces all users by the users of an ACL file with the content `text`; the error shows `path`. Closes the sessions
-  // of all users except the default user. If the emulated version has the trait acl_load_keeps_clients (Redis from 7.4,
-  // Valkey from 8.0), closes fewer sessions: for a user that `text` also has, only those with a subscription that the
-  // new permissions forbid. If a line is invalid, changes nothing and returns the error.
+  // Replaces all users by those of an ACL file with the content `text`. If a line is invalid, changes nothing and
+  // returns the error, which shows `path`. Sessions of `default` stay open, and all other sessions are closed. With the
+  // trait acl_load_keeps_clients (Redis from 7.4, Valkey from 8.0), a user who is also in `text` loses only sessions
+  // with a subscription that the new permissions forbid.
   std::optional<std::string> LoadAclLines(Bytes text, const std::string& path,  // replaces all users by those in `text`
                                           const Session* running);
 
  private:
   void Note(AclLogEntry entry, const Session& client);  // counts a refusal or failed login; adds it to the ACL log
-  void CloseNowOrAfterReply(Session& session, const Session* running);  // if it is `running`: after its reply
+  void CloseNowOrAfterReply(Session& session, const Session* running);  // closes it; `running`: after its reply
 
   const Parts parts_;  // the objects that the constructor got
 };

@@ -20,7 +20,7 @@ constexpr char kPatternAfterAllChannels[] =
     "'resetchannels' to start with an empty list of channels";
 
 constexpr char kDatabaseRange[] = "The provided database ID is out of range";
-constexpr VersionMark kDatabaseRules = "valkey:9.1.0";  // the versions with rules about databases
+constexpr VersionMark kDatabaseRules = "valkey:9.1.0";  // ACL rules about databases exist from this version on
 
 bool HasBlanks(Bytes text) {
   return std::ranges::any_of(text, [](char c) { return c == '\0' || (c >= '\t' && c <= '\r') || c == ' '; });
@@ -243,10 +243,9 @@ AclVerdict Selector::Check(AclRequest& request) const {
   return {};
 }
 
-// Returns the index of the argument that names a denied database, 0 if the selected database or the use of all is
-// denied, or nullopt. As in Valkey, a request that names databases needs permission for the named databases only.
-// Numbers of databases that do not exist are ignored here; the command refuses them. Other requests need permission for
-// the selected database, if their command reads, writes or has keys.
+// Returns the index of the first argument that names a denied database. Returns 0 if the command uses all databases.
+// Also returns 0 if the request names no database, the command uses keys, and the selected database is denied. Returns
+// nullopt if nothing is denied. Ignores numbers of databases that do not exist, because the command refuses them.
 std::optional<size_t> Selector::FindDeniedDatabase(const AclRequest& request) const {
   const Command& command = request.command();
   if (command.Spec().uses_all_databases) return 0;

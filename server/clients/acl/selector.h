@@ -21,7 +21,7 @@ namespace respite {
 
 // Why a request is refused. If several selectors refuse a request, the greatest value is reported, because that
 // selector came closest to allowing the request.
-enum class AclDenial : uint8_t { kNone, kDatabase, kCommand, kKey, kChannel };
+enum class AclDenial : uint8_t { kNone, kDatabase, kCommand, kKey, kChannel };  // what is denied; kNone: nothing
 
 struct AclVerdict {                     // the result of a permission check: allowed, or why not
   AclDenial denial = AclDenial::kNone;  // what is not allowed: command, key, channel, database; kNone: all is
@@ -33,9 +33,9 @@ struct AclVerdict {                     // the result of a permission check: all
   }
 };
 
-// How a request uses a channel. kName: publishes or subscribes to a channel. kPattern: subscribes to a pattern. Unless
-// all channels are allowed, the pattern must be equal to the pattern of an ACL rule.
-enum class ChannelUse : uint8_t { kName, kPattern };
+// How a request uses a channel. kName: publishes or subscribes to a channel. kPattern: subscribes to a pattern, which
+// is allowed only if an ACL rule has the same pattern, or if all channels are allowed.
+enum class ChannelUse : uint8_t { kName, kPattern };  // how a request uses a channel
 
 struct DatabaseOfClient {  // which database a request uses unless it names another
   int selected = 0;        // number of the client's database
@@ -62,12 +62,12 @@ class AclRequest {  // a request to check against ACL rules; finds its keys once
 // The maximum number of entries of each kind: key patterns, channel patterns, databases and first arguments of a
 // command in a selector, and passwords and further selectors of a user. Without a limit, checks could take too long,
 // because a new entry is compared with all others, and a request with all patterns.
-inline constexpr size_t kMaxAclEntries = 5000;
+inline constexpr size_t kMaxAclEntries = 5000;  // maximum number of entries of each kind in one selector or user
 inline constexpr char kTooManyAclEntries[] = "Too many rules of this kind, at most 5000 are possible";
 
 // The error for a malformed rule. Errors about an ACL file do not quote malformed rules, although they quote rules that
 // are invalid for another reason.
-inline constexpr char kAclSyntaxError[] = "Syntax error";
+inline constexpr char kAclSyntaxError[] = "Syntax error";  // the error for a malformed ACL rule
 
 class Selector {  // one set of permissions of an ACL user: commands, keys and channels
  public:
@@ -111,8 +111,8 @@ class Selector {  // one set of permissions of an ACL user: commands, keys and c
   const char* ApplyKeyAccess(Bytes rule);       // applies a rule such as "%R~a*"; returns null, or the error
   const char* ApplyChannelPattern(Bytes glob);  // allows the channels that match `glob`; returns null, or the error
   const char* ApplyDatabases(Bytes numbers);    // applies "db=0,1": allows only these databases; null, or the error
-  enum class Grant : uint8_t { kTake, kGive };
-  void GrantEveryCommand(Grant grant);                     // kGive: allows all commands; kTake: forbids all
+  enum class Grant : uint8_t { kTake, kGive };  // kGive: allows; kTake: forbids
+  void GrantEveryCommand(Grant grant);          // kGive: allows all commands; kTake: forbids all
   void GrantCommand(const Command& command, Grant grant);  // kGive: allows it and its subcommands; kTake: forbids
   void RememberCommandRule(char sign, Bytes name);         // adds "+get" to command_rules_, removes older rules on GET
   std::vector<std::string> KeyRules() const;               // the rules about keys, one each: "~a*", "%R~b*"

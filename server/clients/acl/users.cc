@@ -125,7 +125,7 @@ Result<Done, std::string> Users::Load(Bytes text, const std::string& path, const
       // subscriptions.
       if (name != "default") replacement.before_change(*user, *found->second);
       *user = std::move(*found->second);
-      std::swap(user, found->second);  // sessions have its address
+      std::swap(user, found->second);  // keeps the User at its address, to which sessions point
     }
   }
   users_ = std::move(next);

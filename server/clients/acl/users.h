@@ -71,7 +71,7 @@ class Users {  // owns all ACL users, and finds them by name
     size_t number;            // number of the line, from 1
   };
 
-  User MakeUser(Bytes name) const;  // returns a user that is off, with at most acl-pubsub-default's permission
+  User MakeUser(Bytes name) const;  // returns a user that is off, with all channels or none (acl-pubsub-default)
   User MakeDefaultUser() const;     // returns a new user that may do everything without a password
   // Parses a line of an ACL file, split into `words`. Returns the error, or an empty text.
   std::string ParseAclLine(std::span<const Bytes> words,  // adds the user of the line `words` to `into`

@@ -26,7 +26,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   TlsStream(const TlsStream&) = delete;
   TlsStream& operator=(const TlsStream&) = delete;
 
-  // These functions of TlsStream do the work of the functions of ByteStream with the same names, which describe them.
+  // These functions do what the functions of ByteStream with the same names do; byte_stream.h describes them.
   bool InHandshake() const { return in_handshake_; }  // true: the TLS handshake is not complete
   Transfer Handshake();                               // performs the next step of the TLS handshake; kMoved: complete
   Transfer Receive(std::span<char> target);           // receives and decrypts bytes, at most what `target` has room for
@@ -42,7 +42,7 @@ class TlsStream {  // encrypts and decrypts the bytes of one non-blocking socket
   struct Wire;  // the socket as OpenSSL sees it (BIO)
 
  private:
-  enum class Waits : uint8_t { kForInput, kForWritability };
+  enum class Waits : uint8_t { kForInput, kForWritability };  // the socket event that OpenSSL needs next
 
   Transfer ClassifyResult(int result, Waits& waits);  // why OpenSSL's call failed; kLater: sets what to wait for
 

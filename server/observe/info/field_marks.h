@@ -1,5 +1,5 @@
-// Removes the fields of INFO that the emulated version lacks. If no version is emulated, removes only those that
-// field_marks.cc shows only in an emulation. The sections themselves write the fields of all versions.
+// Removes the fields of INFO that the emulated version lacks. If no version is emulated, removes only the fields with
+// the mark kIfEmulated (field_marks.cc). The sections themselves write the fields of all versions.
 #pragma once
 
 #include <string>

@@ -39,7 +39,7 @@ namespace {
 constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 constexpr size_t kWordsShown = 32;
 static_assert(kWordsShown <= CommandSpec::kAllWords);
-constexpr size_t kBytesShown = 256;  // of each argument
+constexpr size_t kBytesShown = 256;  // bytes shown of each argument
 constexpr size_t kStackBytes = size_t{256} << 10;
 constexpr unsigned kTimeLimitSeconds = 15;  // for the whole report
 constexpr int kChildTimeLimitMs = 5000;
@@ -53,7 +53,7 @@ struct KnownServer {
 };
 std::array<KnownServer, NodeLayout::kMaxNodes> known_servers;
 constinit std::mutex members_mutex;
-const Services* crashing_services = nullptr;  // of the report that is being written; may be null
+const Services* crashing_services = nullptr;  // the server that the report being written describes; may be null
 
 std::atomic<pid_t> reporting_thread = 0;
 volatile std::sig_atomic_t reported_signal = 0;

@@ -12,8 +12,8 @@ void EndServerOutOfMemory(size_t bytes);  // logs the failed allocation, and end
 void EndChildOutOfMemory(size_t bytes);          // logs the failed allocation, and ends a child that writes a file
 void EndCrashReporterOutOfMemory(size_t bytes);  // ends the child that writes a crash report, silently
 
-// Extends the stack now by up to 1 MB of address space. Otherwise a stack that cannot grow later would cause a fault,
-// and the report would show a crash instead of a lack of memory. Takes one page of memory.
+// Touches the stack 1 MB below (at most a quarter of RLIMIT_STACK), so that the kernel extends it now. When memory runs
+// out later, the stack then need not grow, which would end in SIGSEGV and a misleading crash report. Costs one page.
 void ReserveStack();  // reserves address space for the main thread's stack to grow
 
 }  // namespace respite

@@ -100,7 +100,8 @@ std::vector<NodeGroup::Member> NodeMembers::List() const {
 // --- Tasks that take several turns
 
 std::optional<std::string> NodeMembers::Begin(const TaskClient& asker, const Task& task) {
-  // Removes tasks whose outcome no client has fetched, because their clients have left.
+  // Forgets tasks that ended, at the latest, more than kMaxMs ago (`until_ms`). A client that is still there would have
+  // fetched the outcome by now.
   std::erase_if(pending_, [&](const auto& one) { return real_clock_.NowMs() > one.second.until_ms + kMaxMs; });
   PendingTask pending{.task = task, .until_ms = real_clock_.NowMs() + kMaxMs};
   std::optional<std::string> refusal;
@@ -165,8 +166,8 @@ std::optional<std::string> NodeMembers::BeginMove(PendingTask& pending) {
   return std::nullopt;
 }
 
-// Starts a failover to this replica. If its primary cannot be reached, the failover is forced: then the replica needs
-// only the votes of the other primaries.
+// Makes the replica `member` begin a CLUSTER FAILOVER. With FORCE if its primary is dead or not connected: then the
+// replica needs only the votes of the other primaries.
 std::optional<std::string> NodeMembers::BeginFailOver(size_t member) {
   if (!Lives(member)) return kDead;
   Cluster* const cluster = ClusterOf(member);
@@ -292,8 +293,9 @@ int64_t NodeMembers::LagOf(size_t member) const {
   return lag == output_delays_ms_.end() ? 0 : lag->second;
 }
 
-// Delays all output of a node. On the links that this node has opened, its sent bytes are delayed. On the links that
-// other nodes have opened to it, the bytes that they receive are delayed. A fault rule delays the replies to clients.
+// Delays all output of a node. On the links that this node has opened, delays the bytes that it sends. On the links
+// that other nodes have opened to it, delays the bytes that the other nodes receive. A fault rule delays the replies to
+// clients.
 void NodeMembers::Lag(size_t member, int64_t delay_ms) {
   output_delays_ms_[member] = delay_ms;
   for (size_t i = 0; i < hosted_servers_.size(); ++i) ApplyNetworkConditions(i);
