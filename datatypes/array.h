@@ -97,10 +97,10 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   std::optional<uint64_t> LastInsert() const { return last_insert_; }  // index of the last insertion; nullopt: none
   void SetLastInsert(std::optional<uint64_t> index) { last_insert_ = index; }  // at most kMaxIndex
 
-  // Moves the newest elements of the ring with the indexes 0 to span - 1 to the indexes from 0 on, the oldest first,
-  // and removes all others. `newest` is the index of the newest element. As in Redis, elements before an empty index
-  // are not kept. Requires: newest < span. Cost: O(n).
-  void KeepNewest(uint64_t newest, uint64_t span, uint64_t max_count);
+  // Moves the newest elements of the ring with the indexes 0 to ring_size - 1 to the indexes from 0 on, the oldest
+  // first, and removes all others. `newest` is the index of the newest element. As in Redis, elements before an empty
+  // index are not kept. Requires: newest < ring_size. Cost: O(n).
+  void UnrollRing(uint64_t newest, uint64_t ring_size, uint64_t max_count);
 
   // What ARINFO tells about slices: ranges of 4096 indexes with elements.
   static constexpr uint64_t kSliceIndexes = 4096;  // number of indexes of a slice

@@ -47,12 +47,12 @@ struct HashTrace {                                                  // the bits 
 };
 
 template <class Slot>
-struct alignas(64) HashBucket {                       // seven slots and their tags, in one cache line
-  static constexpr int kSlots = 7;                    // number of slots of a bucket
-  static constexpr uint8_t kManySpilled = UINT8_MAX;  // as `spill`: too many to count, or some are in the CollisionList
+struct alignas(64) HashBucket {                     // seven slots and their tags, in one cache line
+  static constexpr int kSlots = 7;                  // number of slots of a bucket
+  static constexpr uint8_t kUncounted = UINT8_MAX;  // as passed_count: 255 or more, or some are in the CollisionList
 
   uint8_t tags[kSlots];          // tags[i]: seven hash bits of the slot in cells[i], and a high 1; 0: cells[i] is free
-  uint8_t spill;                 // how many items passed this full bucket and are in a later one; or kManySpilled
+  uint8_t passed_count;          // how many items passed this full bucket and are in a later one; or kUncounted
   SlotCell<Slot> cells[kSlots];  // cells[i]: a slot, and for a pointer 19 bits of its key's hash; free if tags[i] is 0
 
   uint32_t Match(uint8_t tag) const {  // a bit mask of the tags that equal `tag`: bit i for tags[i]
@@ -66,8 +66,8 @@ struct alignas(64) HashBucket {                       // seven slots and their t
     // Collects the high bits of the seven bytes in the lowest seven bits.
     return static_cast<uint32_t>(((zero >> 7) * 0x0102040810204080ull) >> 56);
   }
-  void AddToSpill(int by) {  // adds `by` to `spill`, unless `spill` is kManySpilled
-    if (spill != kManySpilled) spill = static_cast<uint8_t>(spill + by);
+  void AddToPassedCount(int by) {  // adds `by` to `passed_count`, unless `passed_count` is kUncounted
+    if (passed_count != kUncounted) passed_count = static_cast<uint8_t>(passed_count + by);
   }
 };
 
@@ -143,7 +143,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
         Cell& cell = bucket.cells[std::countr_zero(match)];
         if (is_wanted(cell.Get())) return &cell;
       }
-      if (bucket.spill == 0) return nullptr;
+      if (bucket.passed_count == 0) return nullptr;
     }
     return nullptr;
   }
@@ -158,7 +158,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
       const int place = std::countr_zero(free);
       bucket.tags[place] = trace.tag;
       bucket.cells[place].Set(slot, trace.hint);
-      for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToSpill(1);
+      for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToPassedCount(1);
       ++Get()->used;
       return true;
     }
@@ -170,7 +170,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
     const int at = static_cast<int>(offset / sizeof(Bucket));
     Bucket& bucket = Get()->buckets[at];
     bucket.tags[cell - bucket.cells] = 0;
-    for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToSpill(-1);
+    for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToPassedCount(-1);
     --Get()->used;
   }
 

@@ -71,7 +71,7 @@ class Set : public Collection {
   // empty. An empty set takes the encoding that Redis would choose. A packed set with members becomes a table if
   // `count` exceeds the limit of its encoding: set-max-intset-entries or set-max-listpack-entries.
   void PrepareToAdd(Bytes first, size_t count);  // for SADD: chooses the encoding, before `count` members are added
-  void InitializeForm(ValueForm form);           // gives an empty, packed set this encoding: kIntset or kListpack
+  void SetFormWhileEmpty(ValueForm form);        // gives an empty, packed set this encoding: kIntset or kListpack
   // Requires: `member` is not a view of this set.
   bool Add(Bytes member);  // adds a member; false: the member exists already
   bool Add(const PackedElement& member);

@@ -45,7 +45,7 @@ size_t VectorTable::UsedBytes(size_t) const {
 void VectorTable::Begin(const VectorSetShape& shape) {
   shape_ = shape;
   graph_ = std::make_unique<HnswGraph>(VectorFormat(shape.encoding, shape.dimensions), shape.m, sizeof(VectorElement));
-  if (shape.input_dimensions != 0) projection_ = ProjectionMatrix(shape.input_dimensions, shape.dimensions);
+  if (shape.input_dimensions != 0) projection_ = HadamardProjection(shape.input_dimensions, shape.dimensions);
 }
 
 uint32_t VectorTable::Find(Bytes name) const {

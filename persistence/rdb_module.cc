@@ -24,7 +24,7 @@ bool IsKnownRdbModule(uint64_t module) { return module == rdb::kVectorSetModule 
 RdbValueResult ReadRdbModuleValue(RdbInput& input, uint64_t module, const RdbEntryProperties& target) {
   if (module == rdb::kVectorSetModule) return ReadRdbVectorSet(input, target);
   if (IsJson(module)) return ReadRdbJson(input, target);
-  return BadValue("values of this module cannot be read");
+  return BadValueFault("values of this module cannot be read");
 }
 
 }  // namespace respite

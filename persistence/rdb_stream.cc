@@ -384,13 +384,13 @@ void WriteRdbStream(RdbOutput& out, const Entry& entry) {
 
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   auto log = std::make_unique<StreamLog>();
-  if (const char* why = ReadEntries(input, *log)) return BadValue(why);
-  if (const char* why = ReadNumbers(input, type, *log)) return BadValue(why);
+  if (const char* why = ReadEntries(input, *log)) return BadValueFault(why);
+  if (const char* why = ReadNumbers(input, type, *log)) return BadValueFault(why);
   for (uint64_t left = input.Count(1 + 2 + 1 + 1); left > 0 && !input.Failed(); --left) {
-    if (const char* why = ReadGroup(input, type, *log)) return BadValue(why);
+    if (const char* why = ReadGroup(input, type, *log)) return BadValueFault(why);
   }
   if (HasProducers(type)) {
-    if (const char* why = ReadProducers(input, *log)) return BadValue(why);
+    if (const char* why = ReadProducers(input, *log)) return BadValueFault(why);
   }
   return MakeObjectEntry(target, ValueType::kStream, std::move(log));
 }

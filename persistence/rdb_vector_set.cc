@@ -60,15 +60,15 @@ class VectorSetReader {
       : input_(input), parts_(input), target_(target), table_(std::make_unique<VectorTable>()) {}
 
   RdbValueResult Read() {
-    if (!ReadHead()) return BadValue("the head of a vector set is malformed");
+    if (!ReadHead()) return BadValueFault("the head of a vector set is malformed");
     for (uint64_t left = count_; left > 0; --left) {
-      if (!ReadElement()) return BadValue(kBadVectorSet);
+      if (!ReadElement()) return BadValueFault(kBadVectorSet);
       input_.FreeTexts();
     }
     parts_.End();
-    if (input_.Failed()) return BadValue(kBadVectorSet);
-    if (count_ == 0) return EmptyValue();
-    if (!ResolveLinks()) return BadValue("the links of a vector set are malformed");
+    if (input_.Failed()) return BadValueFault(kBadVectorSet);
+    if (count_ == 0) return EmptyValueFault();
+    if (!ResolveLinks()) return BadValueFault("the links of a vector set are malformed");
     return MakeObjectEntry(target_, ValueType::kVectorSet, std::move(table_));
   }
 

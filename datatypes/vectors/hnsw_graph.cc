@@ -50,7 +50,7 @@ HnswGraph::HnswGraph(const VectorFormat& format, uint32_t m, uint32_t extra_byte
 
 HnswGraph::HnswGraph(const HnswGraph& other) : HnswGraph(other.format_, other.m_, other.extra_bytes_) {
   slot_limit_ = other.slot_limit_;
-  while (capacity_ < slot_limit_) AddPage();
+  while (capacity_ < slot_limit_) AddRoom();
   for (uint32_t slot = 0; slot < slot_limit_; ++slot) {
     std::memcpy(Record(slot), other.Record(slot), stride_);
     Node& node = At(slot);
@@ -79,7 +79,7 @@ size_t HnswGraph::UsedBytes() const {
   return bytes;
 }
 
-void HnswGraph::AddPage() {
+void HnswGraph::AddRoom() {
   const uint32_t full = page_mask_ + 1;
   if (capacity_ != 0 && capacity_ < full) {  // the first page grows, so that small graphs take little memory
     const uint32_t wanted = std::min(full, capacity_ + capacity_ / 2 + 1);
@@ -100,7 +100,7 @@ uint32_t HnswGraph::TakeSlot() {
     free_ = At(slot).place;
     return slot;
   }
-  if (slot_limit_ == capacity_) AddPage();
+  if (slot_limit_ == capacity_) AddRoom();
   return slot_limit_++;
 }
 

@@ -153,7 +153,7 @@ class HnswGraph {  // vectors and the links between them
     bool used = false;          // false: the record is free
   };
 
-  // Where parts of a node are in memory. They move with the next AddPage.
+  // Where parts of a node are in memory. They move with the next AddRoom.
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
   const char* Record(uint32_t slot) const { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
@@ -173,7 +173,7 @@ class HnswGraph {  // vectors and the links between them
   }
 
   uint32_t TakeSlot();                                                        // finds or makes a free record
-  void AddPage();                                                             // makes room for more records
+  void AddRoom();                                                             // makes room for more records
   uint32_t Create(const StoredVector& vector, float length, uint32_t level);  // makes a node without links
   void Free(uint32_t slot);                                                   // frees the record of a node
 

@@ -68,7 +68,7 @@ std::vector<float> ProjectVector(std::span<const float> vector, std::span<const 
   return result;
 }
 
-std::vector<float> ProjectionMatrix(uint32_t input, uint32_t output) {
+std::vector<float> HadamardProjection(uint32_t input, uint32_t output) {
   const float size = 1 / std::sqrt(static_cast<float>(input));
   std::vector<float> matrix(size_t{input} * output);
   for (uint32_t row = 0; row < output; ++row) {

@@ -87,6 +87,6 @@ float NormalizeVector(std::span<float> vector);  // gives the vector the length 
 std::vector<float> ProjectVector(std::span<const float> vector, std::span<const float> matrix);  // matrix * vector
 // Returns the matrix that Redis uses for REDUCE: the signs of a Walsh-Hadamard matrix, divided by the square root of
 // the number of input dimensions. So a replica computes the vectors that its primary has.
-std::vector<float> ProjectionMatrix(uint32_t input, uint32_t output);  // `output` rows of `input` floats
+std::vector<float> HadamardProjection(uint32_t input, uint32_t output);  // `output` rows of `input` floats
 
 }  // namespace respite
