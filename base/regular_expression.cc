@@ -78,7 +78,7 @@ ByteSet WithBothCases(const ByteSet& set) {
   return both;
 }
 
-// A node of the syntax tree: a part of an expression.
+// One node of the syntax tree of an expression.
 struct Node {
   enum class Kind : uint8_t { kEmpty, kSet, kAssertion, kSequence, kChoice, kRepetition };
 

@@ -41,7 +41,7 @@ RdbValueResult ReadPlainList(RdbInput& input, const RdbEntryProperties& target) 
   return MakeList(std::move(list), target);
 }
 
-// As in Redis, the result is never one listpack, even if the list is small.
+// Reads a list that is stored as one ziplist. As in Redis, the result is never one listpack, even if the list is small.
 RdbValueResult ReadListZiplist(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());
@@ -68,7 +68,7 @@ bool MayStoreUnchanged(Bytes node, const RdbEntryProperties& target) {
   return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());
 }
 
-// As Redis does, skips empty nodes.
+// Reads a list that is stored as nodes. As Redis does, skips empty nodes.
 RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   const uint64_t nodes = input.Count(1);

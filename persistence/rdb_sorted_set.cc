@@ -13,8 +13,8 @@ namespace {
 constexpr char kRepeatedSortedSetMember[] = "Duplicate zset fields detected";
 constexpr char kNotANumber[] = "Zset with NAN score detected";
 
-// A member and its score, as read from the file. The text of the member is a view, valid as long as the texts or the
-// listpack that were read.
+// A member and its score, as read from the file. `member` is a view of the input (an RdbText or a listpack), which must
+// stay alive.
 struct Scored {
   PackedElement member;
   double score;

@@ -65,7 +65,7 @@ EntryPtr WithDeadline(EntryPtr entry, int64_t deadline_ms) {
   return timed;
 }
 
-// Refuses a value if the input has failed, and sets the deadline of the key.
+// Returns the entry with the deadline of its key, or a fault if the input has failed.
 RdbValueResult Checked(const RdbInput& input, RdbValueResult entry, const RdbEntryProperties& target) {
   if (input.Failed()) return BadValueFault("the value is cut off, or a length in it is wrong");
   if (entry && target.deadline_ms != kNoDeadline && !entry.value()->HasDeadlineSlot())

@@ -208,7 +208,8 @@ class StreamCommands {
     Id(id);
   }
 
-  // Collects pending entries that are no longer in the stream, if commands can add them and delete them again.
+  // Fills gone_ with the pending entries that are no longer in the stream, if commands can add them and delete them
+  // again.
   void FindGone() {
     for (const auto& [name, group] : log_.groups()) {
       for (auto at = group.pending().First(); !at.AtEnd(); at.Next())
