@@ -12,8 +12,8 @@
 //
 // Nine bits of the hash are the item's position, which determines its home bucket. If the home is full, the item goes
 // to one of the next kMaxProbe buckets, and each bucket before that one counts the item in `passed_count`. So a search
-// stops at the first bucket whose `passed_count` is 0. If none of these buckets has room, a page that is not half full
-// uses any other bucket. A fuller page is replaced by a page of the next size. A page of 63 buckets splits in two
+// stops at the first bucket whose `passed_count` is 0. If none of these buckets has room, a page that is less than half
+// full uses any other bucket. A fuller page is replaced by a page of the next size. A page of 63 buckets splits in two
 // smaller pages by one more bit of the hash. So the pages of a large table are 70 to 85 % full on average. A table of
 // millions of items grows in steps of a few hundred items and is never rehashed as a whole. Only the directory is
 // sometimes copied to double its size. Pages also shrink, and two sibling pages that are nearly empty merge.
@@ -249,7 +249,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   using PageRef = HashPageRef<Slot>;
   static constexpr int kSlotsPerBucket = Bucket::kSlots;     // slots of a bucket: 7
   static constexpr int kMaxBuckets = Page::kMaxBuckets;      // buckets of the largest page: 63
-  static constexpr uint8_t kUncounted = Bucket::kUncounted;  // as HashBucket::passed_count: too many to count
+  static constexpr uint8_t kUncounted = Bucket::kUncounted;  // a value of HashBucket::passed_count
 
   static int BucketsFor(size_t items) {  // the number of buckets of a new page for `items` items
     int buckets = 1;
@@ -377,8 +377,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
 
   // Because nothing is removed from the new page meanwhile, each bucket is filled from its first slot on. The slots
-  // arrive in another order than that of their insertion, so some may find no room near their home bucket. Therefore a
-  // slot may use any bucket. A full page is replaced by a larger page.
+  // arrive in another order than they were inserted, so some may find no room near their home bucket. Therefore a slot
+  // may use any bucket. A full page is replaced by a larger page.
   class PageFiller {  // fills a new page with the slots of other pages
    public:
     PageFiller(HashIndex& index, int buckets, int depth) : index_(index), page_(index.NewPage(buckets, depth)) {}

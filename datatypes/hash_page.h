@@ -37,7 +37,7 @@ struct HashTrace {                                                  // the bits 
   // Returns 0 for the ten top bits of the hash, 1 for the next ten bits, 2 for the ten bits after these.
   static int HintWindowOf(int depth) { return depth / kSplitBits; }  // which ten of the top hash bits are in a hint
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits, which choose the home bucket
-  // Requires: HintWindowOf(depth) is that of the depth for which this HashTrace was made.
+  // Requires: HintWindowOf(depth) is the same as for the depth with which this HashTrace was made.
   bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
   }
@@ -52,7 +52,7 @@ struct alignas(64) HashBucket {                     // seven slots and their tag
   static constexpr uint8_t kUncounted = UINT8_MAX;  // as passed_count: 255 or more, or some are in the CollisionList
 
   uint8_t tags[kSlots];          // tags[i]: seven hash bits of the slot in cells[i], and a high 1; 0: cells[i] is free
-  uint8_t passed_count;          // how many items passed this full bucket and are in a later one; or kUncounted
+  uint8_t passed_count;          // how many items passed this full bucket, and are in a later one; or kUncounted
   SlotCell<Slot> cells[kSlots];  // cells[i]: a slot, and for a pointer 19 bits of its key's hash; free if tags[i] is 0
 
   uint32_t Match(uint8_t tag) const {  // a bit mask of the tags that equal `tag`: bit i for tags[i]
@@ -147,8 +147,9 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
     }
     return nullptr;
   }
-  // Uses the home bucket of the slot or one of the `reach` buckets after it. Returns false if none of these has room.
-  bool Put(const Slot& slot, const HashTrace& trace, int reach) const {  // stores the slot; false: no room near home
+  // Stores the slot (the pointer or handle of one item, see slot.h) in a free cell of its home bucket, or of one of the
+  // `reach` buckets after that. Returns false if none of these has a free cell.
+  bool Put(const Slot& slot, const HashTrace& trace, int reach) const {  // stores the slot; false: no free cell
     const int home = HomeBucketAt(trace.Position());
     int at = home;
     for (int probe = 0; probe <= reach && probe < BucketCount(); ++probe, at = Next(at)) {

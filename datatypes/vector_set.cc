@@ -129,7 +129,7 @@ uint32_t VectorTable::AddUnlinked(Bytes name, const StoredVector& vector, float 
 }
 
 uint32_t VectorTable::RandomSlot(Random& random) const {
-  constexpr uint32_t kMaxSlotsPerElement = 8;  // if more slots are free, the order is a better place to choose from
+  constexpr uint32_t kMaxSlotsPerElement = 8;  // if more slots are free, order_ finds an element sooner
   if (graph_->SlotLimit() / kMaxSlotsPerElement > Count()) return order_.PickRandom(random);
   for (;;) {
     const auto slot = static_cast<uint32_t>(random.Below(graph_->SlotLimit()));

@@ -18,8 +18,8 @@ struct JsonFormat {    // the texts between the parts of a document; all empty: 
   Bytes indent = {};   // before each element, once for each level
   Bytes newline = {};  // after each bracket, and after each comma
   Bytes space = {};    // after each colon
-  // AppendJson stops soon after the text is longer than this. The caller must then ignore the text.
-  size_t max_bytes = SIZE_MAX;
+  // If the text gets longer than this, it is incomplete, and the caller must ignore it.
+  size_t max_bytes = SIZE_MAX;  // AppendJson stops soon after this many bytes
 };
 
 // Cost: O(values and bytes).

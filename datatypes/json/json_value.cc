@@ -475,8 +475,9 @@ size_t JsonValue::UsedBytes(size_t samples) const {
   return used;
 }
 
-// A container whose elements are not all measured multiplies what was measured. Only the outermost one does so: in a
-// document whose first elements are the large ones, the product of several factors would have no meaning.
+// Estimates UsedBytes(samples). If only some elements of a container are measured, the estimate multiplies their
+// memory. Only the outermost such container multiplies: in a document whose first elements are the large ones, the
+// product of several factors would have no meaning.
 double JsonValue::EstimateBytes(const Sampling& sampling) const {
   if (!OwnsMemory()) return 0;
   const auto own = static_cast<double>(malloc_usable_size(Pointer()));
