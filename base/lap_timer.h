@@ -59,7 +59,8 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // µs after which NowUs reads the clock again instead of the ticks
   // The first measurement takes at least kMinMeasureUs. Later ones continue from the start of the first, and take twice
-  // as long each time. After kNewStartUs, a measurement with a new start begins, which also takes kNewStartUs.
+  // as long each time. Once a measurement has taken kNewStartUs, the next one has a new start, and also takes
+  // kNewStartUs.
   static constexpr int64_t kMinMeasureUs = 20'000;   // µs that the first measurement of the tick rate takes, at least
   static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts again
   static constexpr int64_t kNever = INT64_MAX;       // value of measure_at_us_ when the ticks are unreliable

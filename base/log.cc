@@ -154,7 +154,7 @@ bool IsWideControl(std::string_view text, size_t at) {
          static_cast<unsigned char>(text[at + 1]) < 0xa0;
 }
 
-// Escapes what must not occur between the quotes of a JSON string.
+// Escapes the characters that must not occur between the quotes of a JSON string.
 std::string EscapedForJson(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {

@@ -141,7 +141,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     ++size_;
   }
 
-  // So inserting `count` slots splits almost no page. Does nothing if the table has items or `count` is at most
+  // Inserting `count` slots afterwards splits almost no page. Does nothing if the table has items or `count` is at most
   // kReservedPerPage. Cost: O(count), 10 to 15 bytes of memory for each slot.
   void Reserve(size_t count) {  // creates the pages for about `count` slots in an empty table
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
@@ -326,9 +326,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     return {first, first | rest};
   }
 
-  // Stores the slot near its home bucket. If no bucket there has room, a page that is not half full does not grow or
-  // split: any of its buckets takes the item. Otherwise hashes with one home bucket would spread over many almost empty
-  // pages.
+  // Stores the slot near its home bucket. If no bucket there has room, and the page is less than half full, any bucket
+  // of the page takes the item, so the page does not grow or split. Otherwise hashes with one home bucket would spread
+  // over many almost empty pages.
   bool TryInsert(const Slot& slot, uint64_t hash) {  // stores a slot in its page; false: the page must grow or split
     PageRef& page = directory_[DirectoryIndexOf(hash)];
     if (!page) page = NewPage(1, 0);  // the first page of an empty table

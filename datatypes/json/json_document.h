@@ -25,9 +25,7 @@ class JsonDocument final : public Object {  // the value of a key of type ReJSON
   const JsonValue& root() const { return root_; }
 
   std::unique_ptr<Object> Clone() const override { return std::make_unique<JsonDocument>(root_.Clone()); }
-  size_t Size() const override {
-    return root_.CountValues(kMaxCounted);
-  }                                                 // number of values, at most about kMaxCounted
+  size_t Size() const override { return root_.CountValues(kMaxCounted); }  // values, counted up to about kMaxCounted
   size_t UsedBytes(size_t samples) const override;  // memory, estimated from `samples` per container
 
  private:

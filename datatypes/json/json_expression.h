@@ -94,7 +94,7 @@ struct JsonContext {         // what the paths in an expression refer to
   JsonBudget& budget;
 };
 
-// The result of an expression: values of the document, or one new value, or a truth value. Nothing: none of these.
+// The result of an expression: values of the document, or one new value, or a truth value. kNothing: none of these.
 struct JsonOperand {
   enum class Kind : uint8_t { kNothing, kNodes, kValue, kTruth };
 

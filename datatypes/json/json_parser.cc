@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-// RapidJSON must not allocate by itself after a failure, so its assertions are never expected to fail.
+// This file uses RapidJSON without its support for std::string.
 #define RAPIDJSON_HAS_STDSTRING 0
 #include <rapidjson/error/error.h>
 #include <rapidjson/memorystream.h>

@@ -184,7 +184,7 @@ void JsonValue::Reserve(size_t size) {
   if (is_object && capacity > kMaxUnsorted) {
     capacity = std::max(capacity, kMaxUnsorted + 1);
     const size_t bytes = kJsonHeaderBytes + capacity * (item_bytes + sizeof(uint32_t));
-    // The index follows the members, so its place depends on the capacity.
+    // The sorted index (Order) is after the members in memory, so its place depends on the capacity.
     std::vector<uint32_t> order;
     if (block != nullptr && block->IsSorted()) order.assign(block->Order(), block->Order() + block->size);
     const bool has_order = block != nullptr && block->IsSorted();

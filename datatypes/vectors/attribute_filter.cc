@@ -77,7 +77,7 @@ class AttributeFilter::Compiler {
     int precedence;
   };
   static constexpr int kPowerPrecedence = 6;
-  // An operator comes before any other that is its beginning, such as ** before *.
+  // A longer operator comes before a shorter one with which it begins, such as ** before *.
   static constexpr std::array<Operator, 19> kOperators = {{{"||", Op::kOr, 1},
                                                            {"or", Op::kOr, 1},
                                                            {"&&", Op::kAnd, 2},

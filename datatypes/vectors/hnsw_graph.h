@@ -84,7 +84,7 @@ class HnswGraph {  // vectors and the links between them
   uint32_t TopLayer() const { return count_ == 0 ? 0 : At(entry_).level; }  // the highest layer that has nodes
   size_t UsedBytes() const;                                                 // memory of the graph; cost: O(pages)
 
-  // These functions require that the slot is used.
+  // The functions from here to DistanceOf require that the slot is used.
   uint32_t LevelOf(uint32_t slot) const { return At(slot).level; }  // the highest layer of this node
   // The vector of a node, as a view that is valid until the next Insert.
   StoredVector VectorOf(uint32_t slot) const { return {Record(slot) + sizeof(Node), At(slot).scale}; }

@@ -87,7 +87,7 @@ class JsonCursor {  // a cursor over a JSON text; after a failure it is at the e
   Bytes rest_;
 };
 
-// Skips a value of any kind. An object, or a value that is no number, is skipped without a look at it.
+// Skips a value of any kind. Does not check what is inside an object or an array, and accepts a malformed number.
 bool SkipValue(JsonCursor& at) {
   if (at.AtEnd()) return false;
   switch (at.Rest().front()) {
