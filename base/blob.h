@@ -31,14 +31,13 @@ class BlobRef {  // a counted reference to a Blob: a block of bytes on the heap,
   }
   ~BlobRef() { Drop(); }
 
-  // Allocates room for `capacity` bytes. The first `size` of them are the content, and are not initialised.
-  static BlobRef OfSize(size_t size, size_t capacity) {  // a new Blob of `size` bytes, which have no values yet
+  static BlobRef OfSize(size_t size, size_t capacity) {  // a new Blob: `size` uninitialised bytes, room for `capacity`
     void* memory = AllocateOrEnd(sizeof(Block) + capacity);
     BlobRef ref;
     ref.block_ = new (memory) Block{{1}, size, capacity};
     return ref;
   }
-  static BlobRef Copy(Bytes bytes) {
+  static BlobRef Copy(Bytes bytes) {  // a new Blob with a copy of the bytes
     BlobRef ref = OfSize(bytes.size(), bytes.size());
     std::memcpy(ref.Data(), bytes.data(), bytes.size());
     return ref;

@@ -24,7 +24,7 @@ constexpr Number ByteSwapped(Number number) {  // the number with its bytes in r
 
 namespace byte_order_internal {
 
-// Ordered converts a number from this machine's byte order to `order`, or back. Both directions are one operation.
+// The conversion to `order` and the conversion back are the same operation.
 template <std::endian order, class Number>
 constexpr Number Ordered(Number number) {  // from this machine's byte order to `order`, or back
   return order == std::endian::native ? number : ByteSwapped(number);
@@ -67,7 +67,7 @@ void StoreBig(char* to, std::type_identity_t<Number> number) {  // writes a numb
   byte_order_internal::Store<std::endian::big>(to, number);
 }
 
-// Two or three loads that overlap are faster than a loop.
+// Uses two or three loads that overlap, because a loop over the bytes would be slower.
 inline uint64_t LoadLittle(const char* from, size_t bytes) {  // reads `bytes` (0 to 8) bytes as a little-endian number
   if (bytes >= 4) {
     const uint64_t high = LoadLittle<uint32_t>(from + bytes - 4);
@@ -95,7 +95,7 @@ inline uint64_t LoadBig(const char* from, size_t bytes) {  // reads `bytes` (0 t
   return bytes == 0 ? 0 : ByteSwapped(LoadLittle(from, bytes)) >> (sizeof(uint64_t) - bytes) * 8;
 }
 
-// If the numbers of two texts differ, the numbers compare as the texts do.
+// If the results for two texts differ, the results compare as the texts do.
 inline uint64_t LoadBigPrefix(Bytes text) {  // the first 8 bytes as a big-endian number; missing bytes count as 0
   return ByteSwapped(LoadLittle(text.data(), std::min<size_t>(text.size(), sizeof(uint64_t))));
 }

@@ -18,11 +18,11 @@ class Clock {  // the time that data and clients see; TEST CLOCK can move some c
 
   virtual int64_t WallUs() const = 0;       // the Unix time in microseconds
   virtual int64_t MonotonicUs() const = 0;  // elapsed time in µs from an arbitrary origin; never goes back
-  // Takes a reading of RealClock that the caller already has, so no system call is needed.
+  // The caller already has a reading of RealClock, so the conversion needs no system call.
   virtual int64_t MonotonicUsAtRealUs(int64_t real_us) const = 0;  // converts a reading of RealClock to monotonic time
-  // Returns kNever if the clock stands still before that time, or if that time is too far away. For a time that this
-  // clock has passed, also returns a real time that has passed.
-  virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // real time when MonotonicUs() reaches this
+  // Returns kNever if the clock stands still before `monotonic_us`, or if `monotonic_us` is too far away. If
+  // `monotonic_us` has passed, returns a real time that has passed.
+  virtual int64_t RealUsAtMonotonicUs(int64_t monotonic_us) const = 0;  // the real time when MonotonicUs() reaches this
   static constexpr int64_t kNever = INT64_MAX;  // result of RealUsAtMonotonicUs: the clock will not reach this time
 
   int64_t WallMs() const { return WallUs() / 1000; }            // Unix time in milliseconds; may be set back
@@ -62,7 +62,7 @@ class ManualClock final : public Clock, public RealClock {  // for tests: stands
   void AdvanceUs(int64_t elapsed_us);  // moves Unix time and monotonic time forward by `elapsed_us`
   void AdvanceMs(int64_t elapsed_ms) { AdvanceUs(elapsed_ms * 1000); }  // moves Unix time and monotonic time forward
 
-  // Code that waits in a loop until time passes needs this.
+  // For tests of code that waits in a loop until time passes.
   void AdvanceWithEachReading(int64_t elapsed_us) {  // from now on, each MonotonicUs() or NowUs() first moves the clock
     us_per_reading_ = elapsed_us;
   }

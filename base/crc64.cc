@@ -54,9 +54,9 @@ constexpr uint64_t PowerRemainder(int exponent) {
   return remainder;
 }
 
-// The two factors by which the halves of 16 bytes are multiplied to append `bits` zero bits to them. The factors differ
-// because the first half has weight x^64 relative to the second half. Each exponent is one lower, because the product
-// of two reflected numbers is one bit too low.
+// When `bits` bits of data follow 16 bytes, each half of the 16 bytes is multiplied by one of these factors. The
+// factors differ because the first half has weight x^64 relative to the second half. Both exponents are lower by one
+// than these weights, because the product of two reflected numbers is one bit too low.
 struct Shift {
   uint64_t first;
   uint64_t second;
@@ -76,8 +76,8 @@ __attribute__((target("pclmul"))) __m128i Moved(__m128i bytes, __m128i shift) {
   return _mm_xor_si128(_mm_clmulepi64_si128(bytes, shift, 0x00), _mm_clmulepi64_si128(bytes, shift, 0x11));
 }
 
-// Returns 16 bytes whose remainder is the CRC of `data` that continues `crc`. Requires: the size of `data` is a
-// multiple of kBlock, and not 0.
+// Returns 16 bytes whose CRC, computed from 0, is Crc64(crc, data). Requires: the size of `data` is a multiple of
+// kBlock, and not 0.
 __attribute__((target("pclmul"))) std::array<char, kLane> Folded(uint64_t crc, Bytes data) {
   static constexpr Shift kByBlock = ShiftBy(kBlock * 8);
   static constexpr Shift kByLane = ShiftBy(kLane * 8);

@@ -8,8 +8,8 @@
 
 namespace respite {
 
-// Continues `crc` over `data`: Crc64(Crc64(0, a), b) == Crc64(0, a + b). Cost: 0.1 ns per byte for data from 128 bytes
-// on if the processor has carry-less multiplication, otherwise the cost of Crc64ByTable.
+// Continues `crc` over `data`: Crc64(Crc64(0, a), b) == Crc64(0, a + b). Cost: 0.1 ns per byte for 128 bytes or more if
+// the processor has carry-less multiplication, otherwise the cost of Crc64ByTable.
 uint64_t Crc64(uint64_t crc, Bytes data);
 
 // Cost: under 1 ns per byte (eight bytes per step), 16 KB of tables.

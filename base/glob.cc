@@ -305,7 +305,8 @@ bool Glob::Matches(Bytes text) const {
   if (text.empty()) return parts_.empty() && !ends_with_star_;
   if (elements_.empty()) return ends_with_star_;
   if (elements_.size() > text.size()) return false;
-  // The left side is the number of groups of stars after which the pattern continues with something else.
+  // As in GlobMatch, a pattern with more than kMaxStars groups of stars matches nothing. A group at the end does not
+  // count.
   if (parts_.size() - (begins_with_star_ ? 0 : 1) > static_cast<size_t>(kMaxStars)) return false;
   return Search(*this, text).Run();
 }

@@ -16,7 +16,7 @@
 
 namespace respite {
 
-// A backslash alone does not count as such a character.
+// Returns false for a text whose only special characters are backslashes.
 bool HasGlobCharacter(Bytes text);  // true if the text contains *, ? or [
 
 enum class CaseMode : uint8_t { kSensitive, kIgnore };

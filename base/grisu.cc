@@ -120,7 +120,7 @@ class DigitWriter {
 
  private:
   // Writes the digits of the integral part of interval_.high. Stops and returns true as soon as the digits so far
-  // identify the value. Returns false if digits of the fraction are necessary, too.
+  // identify the value. Returns false if digits of the fraction are also necessary.
   bool WriteIntegral() {
     auto integral = static_cast<uint32_t>(interval_.high.fraction >> shift_);
     const uint64_t fraction = interval_.high.fraction & (One() - 1);

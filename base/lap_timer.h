@@ -59,17 +59,18 @@ class LapTimerOf {  // reads real time cheaply: adds the ticks of the counter `T
   static constexpr int kFractionBits = 32;    // number of fraction bits of us_per_tick_
   static constexpr double kMaxLapUs = 4'000;  // µs after which NowUs reads the clock again instead of the ticks
   // The first measurement takes at least kMinMeasureUs. Later ones continue from the start of the first, and take twice
-  // as long each time. After kNewStartUs, a measurement with a new start begins, which also takes kNewStartUs.
+  // as long each time. Once a measurement has taken kNewStartUs, the next one has a new start, and also takes
+  // kNewStartUs.
   static constexpr int64_t kMinMeasureUs = 20'000;   // µs that the first measurement of the tick rate takes, at least
   static constexpr int64_t kNewStartUs = 1'000'000;  // µs after which a measurement of the tick rate starts again
   static constexpr int64_t kNever = INT64_MAX;       // value of measure_at_us_ when the ticks are unreliable
-  // If the counter advances by more ticks while the RealClock is read once, the thread was interrupted. Then the two
-  // readings do not show the same moment.
+  // If the counter advances by more than this while the RealClock is read once, the thread was interrupted. Then the
+  // two readings do not show the same moment.
   static constexpr uint64_t kMaxTicksBetweenReadings = 10'000;  // more ticks than this make a measurement invalid
   static constexpr double kMinTicksPerUs = 16;                  // a lower measured rate is implausible, and discarded
   static constexpr double kMaxTicksPerUs = 100'000;             // a higher measured rate is implausible, and discarded
-  // A larger change means that the thread now reads the counter of another processor, or that the RealClock stood still
-  // while the machine slept.
+  // If the rate changes by more than this, the thread now reads the counter of another processor, or the RealClock
+  // stood still while the machine slept.
   static constexpr double kMaxRateDeviation = 0.01;  // 0.01: 1 %; after a larger change of the rate, measuring restarts
 
   struct Mark {      // two readings at the same moment
@@ -102,8 +103,8 @@ void LapTimerOf<Ticks>::MeasureRate() {  // measures how many ticks a microsecon
   const bool is_plausible = rate >= kMinTicksPerUs && rate <= kMaxTicksPerUs;
   const bool has_changed = ticks_per_us_ != 0 && std::abs(rate / ticks_per_us_ - 1) > kMaxRateDeviation;
   if (!is_plausible || has_changed) return RestartRateMeasurement(mark);
-  // IsTickCounterReliable reads a small file, which costs more than reading the RealClock. So the timer asks only after
-  // a rate has been measured. A server that lives for a few milliseconds never asks.
+  // IsTickCounterReliable reads a small file, which costs more than reading the RealClock. So the timer calls it only
+  // after a rate has been measured, which a server that lives for a few milliseconds never does.
   if (ticks_per_us_ == 0 && !real_clock_.IsTickCounterReliable()) {
     measure_at_us_ = kNever;
     return;

@@ -26,8 +26,8 @@ namespace {
 constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-// kOpenFlags is how the log opens a file, or standard output again. With O_NONBLOCK, no write waits, and open() does
-// not wait for a reader of a named pipe.
+// Flags for opening the log file, or for reopening standard output through /proc/self/fd. O_NONBLOCK: no write waits,
+// and open() of a named pipe without a reader fails instead of waiting.
 constexpr int kOpenFlags = O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 Descriptor OpenFile(const std::string& path) { return Descriptor(open(path.c_str(), kOpenFlags | O_CREAT, 0666)); }
@@ -49,10 +49,9 @@ ssize_t SendOnce(int fd, std::string_view line) {
   return Uninterrupted([&] { return send(fd, line.data(), line.size(), MSG_DONTWAIT | MSG_NOSIGNAL); });
 }
 
-// Writes a line unless the write would block. Returns the number of bytes written, or -1. This is the fallback for when
-// the log cannot reopen its output as its own non-blocking file. (/proc/self/fd is missing, or the terminal belongs to
-// another user.) If poll says that a pipe is writable, the pipe takes at least PIPE_BUF bytes, so a longer line is cut
-// there.
+// Writes a line if this is possible without waiting. Returns the number of bytes written, or -1. Used if the log cannot
+// reopen its output as its own non-blocking file, because /proc/self/fd is missing or the terminal belongs to another
+// user. Cuts a line of more than 4096 bytes, because a pipe that poll calls writable may have room for only that many.
 ssize_t WriteIfReady(int fd, std::string_view line) {
   constexpr size_t kPipeCapacity = 4096;
   pollfd ready{fd, POLLOUT, 0};
@@ -155,7 +154,7 @@ bool IsWideControl(std::string_view text, size_t at) {
          static_cast<unsigned char>(text[at + 1]) < 0xa0;
 }
 
-// Escapes what must not occur between the quotes of a JSON string.
+// Escapes the characters that must not occur between the quotes of a JSON string.
 std::string EscapedForJson(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -217,7 +216,7 @@ class Syslog {
  public:
   void Open(const std::string& ident, int facility) {
     const std::lock_guard lock(mutex_);
-    ident_ = ident;  // openlog keeps a pointer to it
+    ident_ = ident;  // openlog keeps a pointer to ident_
     openlog(ident_.c_str(), LOG_PID | LOG_NDELAY | LOG_NOWAIT, facility);
     ++users_;
   }
@@ -299,7 +298,7 @@ void Logger::Log(LogLevel level, std::string_view text) {
     text = cut;
   }
   const std::string visible = Visible(text);
-  const bool is_quoted = format_ == LogFormat::kLogfmt;  // Line escapes a text in JSON itself
+  const bool is_quoted = format_ == LogFormat::kLogfmt;  // in JSON, Line escapes the text
   const std::string plain = format_ == LogFormat::kJson ? std::string(text) : visible;
   Emit(level, visible, Line(level, is_quoted ? Visible(Unquoted(std::string(text))) : plain));
 }
@@ -332,9 +331,10 @@ std::string Logger::Line(LogLevel level, std::string_view text) {
   return line.append(Unquoted(name_)).append(text).append("\"\n");
 }
 
-// Returns how many seconds local time is ahead of UTC. UTC offsets change only at quarters of an hour, so the time zone
-// is read once in each quarter. A forked child continues with its parent's offset, unless the parent knew none. The
-// child should not read the time zone, because another thread may have held its lock during the fork.
+// Returns how many seconds local time is ahead of UTC. UTC offsets change only at quarters of an hour, so the process
+// reads the time zone once in each quarter. A forked child uses the last offset that its parent has read. It reads the
+// time zone itself only if the parent has not, because another thread may have held the lock of the time zone during
+// the fork.
 int64_t Logger::UtcOffsetSeconds(int64_t wall_s, Process process) {
   constexpr int64_t kQuarter_s = 15 * 60;
   constexpr int kOffsetBits = 20;
@@ -399,7 +399,7 @@ Logger::Outcome Logger::WriteToStandardOutput(std::string_view line) const {
   if (S_ISSOCK(status.st_mode)) {
     written = SendOnce(standard_output_, line);
   } else if (S_ISREG(status.st_mode)) {
-    written = WriteOnce(standard_output_, line);  // never blocks, and standard error shares the file offset
+    written = WriteOnce(standard_output_, line);  // a file never blocks; standard error must share the offset
   } else {
     const std::string again = "/proc/self/fd/" + IntegerText(standard_output_).Text();
     const Descriptor own(open(again.c_str(), kOpenFlags));

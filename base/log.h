@@ -98,13 +98,13 @@ class Logger {  // writes the server's log, to a file or standard output
 
  private:
   enum class Outcome : uint8_t { kWritten, kTorn, kLost };
-  enum class Process : uint8_t { kOwn, kChild };
+  enum class Process : uint8_t { kOwn, kChild };  // kOwn: the process that called SetRole; kChild: its forked children
 
-  std::string Line(LogLevel level, std::string_view text);
+  std::string Line(LogLevel level, std::string_view text);    // the whole line, in format_; with a newline
   int64_t UtcOffsetSeconds(int64_t wall_s, Process process);  // seconds that local time is ahead of UTC at `wall_s`
-  void Emit(LogLevel level, std::string_view text, std::string line);
-  bool LogDroppedLines();  // logs how many lines were lost; false: this report cannot be written either
-  bool Put(std::string line);
+  void Emit(LogLevel level, std::string_view text, std::string line);  // writes `line` to the log, and `text` to syslog
+  bool LogDroppedLines();      // logs how many lines were lost; false: this report cannot be written either
+  bool Put(std::string line);  // writes a line; false: the line was lost
   Outcome Write(std::string_view line) const;  // writes to file or standard output; kTorn: only in part, kLost: nothing
   Outcome WriteToStandardOutput(std::string_view line) const;  // writes without waiting; kLost: nothing written
 
@@ -113,14 +113,14 @@ class Logger {  // writes the server's log, to a file or standard output
   std::atomic<LogLevel> level_ = LogLevel::kNotice;     // lines of lower levels are dropped
   std::atomic<LogFormat> format_ = LogFormat::kLegacy;  // how lines are written: as in Redis, logfmt or JSON
   std::atomic<LogTimeFormat> time_format_ = LogTimeFormat::kLegacy;  // how lines show the time: Redis, ISO 8601 or ms
-  std::atomic<char> role_ = 'C';
+  std::atomic<char> role_ = 'C';                                     // the letter that SetRole has set: M, S, C or X
   std::atomic<pid_t> role_pid_;  // the process that has role_; its forked children log as C, or as X of a Sentinel
   std::string name_;             // "[name] " in front of each text; empty: SetName was not called
-  std::string path_;
+  std::string path_;             // the log file; empty: standard output
   bool syslog_enabled_ = false;  // true: lines also go to syslog
 
-  // dropped_lines_ and is_last_line_cut_ are atomic instead of protected by a lock. A child that is forked while
-  // another thread holds the lock would wait forever.
+  // No lock protects dropped_lines_ and is_last_line_cut_, so they are atomic. (A child that is forked while another
+  // thread holds a lock would wait forever.)
   std::atomic<uint64_t> dropped_lines_{0};     // lines that could not be written since the last report of lost lines
   std::atomic<bool> is_last_line_cut_{false};  // true: the log ends inside a line, because a write took only part of it
   // One word holds the UTC offset of local time, and the quarter of an hour for which it was read. UTC offsets change

@@ -15,7 +15,7 @@
 #endif
 
 // With a sanitizer, the functions of <sanitizer/allocator_interface.h> tell how much memory is used. mallinfo does not
-// count the memory of the sanitizer's own allocator.
+// count that memory, because a sanitizer has its own allocator.
 #ifdef RESPITE_SANITIZED
 #include <sanitizer/allocator_interface.h>
 #endif

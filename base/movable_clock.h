@@ -50,13 +50,13 @@ class MovableClock final : public Clock {  // the machine's clock, unless the co
   void SetWallUs(int64_t wall_us);     // sets the Unix time, as an administrator does, not the monotonic time
 
  private:
-  void Run(Mode mode, double rate);
-  void AnchorAtNow();  // makes now the anchor, the moment from which the clock counts elapsed time
+  void Run(Mode mode, double rate);  // changes mode and speed, from now on
+  void AnchorAtNow();                // makes now the anchor, the moment from which the clock counts elapsed time
 
   const Clock& machine_clock_;   // the machine's clock, which TEST CLOCK does not move
   const RealClock& real_clock_;  // the clock from whose readings this clock computes its time
   Mode mode_ = Mode::kReal;
-  double rate_ = 1;
+  double rate_ = 1;  // clock seconds per real second; 0: frozen
   // The anchor is the moment from which the clock counts elapsed time. In mode kReal, Unix time is the machine's plus
   // wall_offset_us_, and so follows steps of the machine's clock.
   int64_t real_us_;             // the reading of the RealClock at the anchor, the moment from which time is counted

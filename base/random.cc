@@ -16,8 +16,8 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// The generator splitmix64, which spreads a poor seed (0, 1, 2 …) over the whole state. The generator cannot produce
-// the forbidden all-zero state.
+// Returns the next number of the generator splitmix64, which spreads a poor seed (0, 1, 2 …) over the whole state. The
+// generator cannot produce the forbidden all-zero state.
 uint64_t SplitMix(uint64_t& seed) {
   seed += 0x9e3779b97f4a7c15;
   uint64_t mixed = seed;

@@ -12,7 +12,7 @@ namespace {
 
 using ByteSet = std::bitset<256>;
 
-// The texts of the library that Redis uses.
+// The error texts of TRE, the library that Redis uses.
 constexpr const char* kBadPattern = "Invalid regexp";
 constexpr const char* kBadCollation = "Unknown collating element";
 constexpr const char* kBadClass = "Unknown character class name";
@@ -28,8 +28,8 @@ constexpr const char* kBadRepetition = "Invalid use of repetition operators";
 
 constexpr int kMaxRepetitions = 255;
 constexpr int kUnlimited = -1;
-constexpr int kMaxDepth = 250;              // groups in groups; more could exhaust the stack
-constexpr int kMaxRepeatedRepetitions = 4;  // as in a**; each takes as much stack as a group
+constexpr int kMaxDepth = 250;              // groups inside groups; more could exhaust the stack
+constexpr int kMaxRepeatedRepetitions = 4;  // repeated repetitions, as in a**; each takes as much stack as a group
 
 bool IsWordByte(char c) { return IsDigit(c) || (LowerChar(c) >= 'a' && LowerChar(c) <= 'z') || c == '_'; }
 
@@ -67,7 +67,7 @@ constexpr std::array<CharacterClass, 12> kClasses = {{{"alnum", IsLetterOrDigit}
                                                       {"upper", IsUpper},
                                                       {"xdigit", IsHexDigit}}};
 
-// Adds the other case of each letter.
+// Returns the set and, for each letter in it, also the letter in the other case.
 ByteSet WithBothCases(const ByteSet& set) {
   ByteSet both = set;
   for (char c = 'a'; c <= 'z'; ++c) {
@@ -78,16 +78,16 @@ ByteSet WithBothCases(const ByteSet& set) {
   return both;
 }
 
-// A part of an expression.
+// One node of the syntax tree of an expression.
 struct Node {
   enum class Kind : uint8_t { kEmpty, kSet, kAssertion, kSequence, kChoice, kRepetition };
 
   Kind kind = Kind::kEmpty;
-  bool is_byte = false;  // of a set: it has one member
-  uint16_t operand = 0;  // of a set: this member, or the index of the set
-  int assertion = 0;     // an Operation
-  int min = 0;           // of a repetition
-  int max = 0;           // of a repetition; kUnlimited: any number
+  bool is_byte = false;  // kSet: the set has one member, which is `operand`
+  uint16_t operand = 0;  // kSet: the only member, or the index of the set in `sets`
+  int assertion = 0;     // kAssertion: a RegularExpression::Operation
+  int min = 0;           // kRepetition: the least number of repetitions
+  int max = 0;           // kRepetition: the greatest number; kUnlimited: any number
   std::vector<std::unique_ptr<Node>> parts = {};
 };
 using NodePtr = std::unique_ptr<Node>;
@@ -98,7 +98,7 @@ NodePtr NewNode(Node::Kind kind) {
   return node;
 }
 
-// Thrown while an expression is compiled; never leaves this file.
+// The exception for a malformed expression; RegularExpression::Compile catches it.
 struct Malformed {
   const char* why;
 };
@@ -113,7 +113,7 @@ class RegularExpressionParser {
 
   NodePtr Parse() {
     NodePtr root = TakeChoice(0);
-    if (!rest_.empty()) throw Malformed{kNoParenthesis};  // a closing one without an opening one
+    if (!rest_.empty()) throw Malformed{kNoParenthesis};  // a closing parenthesis without an opening one
     if (greatest_reference_ > groups_) throw Malformed{kBadReference};
     if (greatest_reference_ > 0) throw Malformed{RegularExpression::kHasBackReference};
     return root;
@@ -166,7 +166,7 @@ class RegularExpressionParser {
     node->min = c == '+' ? 1 : 0;
     node->max = c == '?' ? 1 : kUnlimited;
     if (c == '{') TakeBounds(*node);
-    Take("?");  // the shortest match instead of the longest; whether there is a match is the same
+    Take("?");  // a lazy repetition such as a*? matches the same texts as a*
     node->parts.push_back(std::move(repeated));
     return node;
   }
@@ -266,8 +266,9 @@ class RegularExpressionParser {
     return inner;
   }
 
-  // Takes the flags of "(?i-i:" or "(?i)". Returns true if that was all, so that the flags hold until the group around
-  // ends. Other flags of Redis' library have no effect on whether there is a match, except n, which is refused.
+  // Reads the flags in "(?i-i:x)" or "(?i)". Returns true if a parenthesis ends them: then they hold until the
+  // surrounding group ends. Ignores the flags r and U of TRE, because they do not change whether a text matches.
+  // Refuses the flag n and all other letters.
   bool TakeFlags() {
     bool value = true;
     while (!rest_.empty()) {
@@ -387,7 +388,7 @@ class RegularExpressionParser {
     for (size_t c = first; c <= last; ++c) set.set(c);
   }
 
-  Bytes rest_;  // what is not parsed yet
+  Bytes rest_;  // the part of the pattern that is not parsed yet
   bool ignores_case_;
   std::vector<ByteSet>& sets_;
   bool is_quoting_ = false;     // true: between \Q and \E
@@ -413,9 +414,10 @@ class RegularExpressionCompiler {
     return static_cast<uint32_t>(result_.program_.size() - 1);
   }
 
-  // Compiles a part that the instruction `next` follows. Returns the first instruction of the part.
+  // Compiles one part of the expression. `next` is the instruction that will run after the part. Returns the first
+  // instruction of the part.
   uint32_t Compile(const Node& node, uint32_t next) {
-    // A repetition of nothing adds no instructions, so the number of steps must be limited too.
+    // Repetitions of an empty group add no instructions. So kMaxInstructions alone would not limit the time.
     if (++steps_ > 8 * RegularExpression::kMaxInstructions) throw Malformed{kTooLarge};
     switch (node.kind) {
       case Node::Kind::kEmpty:
@@ -488,7 +490,7 @@ bool RegularExpression::Threads::Add(uint32_t instruction) { return std::exchang
 void RegularExpression::Prepare() {
   current_.marks.assign(program_.size(), 0);
   following_.marks.assign(program_.size(), 0);
-  // Follows all instructions from the start as if all assertions held.
+  // Finds the instructions that are reachable from the start without consuming a byte, as if all assertions held.
   current_.Clear();
   std::vector<uint32_t> todo = {start_};
   while (!todo.empty()) {

@@ -30,15 +30,15 @@ namespace respite {
 
 class RegularExpression {  // a compiled extended regular expression
  public:
-  static constexpr const char* kHasBackReference = "Back references are not supported";
+  static constexpr const char* kHasBackReference = "Back references are not supported";  // an error of Compile
 
-  // Compiles an expression. Returns the reason if it is malformed, which is a text of the library that Redis uses, or
-  // kHasBackReference (this pointer). An expression that needs more than kMaxInstructions is refused as "Out of
-  // memory". Cost: O(size of the compiled expression).
+  // Compiles an expression. Fails if the expression is malformed; the error is a text of TRE, the library that Redis
+  // uses, or kHasBackReference (this pointer). An expression that needs more than kMaxInstructions is refused as "Out
+  // of memory". Cost: O(size of the compiled expression).
   static Result<RegularExpression, const char*> Compile(Bytes pattern, CaseMode mode = CaseMode::kSensitive);
 
   // Returns true if any part of the text matches. Cost: at worst O(|text| * Size()) steps of about 10 ns each; one step
-  // per byte for a typical expression. Subtracts the steps from `steps_left`. If they do not suffice, sets `steps_left`
+  // per byte for a typical expression. Subtracts the steps from `steps_left`. If there are too few, sets `steps_left`
   // to 0 and returns false, and the caller must ignore the result.
   bool Matches(Bytes text, uint64_t& steps_left);  // true: some part of the text matches
 
@@ -54,7 +54,7 @@ class RegularExpression {  // a compiled extended regular expression
     kSet,         // consumes a byte of sets_[operand]
     kSplit,       // continues at `next` and at `other`
     kMatch,       // the text matches
-    kTextBegin,   // the operations from here on continue at `next` if the place is as their name says
+    kTextBegin,   // this and all below: continues at `next` if the position is as the name says
     kTextEnd,     //
     kWordBegin,   //
     kWordEnd,     //
@@ -67,14 +67,14 @@ class RegularExpression {  // a compiled extended regular expression
     uint32_t next;     // index of the instruction that follows
     uint32_t other;    // for kSplit: index of the other instruction
   };
-  // A set of instructions, which can be cleared in O(1). It lists those that consume a byte.
+  // The set of instructions that a match has reached at one position of the text. Clear takes O(1).
   struct Threads {
     std::vector<uint32_t> marks;      // marks[i] == round: instruction i is in the set
     std::vector<uint32_t> consumers;  // the instructions of the set that consume a byte
-    uint32_t round = 0;
+    uint32_t round = 0;               // changed by Clear, so that all marks become outdated
 
     void Clear();
-    bool Add(uint32_t instruction);  // false: it was in the set already
+    bool Add(uint32_t instruction);  // false: the instruction was in the set already
   };
 
   RegularExpression() = default;
@@ -82,11 +82,12 @@ class RegularExpression {  // a compiled extended regular expression
   bool Search(Bytes text, uint64_t max_steps);  // true: some part of the text matches; false: also after `max_steps`
   void Prepare();  // fills first_bytes_ and can_be_empty_, and allocates memory for matching
   bool HoldsAt(Operation assertion, Bytes text, size_t at) const;  // true: the assertion holds before text[at]
-  // Adds an instruction, and all that follow without consuming a byte. Returns true if the text matches.
-  bool Follow(Threads& threads, uint32_t instruction, Bytes text, size_t at);
+  // Adds an instruction, and all that are reachable from it without consuming a byte at text[at]. Returns true if
+  // kMatch is one of them, so that the text matches.
+  bool Follow(Threads& threads, uint32_t instruction, Bytes text, size_t at);  // adds to `threads`; true: a match
   bool Consumes(const Instruction& instruction, char c) const;  // true: the instruction consumes this byte
 
-  std::vector<Instruction> program_;
+  std::vector<Instruction> program_;  // the compiled expression
   std::vector<Set> sets_;
   uint32_t start_ = 0;         // index of the first instruction
   Set first_bytes_;            // the bytes with which a match can begin
@@ -94,8 +95,8 @@ class RegularExpression {  // a compiled extended regular expression
 
   uint64_t steps_ = 0;  // how many instructions the current match has added
   // The state of a match. It is stored here so that a match allocates nothing.
-  Threads current_;
-  Threads following_;
+  Threads current_;                   // the instructions reached before the current byte
+  Threads following_;                 // the instructions reached after the current byte
   std::vector<uint32_t> unfinished_;  // instructions that Follow has yet to add
 };
 

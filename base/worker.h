@@ -31,7 +31,7 @@ class Worker {  // a thread that handles queued items one after the other
   void Add(Item item);
 
  private:
-  void Work();
+  void Work();  // what the thread runs: handles items until stop_ is set and the queue is empty
 
   const Handler item_handler_;      // the function that the thread calls for each item
   std::function<void()> prologue_;  // called first in the thread, once; may be empty

@@ -170,7 +170,7 @@ uint64_t ArrayTable::CountRange(uint64_t from, uint64_t to) const {
   return count;
 }
 
-void ArrayTable::KeepNewest(uint64_t newest, uint64_t span, uint64_t max_count) {
+void ArrayTable::UnrollRing(uint64_t newest, uint64_t ring_size, uint64_t max_count) {
   std::vector<ArrayElement> kept;  // the newest first
   uint64_t expected = newest;
   const auto keep = [&](uint64_t index, const ArrayElement& element) {
@@ -181,9 +181,9 @@ void ArrayTable::KeepNewest(uint64_t newest, uint64_t span, uint64_t max_count) 
     return true;
   };
   VisitBackward(newest, 0, keep);
-  if (kept.size() == newest + 1 && newest + 1 < span) {
-    expected = span - 1;
-    VisitBackward(span - 1, newest + 1, keep);
+  if (kept.size() == newest + 1 && newest + 1 < ring_size) {
+    expected = ring_size - 1;
+    VisitBackward(ring_size - 1, newest + 1, keep);
   }
   FreeElements();
   blocks_.Clear();

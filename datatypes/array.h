@@ -67,18 +67,17 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   size_t UsedBytes(size_t samples) const override;  // memory; exact for any `samples`; cost: O(n / 4000)
 
   uint64_t Count() const { return count_; }  // number of elements
-  // Returns the greatest index of an element plus one, or 0 if the array is empty. Cost: O(1).
+  // Cost: O(1).
   uint64_t Length() const;  // greatest index of an element plus one; 0: the array is empty
 
   // Cost of Get, Set, and Erase: O(log n). Set takes O(1) if it appends.
 
-  // Returns the element at this index, or null. The pointer is valid until the next change.
+  // The pointer is valid until the next change.
   const ArrayElement* Get(uint64_t index) const;  // the element at this index; null: none
-  // Stores a text. Returns true if there was no element at this index. Requires: index <= kMaxIndex; `text` is not a
-  // view of this array.
+  // Requires: index <= kMaxIndex; `text` is not a view of this array.
   bool Set(uint64_t index, Bytes text);  // stores a text; true: the index was empty before
   bool Erase(uint64_t index);            // removes an element; false: there is none
-  // Removes all elements with first <= index <= last; returns their number. Cost: O(removed * log n).
+  // Both ends are included. Cost: O(removed * log n).
   uint64_t EraseRange(uint64_t first, uint64_t last);  // removes elements; returns their number
 
   // Calls visit(index, const ArrayElement&) for each element from index `from` to index `to`, in descending order if
@@ -88,8 +87,7 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
     from <= to ? VisitForward(from, to, visit) : VisitBackward(from, to, visit);
   }
 
-  // Returns the number of elements in a range of indexes, of which either end may be the lower. Cost: O(log n + visited
-  // / 64).
+  // Either index may be the lower one, and both are included. Cost: O(log n + visited / 64).
   uint64_t CountRange(uint64_t from, uint64_t to) const;  // number of elements between two indexes
 
   // The index where ARINSERT or ARRING has inserted last, or the one before the index that ARSEEK has set. Nullopt: the
@@ -97,12 +95,13 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
   std::optional<uint64_t> LastInsert() const { return last_insert_; }  // index of the last insertion; nullopt: none
   void SetLastInsert(std::optional<uint64_t> index) { last_insert_ = index; }  // at most kMaxIndex
 
-  // Moves the newest elements of the ring with the indexes 0 to span - 1 to the indexes from 0 on, the oldest first,
-  // and removes all others. `newest` is the index of the newest element. As in Redis, elements before an empty index
-  // are not kept. Requires: newest < span. Cost: O(n).
-  void KeepNewest(uint64_t newest, uint64_t span, uint64_t max_count);
+  // For ARRING. The ring has the indexes 0 to ring_size - 1; `newest` is the index of its newest element. The oldest
+  // element that is kept gets the index 0. As in Redis, elements before an empty index are not kept. Requires: newest <
+  // ring_size. Cost: O(n).
+  void UnrollRing(uint64_t newest, uint64_t ring_size,  // moves the newest elements to 0, 1, …; removes all others
+                  uint64_t max_count);
 
-  // What ARINFO tells about slices: ranges of 4096 indexes with elements.
+  // A slice, as ARINFO counts them, is a range of 4096 indexes that has elements.
   static constexpr uint64_t kSliceIndexes = 4096;  // number of indexes of a slice
   uint64_t Slices() const { return slices_; }      // number of slices that have elements
   struct SliceStats {                              // totals over all slices, for ARINFO FULL
@@ -131,9 +130,9 @@ class ArrayTable final : public Object {  // the value of an array: elements by 
     return bits;
   }
   template <class Visit>
-  void VisitForward(uint64_t first, uint64_t last, Visit&& visit) const;
+  void VisitForward(uint64_t first, uint64_t last, Visit&& visit) const;  // ascending, from `first` to `last`
   template <class Visit>
-  void VisitBackward(uint64_t last, uint64_t first, Visit&& visit) const;
+  void VisitBackward(uint64_t last, uint64_t first, Visit&& visit) const;  // descending, from `last` to `first`
 
   bool HasSliceOf(uint64_t block) const;           // true: a block of the same slice has elements
   void Put(uint64_t index, ArrayElement element);  // stores an element; requires: the index is empty
@@ -159,8 +158,8 @@ class Array : public Collection {  // gives access to the array of one key
 
   bool IsEmpty() const { return !Exists() || Table().Count() == 0; }  // true: no elements, or no such key
   // Requires: Exists().
-  ArrayTable& Table() { return slot_.As<ArrayTable>(); }
-  const ArrayTable& Table() const { return slot_.As<ArrayTable>(); }
+  ArrayTable& Table() { return slot_.As<ArrayTable>(); }              // the value, for changes
+  const ArrayTable& Table() const { return slot_.As<ArrayTable>(); }  // the value
 };
 
 template <class Visit>

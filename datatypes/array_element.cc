@@ -12,7 +12,7 @@ std::string StoredDoubleText(double number) {
 
 std::optional<double> StoredDoubleOf(Bytes text) {
   constexpr uint64_t kStoredBits = ~uint64_t{3};
-  constexpr size_t kMaxBytes = 40;  // bytes; no longer text is the shortest text of a number
+  constexpr size_t kMaxBytes = 40;  // bytes; a longer text is not the shortest text of a number
   if (text.size() > kMaxBytes || text.find('.') == Bytes::npos) return std::nullopt;
   if (text.find_first_not_of("-.0123456789") != Bytes::npos) return std::nullopt;
   const std::optional<double> number = ParseDouble(text);

@@ -40,7 +40,7 @@ struct ChunkBlock {  // the header of a list chunk's memory block; the elements 
   uint8_t prefix;               // form kTexts: bytes of the prefix that all texts share
   bool has_lengths;             // form kTexts: each text has a length byte; false: all have the same length
   bool may_have_long_elements;  // form kOpen: an element of more than 253 bytes was added, and may be removed again
-  bool is_shortest;             // form kOpen: Seal() found no shorter form, and then only elements at the ends left
+  bool is_shortest;  // form kOpen: Seal() found no shorter form; since then, elements were only removed at the ends
 
   const char* At(size_t offset) const { return reinterpret_cast<const char*>(this) + offset; }
   char* At(size_t offset) { return reinterpret_cast<char*>(this) + offset; }

@@ -12,11 +12,10 @@ namespace {
 // As in Redis, an element counts as its length plus kEntryEstimate bytes when the list checks whether a chunk has room
 // for the element.
 constexpr size_t kEntryEstimate = 8;
-// kSettledBytes is the size of an end chunk's block from which on its neighbour is sealed. (If the end chunk is
-// smaller, the neighbour is sealed when another chunk is added.) So alternating pushes and pops at a chunk boundary do
-// not pack and unpack repeatedly.
+// The chunk next to an end chunk is sealed when the block of the end chunk reaches this size, or when another chunk is
+// added. So pushes and pops that alternate at a chunk boundary do not pack and unpack a chunk repeatedly.
 constexpr size_t kSettledBytes = 1024;
-// The maximum size of the content of a block in bytes. Offsets in a block have 32 bits.
+// The maximum size of the content of a block in bytes, because offsets in a block have 32 bits.
 constexpr size_t kMaxBlockContent = size_t{1} << 31;
 
 }  // namespace
@@ -177,7 +176,7 @@ ListChunk& ChunkedList::SplitBefore(Place place) {
 }
 
 // If the chunk of `place` has room, inserts the element there. Otherwise does what Redis does. At the start of a full
-// chunk, the previous chunk takes the element if it has room, else the element gets a new chunk. Inside a full chunk,
+// chunk: the previous chunk takes the element if it has room, else the element gets a new chunk. Inside a full chunk:
 // the chunk splits, and then small neighbours merge.
 void ChunkedList::InsertBefore(Place place, Bytes element) {
   const auto [chunk, index] = place;
@@ -201,8 +200,8 @@ void ChunkedList::InsertAfter(Place place, Bytes element) {
   MergeAround(chunk);
 }
 
-// Merges the chunks `left` and `left` + 1 if list-max-listpack-size allows this. As in Redis, the header and end byte
-// of a listpack count only once in the sum of both sizes.
+// Merges the chunks `left` and `left` + 1 if list-max-listpack-size allows a chunk of both. As in Redis, the header and
+// the end byte of a listpack count only once in the sum of the sizes. Returns whether it merged them.
 bool ChunkedList::MergeIfSmall(size_t left) {
   if (left + 1 >= row_.Size()) return false;
   ListChunk& a = row_[left];

@@ -130,7 +130,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   Place PlaceOf(size_t index) const;  // the chunk of the list's element `index`, and the index in the chunk
   Cursor At(size_t index) const { return {*this, PlaceOf(index)}; }
   // VisitRange calls visit(Bytes) for `count` elements from `index` on. Each view is valid during its call. Requires:
-  // count > 0, index + count <= Size(). Cost: that of PlaceOf, then O(count).
+  // count > 0, index + count <= Size(). Cost: PlaceOf, then O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;  // visits `count` elements from `index` on
   // Returns the place of the first element equal to `element`, or nullopt if there is none. Cost: O(n).
@@ -141,7 +141,7 @@ class ChunkedList final : public Object {  // a list too large for one listpack:
   void InsertBefore(Place place, Bytes element);  // inserts an element before the one at `place`; chunks may split
   void InsertAfter(Place place, Bytes element);   // inserts an element after the one at `place`; chunks may split
   void Replace(Place place, Bytes element);       // replaces the element at `place`
-  // Requires: index + count <= Size(). Cost: that of InsertBefore, plus O(count).
+  // Requires: index + count <= Size(). Cost: InsertBefore, plus O(count).
   void EraseRange(size_t index, size_t count);  // erases `count` elements from `index` on
   // Starts at the end `from`. Returns how many elements were erased. Cost: O(n).
   size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases up to max_count equal ones; returns count

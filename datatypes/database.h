@@ -20,7 +20,7 @@ namespace respite {
 struct EntryDeleter {  // lets an EntryPtr free its entry
   void operator()(Entry* entry) const { Entry::Destroy(entry); }
 };
-using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;
+using EntryPtr = std::unique_ptr<Entry, EntryDeleter>;  // owns an entry, and frees it
 
 class Database {  // one numbered database (SELECT n): its keys and their indexes
  public:
@@ -73,7 +73,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
   // Extends the text of a string to `size` bytes with zero bytes, and returns the entry, which may move. Then the form
   // of the string is kRaw or kBlob, so the text can be modified in place (Entry::MutableText). A text that grows
   // repeatedly gets spare room. Requires: `size` is not below the current size. Cost: O(new bytes), sometimes O(size).
-  Entry* Grow(Entry* entry, size_t size);
+  Entry* Grow(Entry* entry, size_t size);  // extends a string with zero bytes; returns the entry, which may move
   // Resize changes the size of a packed collection. StoreCollection stores the collection in another encoding. See the
   // functions of these names in Entry. Both return the entry, which may have moved.
   Entry* Resize(Entry* entry, size_t inline_size);  // resizes a packed collection; returns the entry, which may move
@@ -89,7 +89,7 @@ class Database {  // one numbered database (SELECT n): its keys and their indexe
 
   // Removes the entry from the database and returns it. Dropping the returned pointer frees the entry. (The caller may
   // also hand the pointer to the LazyFreeThread.)
-  EntryPtr Take(Entry* entry);
+  EntryPtr Take(Entry* entry);  // removes an entry from the database, and returns it
   // Cost: O(n).
   void Clear();  // removes and frees all keys
 

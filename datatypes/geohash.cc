@@ -134,7 +134,8 @@ double ReachOf(const GeoShape& shape) {
   return reach;
 }
 
-// Returns the finest step of the grid at which a cell and its eight neighbours should cover a circle of this radius.
+// Returns the finest step at which a cell and its eight neighbours should cover a circle of this radius. (The grid of
+// step n has 2^n columns and rows.)
 int StepFor(double radius_m, double latitude) {
   if (radius_m == 0) return kFinestStep;
   int step = -1;
@@ -169,8 +170,8 @@ bool IsNeedless(const Offset& direction, const Cell& cell, const Bounds& bounds)
          (direction.east > 0 && longitudes.max > bounds.longitudes.max);
 }
 
-// Returns the number of the cell that a score stands for. As in Redis, geo commands accept any sorted set. A score that
-// is not the number of a cell is converted as x86 converts a double to an unsigned integer.
+// Returns the 52-bit geohash that a score stands for. Geo commands accept any sorted set, as in Redis. So the score may
+// be negative, too large or NaN: then the result is that of x86's conversion from double to uint64_t.
 uint64_t NumberOfScore(double score) {
   constexpr double kTwoTo63 = 9223372036854775808.0;
   if (score >= kTwoTo63) return score < 2 * kTwoTo63 ? static_cast<uint64_t>(score) : 0;

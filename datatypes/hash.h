@@ -24,7 +24,7 @@
 
 namespace respite {
 
-class Hash : public Collection {
+class Hash : public Collection {  // gives access to the hash of one key
  public:
   static constexpr ValueType kType = ValueType::kHash;             // the type of an entry that holds a hash
   static constexpr ValueForm kInitialForm = ValueForm::kListpack;  // a new hash is a listpack

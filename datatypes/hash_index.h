@@ -8,15 +8,15 @@
 //      │  several neighbours may share a page
 //      ▼
 //   Page = 1 line of header + 1, 3, 7, 15, 23, 31, 39, 47, 55 or 63 buckets of one cache line
-//   Bucket = 7 one-byte tags | spill | 7 slots
+//   Bucket = 7 one-byte tags | passed_count | 7 slots
 //
 // Nine bits of the hash are the item's position, which determines its home bucket. If the home is full, the item goes
-// to one of the next kMaxProbe buckets, and each bucket before that one counts the item in `spill`. So a search stops
-// at the first bucket whose `spill` is 0. If none of these buckets has room, a page that is not half full uses any
-// other bucket. A fuller page is replaced by a page of the next size. A page of 63 buckets splits in two smaller pages
-// by one more bit of the hash. So the pages of a large table are 70 to 85 % full on average. A table of millions of
-// items grows in steps of a few hundred items and is never rehashed as a whole. Only the directory is sometimes copied
-// to double its size. Pages also shrink, and two sibling pages that are nearly empty merge.
+// to one of the next kMaxProbe buckets, and each bucket before that one counts the item in `passed_count`. So a search
+// stops at the first bucket whose `passed_count` is 0. If none of these buckets has room, a page that is less than half
+// full uses any other bucket. A fuller page is replaced by a page of the next size. A page of 63 buckets splits in two
+// smaller pages by one more bit of the hash. So the pages of a large table are 70 to 85 % full on average. A table of
+// millions of items grows in steps of a few hundred items and is never rehashed as a whole. Only the directory is
+// sometimes copied to double its size. Pages also shrink, and two sibling pages that are nearly empty merge.
 //
 // Next to a pointer, the table stores 19 bits of the item's hash (slot.h): its position, and ten bits that decide about
 // splits. So scans and resizing, and nine in ten splits and merges, read only the table. To read an item would be a
@@ -141,7 +141,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     ++size_;
   }
 
-  // So inserting `count` slots splits almost no page. Does nothing if the table has items or `count` is at most
+  // Inserting `count` slots afterwards splits almost no page. Does nothing if the table has items or `count` is at most
   // kReservedPerPage. Cost: O(count), 10 to 15 bytes of memory for each slot.
   void Reserve(size_t count) {  // creates the pages for about `count` slots in an empty table
     if (size_ != 0 || depth_ != 0 || count <= kReservedPerPage) return;
@@ -247,9 +247,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   using Bucket = HashBucket<Slot>;
   using Page = HashPage<Slot>;
   using PageRef = HashPageRef<Slot>;
-  static constexpr int kSlotsPerBucket = Bucket::kSlots;         // slots of a bucket: 7
-  static constexpr int kMaxBuckets = Page::kMaxBuckets;          // buckets of the largest page: 63
-  static constexpr uint8_t kManySpilled = Bucket::kManySpilled;  // as HashBucket::spill: too many to count
+  static constexpr int kSlotsPerBucket = Bucket::kSlots;     // slots of a bucket: 7
+  static constexpr int kMaxBuckets = Page::kMaxBuckets;      // buckets of the largest page: 63
+  static constexpr uint8_t kUncounted = Bucket::kUncounted;  // a value of HashBucket::passed_count
 
   static int BucketsFor(size_t items) {  // the number of buckets of a new page for `items` items
     int buckets = 1;
@@ -293,13 +293,13 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   // Reads only the home bucket, which the preceding search has already read.
   bool MayCollide(uint64_t hash) const {  // true: an item of this hash may be in collisions_
     const PageRef page = PageOf(hash);
-    return page && page->buckets[page.HomeBucketOf(hash)].spill == kManySpilled && collisions_ != nullptr;
+    return page && page->buckets[page.HomeBucketOf(hash)].passed_count == kUncounted && collisions_ != nullptr;
   }
   void AddCollision(const Slot& slot, uint64_t hash) {  // puts a slot in collisions_: its page is full, no split helps
     if (collisions_ == nullptr) collisions_ = std::make_unique<CollisionList<Slot>>();
     collisions_->Insert(slot, hash);
     const PageRef page = PageOf(hash);
-    page->buckets[page.HomeBucketOf(hash)].spill = kManySpilled;
+    page->buckets[page.HomeBucketOf(hash)].passed_count = kUncounted;
   }
   Slot RemoveCollision(Bytes key, uint64_t hash) {  // removes and returns a slot; Slot{}: not in collisions_
     if (!MayCollide(hash)) return Slot{};
@@ -311,12 +311,12 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     --size_;
     return slot;
   }
-  void MarkCollisions(size_t at) const {  // in page directory_[at]: sets kManySpilled in home buckets of collisions
+  void MarkCollisions(size_t at) const {  // in page directory_[at]: sets kUncounted in home buckets of collisions
     if (collisions_ == nullptr) return;
     const PageRef page = directory_[at];
     const auto [first, last] = HashRangeOf(at);
     collisions_->ForEachBetween(
-        first, last, [&](const auto& item) { page->buckets[page.HomeBucketOf(item.hash)].spill = kManySpilled; });
+        first, last, [&](const auto& item) { page->buckets[page.HomeBucketOf(item.hash)].passed_count = kUncounted; });
   }
   std::pair<uint64_t, uint64_t> HashRangeOf(size_t at) const {  // first and last hash of page directory_[at]
     const int depth = directory_[at]->depth;
@@ -326,9 +326,9 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
     return {first, first | rest};
   }
 
-  // Stores the slot near its home bucket. If no bucket there has room, a page that is not half full does not grow or
-  // split: any of its buckets takes the item. Otherwise hashes with one home bucket would spread over many almost empty
-  // pages.
+  // Stores the slot near its home bucket. If no bucket there has room, and the page is less than half full, any bucket
+  // of the page takes the item, so the page does not grow or split. Otherwise hashes with one home bucket would spread
+  // over many almost empty pages.
   bool TryInsert(const Slot& slot, uint64_t hash) {  // stores a slot in its page; false: the page must grow or split
     PageRef& page = directory_[DirectoryIndexOf(hash)];
     if (!page) page = NewPage(1, 0);  // the first page of an empty table
@@ -377,8 +377,8 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   }
 
   // Because nothing is removed from the new page meanwhile, each bucket is filled from its first slot on. The slots
-  // arrive in another order than that of their insertion, so some may find no room near their home bucket. Therefore a
-  // slot may use any bucket. A full page is replaced by a larger page.
+  // arrive in another order than they were inserted, so some may find no room near their home bucket. Therefore a slot
+  // may use any bucket. A full page is replaced by a larger page.
   class PageFiller {  // fills a new page with the slots of other pages
    public:
     PageFiller(HashIndex& index, int buckets, int depth) : index_(index), page_(index.NewPage(buckets, depth)) {}
@@ -387,7 +387,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
       if (page_->used == page_.Capacity()) MoveToLargerPage();
       int at = page_.HomeBucketAt(trace.Position());
       while (used_[static_cast<size_t>(at)] == kSlotsPerBucket) {
-        page_->buckets[at].AddToSpill(1);
+        page_->buckets[at].AddToPassedCount(1);
         at = page_.Next(at);
       }
       const int place = used_[static_cast<size_t>(at)]++;
@@ -497,7 +497,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
         if (bucket.tags[i] == 0 || page.HomeBucketAt(PositionOfCell(bucket.cells[i])) != home) continue;
         visit(bucket.cells[i].Get());
       }
-      if (bucket.spill == 0) return;
+      if (bucket.passed_count == 0) return;
     }
   }
   // VisitCollisions calls visit(slot) for the slots in collisions_ whose home is bucket `home` of the page
@@ -506,7 +506,7 @@ class HashIndex {  // a hash table that grows page by page, and never rehashes a
   void VisitCollisions(size_t page_at, int home,  // visits slots in collisions_ whose home bucket is this one
                        Visit&& visit) const {
     const PageRef page = directory_[page_at];
-    if (collisions_ == nullptr || page->buckets[home].spill != kManySpilled) return;
+    if (collisions_ == nullptr || page->buckets[home].passed_count != kUncounted) return;
     const auto [first, last] = HashRangeOf(page_at);
     collisions_->ForEachBetween(first, last, [&](const auto& item) {
       if (page.HomeBucketOf(item.hash) == home) visit(item.slot);

@@ -37,7 +37,7 @@ struct HashTrace {                                                  // the bits 
   // Returns 0 for the ten top bits of the hash, 1 for the next ten bits, 2 for the ten bits after these.
   static int HintWindowOf(int depth) { return depth / kSplitBits; }  // which ten of the top hash bits are in a hint
   uint32_t Position() const { return hint & ((1u << kPositionBits) - 1); }  // nine bits, which choose the home bucket
-  // Requires: HintWindowOf(depth) is that of the depth for which this HashTrace was made.
+  // Requires: HintWindowOf(depth) is the same as for the depth with which this HashTrace was made.
   bool IsInUpperHalf(int depth) const {  // true: a split of a page of this depth moves the slot to the second page
     return ((hint >> (kPositionBits + kSplitBits - 1 - depth % kSplitBits)) & 1) != 0;
   }
@@ -47,12 +47,12 @@ struct HashTrace {                                                  // the bits 
 };
 
 template <class Slot>
-struct alignas(64) HashBucket {                       // seven slots and their tags, in one cache line
-  static constexpr int kSlots = 7;                    // number of slots of a bucket
-  static constexpr uint8_t kManySpilled = UINT8_MAX;  // as `spill`: too many to count, or some are in the CollisionList
+struct alignas(64) HashBucket {                     // seven slots and their tags, in one cache line
+  static constexpr int kSlots = 7;                  // number of slots of a bucket
+  static constexpr uint8_t kUncounted = UINT8_MAX;  // as passed_count: 255 or more, or some are in the CollisionList
 
   uint8_t tags[kSlots];          // tags[i]: seven hash bits of the slot in cells[i], and a high 1; 0: cells[i] is free
-  uint8_t spill;                 // how many items passed this full bucket and are in a later one; or kManySpilled
+  uint8_t passed_count;          // how many items passed this full bucket, and are in a later one; or kUncounted
   SlotCell<Slot> cells[kSlots];  // cells[i]: a slot, and for a pointer 19 bits of its key's hash; free if tags[i] is 0
 
   uint32_t Match(uint8_t tag) const {  // a bit mask of the tags that equal `tag`: bit i for tags[i]
@@ -66,8 +66,8 @@ struct alignas(64) HashBucket {                       // seven slots and their t
     // Collects the high bits of the seven bytes in the lowest seven bits.
     return static_cast<uint32_t>(((zero >> 7) * 0x0102040810204080ull) >> 56);
   }
-  void AddToSpill(int by) {  // adds `by` to `spill`, unless `spill` is kManySpilled
-    if (spill != kManySpilled) spill = static_cast<uint8_t>(spill + by);
+  void AddToPassedCount(int by) {  // adds `by` to `passed_count`, unless `passed_count` is kUncounted
+    if (passed_count != kUncounted) passed_count = static_cast<uint8_t>(passed_count + by);
   }
 };
 
@@ -143,12 +143,13 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
         Cell& cell = bucket.cells[std::countr_zero(match)];
         if (is_wanted(cell.Get())) return &cell;
       }
-      if (bucket.spill == 0) return nullptr;
+      if (bucket.passed_count == 0) return nullptr;
     }
     return nullptr;
   }
-  // Uses the home bucket of the slot or one of the `reach` buckets after it. Returns false if none of these has room.
-  bool Put(const Slot& slot, const HashTrace& trace, int reach) const {  // stores the slot; false: no room near home
+  // Stores the slot (the pointer or handle of one item, see slot.h) in a free cell of its home bucket, or of one of the
+  // `reach` buckets after that. Returns false if none of these has a free cell.
+  bool Put(const Slot& slot, const HashTrace& trace, int reach) const {  // stores the slot; false: no free cell
     const int home = HomeBucketAt(trace.Position());
     int at = home;
     for (int probe = 0; probe <= reach && probe < BucketCount(); ++probe, at = Next(at)) {
@@ -158,7 +159,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
       const int place = std::countr_zero(free);
       bucket.tags[place] = trace.tag;
       bucket.cells[place].Set(slot, trace.hint);
-      for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToSpill(1);
+      for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToPassedCount(1);
       ++Get()->used;
       return true;
     }
@@ -170,7 +171,7 @@ class HashPageRef {  // a pointer to a page that also contains the number of its
     const int at = static_cast<int>(offset / sizeof(Bucket));
     Bucket& bucket = Get()->buckets[at];
     bucket.tags[cell - bucket.cells] = 0;
-    for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToSpill(-1);
+    for (int passed = home; passed != at; passed = Next(passed)) Get()->buckets[passed].AddToPassedCount(-1);
     --Get()->used;
   }
 

@@ -26,7 +26,7 @@ constexpr uint8_t kSparseRankMax = 32;
 // ---------------------------------------------------------------------------------------------------------------------
 // Estimating the number of elements: O. Ertl, "New cardinality estimation algorithms for HyperLogLog sketches",
 // arXiv:1702.01284, algorithm 6. The algorithm needs only the number of registers of each rank. The order of operations
-// is that of Redis, because the last bit of the result depends on this order.
+// is the same as in Redis, because the last bit of the result depends on this order.
 
 // histogram[rank] is the number of registers with this rank. A register of six bits can hold ranks up to 63. Ranks
 // above kMaxRank occur only in corrupt values and are ignored.
@@ -168,16 +168,16 @@ struct Place {
   uint32_t first = 0;  // the first register of the run
 };
 
-// A stretch is the runs that are decoded from one load of eight bytes: the one-byte runs before the first XZERO, and
+// The runs that are decoded from one load of eight bytes: the one-byte runs (ZERO, VAL) before the first XZERO, and
 // this XZERO.
 struct Stretch {
-  size_t bytes = 0;  // before the XZERO
+  size_t bytes = 0;  // number of bytes before the XZERO
   uint32_t xzeros = 0;
   uint32_t registers = 0;
 };
 
-// Decodes the stretch of runs at `from`. The code has no branches, because the processor could not predict the mixture
-// of runs. Requires: ten bytes at `from`.
+// Decodes the Stretch at `from`. The code has no branches, because the processor could not predict the mixture of runs.
+// Requires: ten bytes at `from`.
 Stretch StretchAt(const char* from) {
   constexpr uint64_t kEach = 0x0101010101010101u;
   const uint64_t bytes = LoadLittle<uint64_t>(from);

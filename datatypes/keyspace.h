@@ -14,8 +14,8 @@
 namespace respite {
 
 // This node is importing the slots from another node of the cluster. Their keys are in the databases, but are invisible
-// until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip the keys of these slots, and the server neither
-// expires nor evicts these keys.
+// until this node owns the slots. KEYS, SCAN, RANDOMKEY and DBSIZE skip the keys of these slots, and the server does
+// not expire or evict these keys.
 class HiddenSlots {  // hash slots that this node is importing; clients do not see their keys yet
  public:
   // Sets of hidden slots by name. The name belongs to the migration that imports the slots. No slot is in two sets.
@@ -34,15 +34,15 @@ class HiddenSlots {  // hash slots that this node is importing; clients do not s
   void Clear() { sets_.clear(); }  // makes the slots of all imports visible
 
   bool IsEmpty() const { return sets_.empty(); }  // true: no slot is being imported
-  const Sets& All() const { return sets_; }
-  // Has returns true if a set hides the slot. Cost of Has and HasKey: O(sets); there is rarely more than one set.
-  bool Has(int slot) const {
+  const Sets& All() const { return sets_; }       // the hidden slots of each import, by its name
+  // Cost of Has and HasKey: O(imports). There is rarely more than one import.
+  bool Has(int slot) const {  // true: the slot is being imported, so its keys are hidden
     return std::any_of(sets_.begin(), sets_.end(), [slot](const auto& one) { return one.second.Has(slot); });
   }
   bool HasKey(Bytes key) const { return !sets_.empty() && Has(KeySlot(key)); }  // true: the key's slot is hidden
 
  private:
-  Sets sets_;
+  Sets sets_;  // the hidden slots of each import, by its name
 };
 
 class Keyspace {  // all keys of a server, in numbered databases

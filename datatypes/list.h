@@ -24,7 +24,7 @@ namespace respite {
 
 enum class ListSide : uint8_t { kBefore, kAfter };
 
-class List : public Collection {
+class List : public Collection {  // gives access to the list of one key
  public:
   static constexpr ValueType kType = ValueType::kList;             // the type of an entry that holds a list
   static constexpr ValueForm kInitialForm = ValueForm::kListpack;  // a new list is a listpack
@@ -55,8 +55,7 @@ class List : public Collection {
   size_t EraseEqual(Bytes element, size_t max_count, ListEnd from);  // erases up to max_count equal ones; returns count
 
   // VisitRange calls visit(Bytes) for `count` elements from `index` on. Each view is valid during its call. Requires:
-  // index + count <= Size(); the list need not exist if `count` is 0. Cost: that of a new ListCursor at `index`, plus
-  // O(count).
+  // index + count <= Size(); the list need not exist if `count` is 0. Cost: a new ListCursor at `index`, plus O(count).
   template <class Visit>
   void VisitRange(size_t index, size_t count, Visit visit) const;  // visits `count` elements from `index` on
 
@@ -82,7 +81,7 @@ class List : public Collection {
 class ListCursor {  // iterates over the elements of a list, forward or backward
  public:
   // Creates a cursor at the element `index`. The cursor is invalid if there is no such element. Cost: O(elements
-  // passed) in a listpack, else that of ChunkedList::At.
+  // passed) in a listpack, else as for ChunkedList::At.
   ListCursor(const List& list, size_t index);
 
   bool IsValid() const {  // false: the cursor is past either end

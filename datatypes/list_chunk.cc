@@ -28,8 +28,8 @@ uint32_t MarkBytes(uint8_t length_byte) {
   return length_byte == kMark16 ? sizeof(uint16_t) : sizeof(uint32_t);
 }
 
-// Returns how many bytes an element takes among the texts of an open chunk. These are its text and, around a long text,
-// two marks, which tell its length. The length byte is not counted.
+// Returns the bytes of an element in the text area of an open chunk: the text and, if it is long, a mark with its
+// length on either side. The length byte is in the other area, and is not counted.
 uint32_t StoredSize(Bytes element) {
   return static_cast<uint32_t>(element.size()) + 2 * MarkBytes(LengthByte(element.size()));
 }
@@ -45,8 +45,8 @@ void WriteElement(char* to, Bytes element) {
   StoreLittle(to + mark_bytes + element.size(), element.size(), mark_bytes);
 }
 
-// Returns how many spare bytes a block gets that has `used` bytes in use. A block of more than 64 KB gets only a few
-// spare bytes, because its chunk usually holds one large element and gets no other.
+// Returns how many spare bytes a new block gets if `used` bytes of it will be in use. A block of more than 64 KB gets
+// only a few spare bytes, because its chunk usually holds one large element and gets no other.
 uint32_t GrowthOf(uint32_t used) {
   constexpr uint32_t kMin = 64;
   constexpr uint32_t kOrdinary = 65536;
@@ -126,7 +126,7 @@ void ListChunk::EnsureCapacity(Side side, uint32_t text_bytes) {
   if (!HasCapacity(side, text_bytes)) Rebuild(GapsFor(side, text_bytes));
 }
 
-// Requires: the chunk is open.
+// Moves the elements to a new block with these gaps. Requires: the chunk is open.
 void ListChunk::Rebuild(const Gaps& gaps) {
   const ChunkBlock& old = *block_;
   const uint32_t lengths_room = gaps.before_lengths + count_ + gaps.after_lengths;
@@ -143,8 +143,8 @@ void ListChunk::Rebuild(const Gaps& gaps) {
   block_ = block;
 }
 
-// An open chunk is a chunk that is not sealed. Moves its elements to a smaller block if the block has at least 512
-// bytes, and three quarters of these are spare. Does nothing for a sealed chunk, which has no spare room.
+// Moves the elements of an open chunk to a smaller block if the block has at least 512 bytes, and three quarters of
+// these are spare. Does nothing for a sealed chunk, which has no spare room.
 void ListChunk::ShrinkIfMostlySpare() {
   constexpr uint32_t kWorthwhile = 512;
   if (block_->size < kWorthwhile || IsSealed() || SpareBytes() < block_->size / 4 * 3) return;

@@ -84,7 +84,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   // Requires: index + count <= Count().
   void Erase(uint32_t index, uint32_t count);  // erases `count` elements from `index` on
   // VisitRange calls visit(Bytes) for `count` elements from `index` on. Each view is valid during its call. Requires:
-  // count > 0, index + count <= Count(). Cost: that of a new ChunkCursor, then O(count).
+  // count > 0, index + count <= Count(). Cost: a new ChunkCursor, then O(count).
   template <class Visit>
   void VisitRange(uint32_t index, uint32_t count, Visit visit) const;  // visits `count` elements from `index` on
   ListChunk SplitOff(uint32_t index);   // moves the elements from `index` on into a new chunk, and returns it
@@ -93,7 +93,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
   // Seals (compresses) the chunk: writes the elements in their shortest form, without spare room. If no form is shorter
   // than the open form, the chunk stays open, and only its spare room is freed. Cost: O(size of the chunk), about 10 ns
   // per element.
-  void Seal();
+  void Seal();  // rewrites the elements in their shortest form, without spare room
 
   // PrefetchBlock, PrefetchFront and PrefetchBack are hints to the processor. PrefetchFront and PrefetchBack read
   // memory that PrefetchBlock fetches, so call PrefetchBlock first.
@@ -106,7 +106,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
  private:
   friend class ChunkCursor;
   enum class Side : uint8_t { kFront, kBack };
-  // The numbers of spare bytes before and after the length table and the texts of an open block.
+  // The spare bytes around the two areas of an open block: the length table (length bytes) and the texts.
   struct Gaps {
     uint32_t before_lengths = 0;  // number of unused bytes before the length bytes
     uint32_t after_lengths = 0;   // number of unused bytes after the length bytes
@@ -114,7 +114,7 @@ class ListChunk {  // a run of neighbouring elements of a large list, in one mem
     uint32_t after_texts = 0;     // number of unused bytes after the texts
   };
 
-  void Open();
+  void Open();  // unseals (unpacks) the chunk, before a change; does nothing if it is open
   bool HasCapacity(Side side, uint32_t text_bytes) const;  // true: room at `side` for an element of text_bytes
   void EnsureCapacity(Side side, uint32_t text_bytes);     // makes room at `side` for an element of text_bytes
   Gaps GapsFor(Side side, uint32_t text_bytes) const;      // gaps of a new block, for one more element at `side`
@@ -137,7 +137,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
   // Creates a cursor at the element `index`. Requires: index < chunk.Count(). Cost: O(1) at both ends, else a sum over
   // up to half of the length bytes.
   ChunkCursor(const ListChunk& chunk, uint32_t index) { Seek(chunk, index); }
-  void Seek(const ListChunk& chunk, uint32_t index);
+  void Seek(const ListChunk& chunk, uint32_t index);  // goes to the element `index` of `chunk`
 
   // Scratch has room for a decoded element: 255 bytes, and the bytes that the decoder writes after them.
   using Scratch = std::array<char, 264>;
@@ -189,7 +189,7 @@ class ChunkCursor {  // iterates over the elements of a chunk
   const ChunkBlock* block_ = nullptr;  // the memory block of the chunk
   uint32_t index_ = 0;                 // index of the current element in the chunk
   uint32_t count_ = 0;                 // number of elements of the chunk
-  uint32_t place_ = 0;  // where the current element begins: byte offset (open), symbol (texts) or index (integers)
+  uint32_t place_ = 0;  // where the element begins. Open: byte offset; sealed texts: symbol number; integers: index
   Scratch scratch_;     // the current element, if it had to be decoded
 };
 

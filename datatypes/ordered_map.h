@@ -29,7 +29,7 @@
 
 namespace respite {
 
-struct NoValue {};  // the value type of a OrderedMap that is only a set of IDs
+struct NoValue {};  // the value type of an OrderedMap that is only a set of IDs
 
 template <class Key, class Value>
 class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest key
@@ -118,7 +118,7 @@ class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest ke
     Leaf* previous;  // the leaf with lower IDs
     Leaf* next;
     uint32_t count;  // number of items of the leaf
-    uint32_t room;
+    uint32_t room;   // number of items for which the leaf has memory
 
     Item* items() { return reinterpret_cast<Item*>(this + 1); }                    // the items of the leaf, in order
     const Item* items() const { return reinterpret_cast<const Item*>(this + 1); }  // the items of the leaf, in order
@@ -136,14 +136,14 @@ class OrderedMap {  // an ordered map, as a B+-tree; Key{} must be the lowest ke
     uint32_t ChildIndexFor(const Key& id) const {  // index of the child whose subtree may contain `id`
       return static_cast<uint32_t>(std::upper_bound(bounds + 1, bounds + count, id) - bounds) - 1;
     }
-    void Put(uint32_t at, const Key& bound, void* child) {
+    void Put(uint32_t at, const Key& bound, void* child) {  // inserts a child before children[at]; requires: not full
       std::copy_backward(bounds + at, bounds + count, bounds + count + 1);
       std::copy_backward(children + at, children + count, children + count + 1);
       bounds[at] = bound;
       children[at] = child;
       ++count;
     }
-    void Drop(uint32_t at) {
+    void Drop(uint32_t at) {  // removes children[at] from the node, without freeing it
       std::copy(bounds + at + 1, bounds + count, bounds + at);
       std::copy(children + at + 1, children + count, children + at);
       --count;

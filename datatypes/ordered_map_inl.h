@@ -1,4 +1,4 @@
-// The implementation of OrderedMap (stream_id_map.h).
+// The longer functions of OrderedMap (ordered_map.h).
 #pragma once
 
 namespace respite {
@@ -81,7 +81,7 @@ bool OrderedMap<Key, Value>::Erase(const Key& id) {  // removes an item; false: 
   return true;
 }
 
-// ReplaceLeaf puts `leaf` in the place of path.leaf. The old leaf must be freed already.
+// The old path.leaf must be freed already.
 template <class Key, class Value>
 void OrderedMap<Key, Value>::ReplaceLeaf(Path& path, Leaf* leaf) {  // puts `leaf` in the place of path.leaf
   path.leaf = leaf;

@@ -412,8 +412,8 @@ void ScoreTree::ShrinkRoot() {
   }
 }
 
-// Mend repairs the node at `level`, which has few entries: merges the node with a sibling, or moves entries from a
-// sibling that has many.
+// Called when the node at `level` has few entries. Merges two siblings if both fit into three quarters of a node,
+// otherwise spreads their entries evenly.
 template <class Node>
 void ScoreTree::Mend(Path& path, uint32_t level) {
   if (level == 0) return;

@@ -221,9 +221,9 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   static void Splice(Node& to, uint32_t at, Node& from,  // moves `count` entries of `from` into `to`
                      uint32_t first, uint32_t count);
   template <class Bound>
-  Place Find(const Bound& bound) const;
+  Place Find(const Bound& bound) const;  // the place of the bound in its leaf
   template <class Bound>
-  size_t Rank(const Bound& bound) const;
+  size_t Rank(const Bound& bound) const;  // number of items before the bound
   template <class Bound>
   Path PathTo(const Bound& bound) const;              // the path from the root to this bound
   Path PathToItem(const ScoredMember* member) const;  // the path from the root to this item
@@ -244,12 +244,12 @@ class ScoreTree {  // a B+-tree of the members of a sorted set by score; also fi
   void RemoveChild(Path& path, uint32_t level);                    // removes the freed node at `level` from its parent
   void ShrinkRoot();  // makes the root's only child the root, as often as necessary
   template <class Node>
-  void Mend(Path& path, uint32_t level);
+  void Mend(Path& path, uint32_t level);  // merges the sparse node at `level` with a sibling, or fills both equally
   template <class Node>
   static void Balance(Inner& parent, uint32_t left_index);  // fills two neighbouring children equally
-  void Drop(Leaf* leaf);
-  void Drop(Inner* inner);
-  void FreeBelow(void* node, uint32_t height);  // frees a node and all nodes below it
+  void Drop(Leaf* leaf);                                    // unlinks the leaf from its neighbours, and frees it
+  void Drop(Inner* inner);                                  // frees the node
+  void FreeBelow(void* node, uint32_t height);              // frees a node and all nodes below it
 
   static void SetChild(Inner& inner, uint32_t index, const BuiltNode& child);  // stores `child` as child number `index`
   std::vector<BuiltNode> BuildLevel(const std::vector<BuiltNode>& below);      // makes parents for these nodes

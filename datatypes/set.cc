@@ -140,12 +140,12 @@ void Set::PrepareToAdd(Bytes first, size_t count) {
     if (count > most) ConvertToTable();
     return;
   }
-  if (count <= limits_->set_max_intset_entries && ParseInteger(first)) return InitializeForm(ValueForm::kIntset);
-  if (count <= limits_->set_max_listpack_entries) return InitializeForm(ValueForm::kListpack);
+  if (count <= limits_->set_max_intset_entries && ParseInteger(first)) return SetFormWhileEmpty(ValueForm::kIntset);
+  if (count <= limits_->set_max_listpack_entries) return SetFormWhileEmpty(ValueForm::kListpack);
   ConvertToTable();
 }
 
-void Set::InitializeForm(ValueForm form) {
+void Set::SetFormWhileEmpty(ValueForm form) {
   if (slot_.Form() == form) return;
   slot_.ConvertTo(form, form == ValueForm::kIntset ? Intset::Empty() : Listpack::Empty());
 }

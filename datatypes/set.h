@@ -23,7 +23,7 @@
 
 namespace respite {
 
-class Set : public Collection {
+class Set : public Collection {  // gives access to the set of one key
  public:
   static constexpr ValueType kType = ValueType::kSet;            // the type of an entry that holds a set
   static constexpr ValueForm kInitialForm = ValueForm::kIntset;  // a new, empty set is an intset
@@ -71,14 +71,14 @@ class Set : public Collection {
   // empty. An empty set takes the encoding that Redis would choose. A packed set with members becomes a table if
   // `count` exceeds the limit of its encoding: set-max-intset-entries or set-max-listpack-entries.
   void PrepareToAdd(Bytes first, size_t count);  // for SADD: chooses the encoding, before `count` members are added
-  void InitializeForm(ValueForm form);           // gives an empty, packed set this encoding: kIntset or kListpack
+  void SetFormWhileEmpty(ValueForm form);        // requires: empty and packed; sets kIntset or kListpack
   // Requires: `member` is not a view of this set.
   bool Add(Bytes member);  // adds a member; false: the member exists already
   bool Add(const PackedElement& member);
   bool Remove(Bytes member);                 // removes a member; false: there is no such member
   bool Remove(const PackedElement& member);  // removes a member; false: there is no such member
   // Pop removes `count` random members. Calls visit(const PackedElement&) for each member before its removal. Requires:
-  // count <= Size(). Cost: that of Sample, or O(n) if almost all members are removed.
+  // count <= Size(). Cost: as for Sample, or O(n) if almost all members are removed.
   template <class Visit>
   void Pop(size_t count, Random& random, Visit&& visit);
   // Does nothing if there are more than MaxIntegers() members. Requires: all members are integers.

@@ -15,9 +15,8 @@ Set EmptySet(Database& room, Bytes key, const EncodingLimits& limits, uint32_t a
   return Set({.slot = ValueSlot(room, entry), .limits = limits, .now_ms = 0});
 }
 
-// Returns true if lookups probably cost no more than an iteration over all sets: a lookup of each member of the first
-// set in all other sets. As in Redis, a lookup counts half. The reason is that lookups end early for a member that
-// another set has.
+// For SDIFF. Returns true if looking up each member of the first set in all other sets probably costs no more than an
+// iteration over all sets. As in Redis, a lookup counts half, because the lookups of a member end when one set has it.
 bool LookupsAreCheaper(std::span<const Set> sets) {
   size_t lookups = 0;
   size_t iterations = 0;

@@ -181,8 +181,8 @@ class StreamLog final : public Object {  // a stream: its entries and consumer g
   bool IsReferenced(const StreamId& id) const;  // true: some group has not read or not acknowledged this entry
   // Cost: O(groups * log n).
   bool DropReferences(const StreamId& id);  // makes the entry pending in no group; false: the entry was not pending
-  // The last ID of the group becomes `id`. Its count of read entries grows by one if that is certain, otherwise the
-  // count is EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
+  // Sets the group's last ID to `id`. If the count of read entries is exact, adds one to it; otherwise sets it to
+  // EstimateEntriesRead(id), which may be unknown. Requires: `id` is above the group's last ID.
   void AdvanceGroup(StreamGroup& group, const StreamId& id,  // notes that the group has read the entry `id`
                     ReadCounting counting = ReadCounting::kRedis72) const;
   // The number is known only in three cases: `id` is not above the first entry, `id` is the last ID, or no live entry

@@ -82,7 +82,7 @@ bool StreamGroup::RemovePending(const StreamId& id) {
 }
 
 void StreamGroup::Release(const StreamId& id, uint64_t deliveries) {
-  ByDelivery();  // from now on, released entries keep their order
+  ByDelivery();  // creates by_delivery_, in which released entries keep their order
   const PendingEntry released{nullptr, 0, deliveries};
   if (!pending_.Insert(id, released)) {
     PendingEntry& known = *pending_.Find(id);

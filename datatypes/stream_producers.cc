@@ -60,7 +60,7 @@ void StreamProducers::DropExpired(Producer& producer, int64_t now_ms) {
 }
 
 void StreamProducers::DropExpiredOfOthers(int64_t now_ms) {
-  constexpr int kPerAdded = 2;  // more than one for each new one, so that the expired ones become fewer
+  constexpr int kPerAdded = 2;  // producers to visit per Add: more than one, so that the number of expired IDs falls
   auto at = producers_.upper_bound(last_swept_);
   for (int left = kPerAdded; left > 0 && !producers_.empty(); --left) {
     if (at == producers_.end()) at = producers_.begin();

@@ -45,7 +45,7 @@ size_t VectorTable::UsedBytes(size_t) const {
 void VectorTable::Begin(const VectorSetShape& shape) {
   shape_ = shape;
   graph_ = std::make_unique<HnswGraph>(VectorFormat(shape.encoding, shape.dimensions), shape.m, sizeof(VectorElement));
-  if (shape.input_dimensions != 0) projection_ = ProjectionMatrix(shape.input_dimensions, shape.dimensions);
+  if (shape.input_dimensions != 0) projection_ = HadamardProjection(shape.input_dimensions, shape.dimensions);
 }
 
 uint32_t VectorTable::Find(Bytes name) const {
@@ -129,7 +129,7 @@ uint32_t VectorTable::AddUnlinked(Bytes name, const StoredVector& vector, float 
 }
 
 uint32_t VectorTable::RandomSlot(Random& random) const {
-  constexpr uint32_t kMaxSlotsPerElement = 8;  // if more slots are free, the order is a better place to choose from
+  constexpr uint32_t kMaxSlotsPerElement = 8;  // if more slots are free, order_ finds an element sooner
   if (graph_->SlotLimit() / kMaxSlotsPerElement > Count()) return order_.PickRandom(random);
   for (;;) {
     const auto slot = static_cast<uint32_t>(random.Below(graph_->SlotLimit()));

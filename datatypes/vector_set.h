@@ -38,13 +38,13 @@ struct VectorElement {  // what a set stores for an element in addition to its v
 struct VectorSetShape {                             // the properties that all vectors of a set share
   VectorEncoding encoding = VectorEncoding::kInt8;  // how numbers are stored
   uint32_t dimensions = 0;                          // dimensions of the stored vectors
-  uint32_t m = 16;                                  // maximum number of links per node and layer
+  uint32_t m = 16;                // maximum number of links per node and layer; twice as many on layer 0
   uint32_t input_dimensions = 0;  // dimensions of clients' vectors before the projection (REDUCE); 0: no projection
 };
 
 class VectorTable final : public Object {  // the value of a vector set
  public:
-  static constexpr uint32_t kNone = HnswGraph::kNone;          // no slot
+  static constexpr uint32_t kNone = HnswGraph::kNone;          // returned instead of a slot: there is none
   static constexpr uint32_t kMaxDimensions = 65'536;           // as in Redis
   static constexpr size_t kMaxProjection = size_t{1} << 24;    // the most numbers in a matrix of REDUCE (64 MB)
   static constexpr uint32_t kMinLinks = 4;                     // the least VectorSetShape::m
@@ -57,15 +57,14 @@ class VectorTable final : public Object {  // the value of a vector set
   size_t Size() const override { return Count(); }  // number of elements
   size_t UsedBytes(size_t samples) const override;  // memory; exact for any `samples`; cost: O(n / 256)
 
-  // Sets the properties of a new set. Requires: HasShape() is false; the numbers are within the limits above.
+  // Requires: HasShape() is false; the numbers are within the limits above.
   void Begin(const VectorSetShape& shape);  // sets the properties of a new set
   // Requires: HasShape(), as do all functions below.
   bool HasShape() const { return graph_ != nullptr; }     // false: the set is new, and Begin must be called
   const VectorSetShape& shape() const { return shape_; }  // what Begin has set
   const HnswGraph& graph() const { return *graph_; }      // the vectors and the links between them
-  // The matrix for REDUCE: shape().dimensions rows of shape().input_dimensions floats; empty: vectors are not
-  // projected.
-  const std::vector<float>& projection() const { return projection_; }
+  // Has shape().dimensions rows of shape().input_dimensions floats.
+  const std::vector<float>& projection() const { return projection_; }  // the matrix of REDUCE; empty: no projection
   void SetProjection(std::vector<float> matrix) { projection_ = std::move(matrix); }  // replaces the matrix
 
   uint32_t Count() const { return graph_ == nullptr ? 0 : graph_->Count(); }  // number of elements
@@ -100,7 +99,7 @@ class VectorTable final : public Object {  // the value of a vector set
   void SetSizes(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
     graph_->SetSizes(slot, scale, length);
   }
-  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {  // false: no room, or the link exists
+  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {  // false: no room for a link
     return graph_->AddRawLink(from, number, layer);
   }
   bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret) {  // false: unsound links

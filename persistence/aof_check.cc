@@ -23,7 +23,7 @@ constexpr uint64_t kLongestManifest = uint64_t{64} << 20;
 
 // One of the files that CheckAof checks.
 struct Part {
-  std::string name;  // as shown to the user
+  std::string name;  // the file name, as shown to the user
   std::string path;
   bool is_last;
   bool may_begin_as_rdb;

@@ -16,13 +16,13 @@ namespace {
 constexpr size_t kChunk = size_t{64} * 1024;
 constexpr size_t kWindow = 512;
 constexpr size_t kLongestHead = 24;  // "*" or "$", a number, CRLF
-constexpr size_t kLongestName = 64;  // of a command
+constexpr size_t kLongestName = 64;  // bytes of the name of a command
 constexpr Bytes kCrLf = "\r\n";
 
 // The first line of a text, such as "*3\r\n" or "$5\r\n": a mark (* or $), a number and a line end.
 struct Head {
   uint64_t number;
-  size_t size;  // of the line
+  size_t size;  // bytes of the line
 };
 
 std::optional<Head> HeadAt(Bytes text, char mark) {
@@ -113,8 +113,8 @@ class RecordSearch {
   File& file_;
   const uint64_t begin_;
   const uint64_t end_;
-  // The number of arguments that may still be examined. Limits the time for values that were crafted to look like
-  // records within records.
+  // How many more arguments may be examined. This limits the time for values that were crafted to look like records
+  // within records.
   uint64_t steps_left_;
   LaterRecord found_;
   std::array<char, kWindow> window_;

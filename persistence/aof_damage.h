@@ -1,5 +1,5 @@
 // FindLaterRecord examines the rest of an append-only file after the position where reading stopped. Either the server
-// stopped while it wrote the last record, or the length in a record is damaged. Both look as if the file ended too
+// stopped while it wrote the last record, or the length in a record is damaged. In both cases the file seems to end too
 // early, but truncating is right only in the first case. So a file is truncated only if the removed part contains no
 // complete record.
 //

@@ -80,8 +80,8 @@ class AofManifestParser {
     if (why_ != nullptr) blamed_ = AofManifestError::Line{number_, std::string(trimmed)};
   }
 
-  // Adds the file that a line names to the manifest. Returns null, or the error message. Ignores unknown pairs of
-  // words, which later versions may write.
+  // Adds the file that a line names to the manifest. Returns null on success, otherwise the error message. Ignores
+  // unknown pairs of words, which later versions may write.
   const char* Understand(Bytes line) {
     constexpr size_t kWords = 6;
     const auto words = SplitQuoted(line);

@@ -5,7 +5,7 @@
 //   record     = "*" count CRLF { "$" size CRLF bytes CRLF }    count at least 1, sizes below 4 GB
 //
 // A file that ends inside an annotation or a record is truncated; any other deviation is a format error. Redis checks
-// less, and accepts any text after a number, and any two bytes after an argument. Respite refuses such files, because a
+// less: it accepts any text after a number, and any two bytes after an argument. Respite refuses such files, because a
 // damaged size would give a wrong value that is noticed later or never. Redis also accepts half an annotation at the
 // end of the file. Respite treats such a file as truncated, because the next record would become part of the
 // annotation.

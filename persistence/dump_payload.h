@@ -26,9 +26,9 @@ std::optional<Bytes> VerifyPayload(Bytes payload,  // the payload without versio
 
 // Returns the payload with another version, and a checksum for it. Requires: VerifyPayload has accepted the payload.
 std::string PayloadWithVersion(Bytes payload, uint16_t version);  // the same payload, but with this RDB version
-// Returns a payload for this value that the oldest possible version of Redis reads, from 7.0 on. Returns nullopt if
-// `payload`, from which the value was read, is already such a payload. Requires: VerifyPayload has accepted the
-// payload. Cost: O(size of the value).
+// Returns a payload for the value of `entry` that as many versions of Redis as possible can read, from 7.0 on. Returns
+// nullopt if `payload`, from which the value was read, is already in that form. Requires: VerifyPayload has accepted
+// the payload. Cost: O(size of the value).
 std::optional<std::string> OldestPayload(Bytes payload, const Entry& entry,  // a payload for older versions of Redis
                                          RdbCompression compression);
 

@@ -17,7 +17,7 @@ struct FileFormat {  // the kind of a file (RDB, append-only file or other), by 
     kRecords,  // "*" or "#", the beginning of an append-only file
     kOther,
   };
-  Kind kind = Kind::kEmpty;  // kOther: neither an RDB nor an append-only file
+  Kind kind = Kind::kEmpty;  // kOther: no RDB, and no append-only file
   std::string what = {};     // completes "The file is …", for example "a snapshot of Valkey (VALKEY080)"
 };
 

@@ -146,7 +146,7 @@ std::string DirectoryOf(const std::string& path);  // the path before the last "
 // even after a crash. `temporary` is the name of the new file before the rename.
 IoError ReplaceFile(FileSystem& files, const std::string& path,  // replaces the content of a file atomically
                     const std::string& temporary, Bytes content);
-// Like the other ReplaceFile; the name of the temporary file is made from `path` and the process ID.
+// Makes the name of the temporary file from `path` and the process ID.
 IoError ReplaceFile(FileSystem& files, const std::string& path,  // replaces the content of a file atomically
                     Bytes content);
 // Returns only the first `max_bytes` bytes of a larger file.

@@ -9,7 +9,7 @@ namespace respite {
 namespace {
 
 constexpr size_t kMinGain = 4;
-constexpr size_t kMaxBytes = std::numeric_limits<unsigned int>::max();  // the limit of the library
+constexpr size_t kMaxBytes = std::numeric_limits<unsigned int>::max();  // the library takes sizes as unsigned int
 // The longest text per compressed byte: three compressed bytes expand to at most 264 bytes.
 constexpr uint64_t kMaxPerByte = 88;
 

@@ -11,7 +11,7 @@ namespace respite {
 namespace {
 
 constexpr uint8_t kEnd = 255;
-constexpr size_t kCountUnknown = 65535;  // in the header of a listpack
+constexpr size_t kCountUnknown = 65535;  // the count in the header of a listpack or ziplist: not known
 constexpr uint8_t kLongForm = 254;       // a length or size of 4 bytes follows
 
 // Reads bytes from the front of a text. After a read past the end, Failed() returns true and nothing is left to read.

@@ -55,8 +55,7 @@ class ListpackReader {  // reads an untrusted listpack element by element
   bool failed_ = true;         // what Failed() returns; set until the header was checked
 };
 
-// Returns true if two of the elements 0, stride, 2*stride … have the same text. A temporary hash table uses `hash_key`.
-// Cost: O(n).
+// An integer equals a text that is its decimal form. `hash_key` is for a temporary hash table. Cost: O(n).
 bool HasEqualElements(std::span<const PackedElement> elements,  // true: two of elements 0, stride, 2*stride … are equal
                       size_t stride, const HashKey& hash_key);
 

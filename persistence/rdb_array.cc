@@ -73,12 +73,12 @@ bool ReadCursor(RdbInput& input, ArrayTable& table) {
 RdbValueResult ReadRdbArray(RdbInput& input, const RdbEntryProperties& target) {
   auto table = std::make_unique<ArrayTable>();
   uint64_t left = input.Count(1 + 1 + 1);
-  if (!ReadCursor(input, *table)) return BadValue("the cursor of an array is malformed");
-  if (left == 0) return EmptyValue();
+  if (!ReadCursor(input, *table)) return BadValueFault("the cursor of an array is malformed");
+  if (left == 0) return EmptyValueFault();
   for (; left > 0 && !input.Failed(); --left) {
     const uint64_t index = input.Length();
-    if (index > ArrayTable::kMaxIndex || index < table->Length()) return BadValue(kBadArray);
-    if (!ReadElement(input, index, *table)) return BadValue(kBadArray);
+    if (index > ArrayTable::kMaxIndex || index < table->Length()) return BadValueFault(kBadArray);
+    if (!ReadElement(input, index, *table)) return BadValueFault(kBadArray);
     input.FreeTexts();
   }
   return MakeObjectEntry(target, ValueType::kArray, std::move(table));

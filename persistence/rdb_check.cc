@@ -14,7 +14,7 @@ namespace {
 
 std::string AtOffset(uint64_t offset, Bytes text) { return StrCat("[offset ", offset, "] ", text); }
 
-// Returns the text with control characters escaped for the terminal. Unlike this, Redis prints names verbatim.
+// Returns the text with control characters escaped for the terminal. (Redis prints names verbatim.)
 std::string Printable(Bytes text) {
   const std::string quoted = Quoted(text);
   return quoted.substr(1, quoted.size() - 2);
@@ -50,7 +50,7 @@ class CheckSink final : public RdbSink {
   Result<Done> OnProgress(uint64_t) override { return Done{}; }
 
   bool HasChecksum() const { return has_checksum_; }
-  // Counts a key whose value is bad. (OnEntries counts the good ones.)
+  // Counts the key whose value is bad, at which reading stopped. (OnEntries counts the keys before.)
   void CountKey() { ++keys_; }
 
   void SayFigures() const {

@@ -155,11 +155,11 @@ inline constexpr uint64_t kPartFloat = 3;
 inline constexpr uint64_t kPartDouble = 4;
 inline constexpr uint64_t kPartText = 5;
 
-// Returns the number of a module in RDB files. Requires: `name` has nine characters of kModuleCharacters, and `version`
-// is below 1024.
+// The characters that the name of a module can have.
 inline constexpr std::string_view kModuleCharacters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 inline constexpr int kModuleVersionBits = 10;  // the lowest bits of the number of a module are its version
+// Requires: `name` has nine characters of kModuleCharacters, and `version` is below 1024.
 constexpr uint64_t ModuleNumber(std::string_view name, uint64_t version) {  // the number of a module, from its name
   uint64_t number = 0;
   for (const char c : name) number = number << 6 | kModuleCharacters.find(c);

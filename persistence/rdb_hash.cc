@@ -16,16 +16,16 @@ RdbValueResult MakeHashTable(const PackedElements& pairs, const RdbEntryProperti
   for (size_t i = 0; i < pairs.size(); i += 2) {
     const ElementText field(pairs[i]);
     const ElementText value(pairs[i + 1]);
-    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
+    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValueFault(kRepeatedField);
   }
   return MakeObjectEntry(target, ValueType::kHash, std::move(table));
 }
 
 RdbValueResult MakeHash(const PackedElements& pairs, const RdbEntryProperties& target) {
-  if (pairs.empty()) return EmptyValue();
-  if (pairs.size() % 2 != 0) return BadValue("Hash listpack integrity check failed: a field has no value");
+  if (pairs.empty()) return EmptyValueFault();
+  if (pairs.size() % 2 != 0) return BadValueFault("Hash listpack integrity check failed: a field has no value");
   if (pairs.size() / 2 > target.limits.hash_max_listpack_entries) return MakeHashTable(pairs, target);
-  if (HasEqualElements(pairs, 2, target.hash_key)) return BadValue(kRepeatedField);
+  if (HasEqualElements(pairs, 2, target.hash_key)) return BadValueFault(kRepeatedField);
   return MakePackedEntry(target, ValueType::kHash, ValueForm::kListpack, MakeListpack(pairs));
 }
 
@@ -39,7 +39,7 @@ RdbValueResult ReadLargeHash(RdbInput& input, uint64_t count, const RdbEntryProp
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText field = input.Text();
     const RdbText value = input.Text();
-    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
+    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValueFault(kRepeatedField);
     input.FreeTexts();
   }
   return MakeObjectEntry(target, ValueType::kHash, std::move(table));
@@ -47,10 +47,10 @@ RdbValueResult ReadLargeHash(RdbInput& input, uint64_t count, const RdbEntryProp
 
 RdbValueResult ReadPlainHash(RdbInput& input, const RdbEntryProperties& target) {
   const uint64_t count = input.Count(2);
-  if (count == 0) return EmptyValue();
+  if (count == 0) return EmptyValueFault();
   if (count > target.limits.hash_max_listpack_entries) return ReadLargeHash(input, count, target);
   const std::vector<RdbText> texts = ReadTexts(input, count * 2);
-  if (input.Failed()) return BadValue("a hash is cut off");
+  if (input.Failed()) return BadValueFault("a hash is cut off");
   return MakeHashBySize(ElementsOf(texts), target);
 }
 
@@ -59,20 +59,20 @@ RdbValueResult ReadHashListpack(RdbInput& input, const RdbEntryProperties& targe
   if (MayStoreUnchanged(CanonicalListpack(text.View()), 2, target.limits.hash_max_listpack_entries, target))
     return MakePackedEntry(target, ValueType::kHash, ValueForm::kListpack, text.View());
   const auto pairs = ListpackElements(text.View());
-  return pairs ? MakeHash(*pairs, target) : BadValue("Hash listpack integrity check failed.");
+  return pairs ? MakeHash(*pairs, target) : BadValueFault("Hash listpack integrity check failed.");
 }
 
 RdbValueResult ReadHashZiplist(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto pairs = ZiplistElements(text.View());
-  return pairs ? MakeHash(*pairs, target) : BadValue("Hash ziplist integrity check failed.");
+  return pairs ? MakeHash(*pairs, target) : BadValueFault("Hash ziplist integrity check failed.");
 }
 
 RdbValueResult ReadZipmap(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto pairs = ZipmapElements(text.View());
   // As in Redis, an empty zipmap is corrupt, although other empty hashes are skipped.
-  if (!pairs || pairs->empty()) return BadValue("Zipmap integrity check failed.");
+  if (!pairs || pairs->empty()) return BadValueFault("Zipmap integrity check failed.");
   return MakeHashBySize(*pairs, target);
 }
 
@@ -95,7 +95,7 @@ RdbValueResult MakeTimedTable(const std::vector<TimedPair>& pairs, const RdbEntr
   for (const TimedPair& pair : pairs) {
     const ElementText field(pair.field);
     const ElementText value(pair.value);
-    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValue(kRepeatedField);
+    if (table->Set(field.View(), value.View()) != HashTable::Outcome::kAdded) return BadValueFault(kRepeatedField);
     if (pair.deadline_ms != 0) table->SetDeadline(field.View(), pair.deadline_ms);
   }
   return MakeObjectEntry(target, ValueType::kHash, std::move(table));
@@ -111,7 +111,7 @@ RdbValueResult MakeTimedListpack(std::vector<TimedPair> pairs, const RdbEntryPro
     rows.push_back(pair.value);
     rows.push_back({.text = {}, .integer = pair.deadline_ms, .is_integer = true});
   }
-  if (HasEqualElements(rows, 3, target.hash_key)) return BadValue(kRepeatedField);
+  if (HasEqualElements(rows, 3, target.hash_key)) return BadValueFault(kRepeatedField);
   return MakePackedEntry(target, ValueType::kHash, ValueForm::kTimedListpack, MakeListpack(rows));
 }
 
@@ -146,13 +146,13 @@ RdbValueResult ReadTimed(RdbInput& input, const RdbEntryProperties& target) {
   for (uint64_t i = 0; i < count && !input.Failed(); ++i) {
     const uint64_t ttl = input.Length();
     const int64_t deadline_ms = ttl == 0 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(first_ms) + ttl - 1);
-    if (!IsPossibleDeadline(deadline_ms)) return BadValue("a field has an impossible deadline");
+    if (!IsPossibleDeadline(deadline_ms)) return BadValueFault("a field has an impossible deadline");
     deadlines.push_back(deadline_ms);
     texts.push_back(input.Text());
     texts.push_back(input.Text());
   }
-  if (input.Failed()) return BadValue("a hash is cut off");
-  if (count == 0) return EmptyValue();
+  if (input.Failed()) return BadValueFault("a hash is cut off");
+  if (count == 0) return EmptyValueFault();
   const PackedElements elements = ElementsOf(texts);
   std::vector<TimedPair> pairs;
   for (size_t i = 0; i < count; ++i) pairs.push_back({elements[2 * i], elements[2 * i + 1], deadlines[i]});
@@ -169,11 +169,11 @@ RdbValueResult ReadValkeyTimed(RdbInput& input, const RdbEntryProperties& target
     texts.push_back(input.Text());
     const int64_t stored_ms = input.Millis();
     const int64_t deadline_ms = stored_ms == kNone ? 0 : stored_ms;
-    if (!IsPossibleDeadline(deadline_ms)) return BadValue("a field has an impossible deadline");
+    if (!IsPossibleDeadline(deadline_ms)) return BadValueFault("a field has an impossible deadline");
     deadlines.push_back(deadline_ms);
   }
-  if (input.Failed()) return BadValue("a hash is cut off");
-  if (count == 0) return EmptyValue();
+  if (input.Failed()) return BadValueFault("a hash is cut off");
+  if (count == 0) return EmptyValueFault();
   const PackedElements elements = ElementsOf(texts);
   std::vector<TimedPair> pairs;
   for (size_t i = 0; i < count; ++i) pairs.push_back({elements[2 * i], elements[2 * i + 1], deadlines[i]});
@@ -184,13 +184,13 @@ RdbValueResult ReadTimedListpack(RdbInput& input, const RdbEntryProperties& targ
   input.Millis();  // the first deadline, which the listpack also contains
   const RdbText text = input.Text();
   const auto rows = ListpackElements(text.View());
-  if (!rows || rows->size() % 3 != 0) return BadValue("Hash listpack integrity check failed.");
-  if (rows->empty()) return EmptyValue();
+  if (!rows || rows->size() % 3 != 0) return BadValueFault("Hash listpack integrity check failed.");
+  if (rows->empty()) return EmptyValueFault();
   std::vector<TimedPair> pairs;
   for (size_t i = 0; i < rows->size(); i += 3) {
     const PackedElement& deadline = (*rows)[i + 2];
     if (!deadline.is_integer || !IsPossibleDeadline(deadline.integer))
-      return BadValue("a field has an impossible deadline");
+      return BadValueFault("a field has an impossible deadline");
     pairs.push_back({(*rows)[i], (*rows)[i + 1], deadline.integer});
   }
   return MakeTimedHash(std::move(pairs), target, Judge::kByCount);
@@ -226,8 +226,7 @@ void WriteTimedListpack(RdbOutput& out, Bytes packed) {
   out.Text(packed);
 }
 
-// Writes a hash in which no field has a deadline any more, in the form without deadlines. More servers can read that
-// form.
+// Writes a hash in which no field has a deadline any more, in the form without deadlines, which more servers can read.
 void WriteUntimedListpack(RdbOutput& out, Bytes packed) {
   const auto rows = ListpackElements(packed);
   PackedElements pairs;

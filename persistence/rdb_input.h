@@ -3,8 +3,8 @@
 //
 // The first error makes the input fail. From then on every read returns zero or an empty text, and no bytes are left.
 // So a reader checks Failed() once after a group of reads, and in every loop whose length was read. A number from the
-// input is not trusted. Before memory is allocated for an announced size, the input must have enough bytes for that
-// size; compression is taken into account.
+// input is not trusted: a read fails before it allocates memory for a size that the rest of the input cannot contain,
+// even if compressed.
 //
 // Texts are views. A text that is stored verbatim is a view of the input. Texts are valid until FreeTexts. A reader of
 // much data calls FreeTexts regularly, so that earlier data can be freed.

@@ -13,11 +13,11 @@ namespace respite {
 RdbValueResult ReadRdbJson(RdbInput& input, const RdbEntryProperties& target) {
   RdbModuleInput parts(input);
   const RdbText text = parts.Text();
-  if (input.Failed()) return BadValue("a JSON document is no text, or is cut off");
+  if (input.Failed()) return BadValueFault("a JSON document is no text, or is cut off");
   auto root = ParseJson(text.View());
-  if (!root) return BadValue("a JSON document is malformed");
+  if (!root) return BadValueFault("a JSON document is malformed");
   parts.End();
-  if (input.Failed()) return BadValue("a JSON document has no end");
+  if (input.Failed()) return BadValueFault("a JSON document has no end");
   return MakeObjectEntry(target, ValueType::kJson, std::make_unique<JsonDocument>(std::move(root).value()));
 }
 

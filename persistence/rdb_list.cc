@@ -25,7 +25,7 @@ std::string ListpackOf(const ListChunk& chunk) {
 // Creates the entry for a list. If the list is one chunk within the limits of a listpack, the entry is a listpack,
 // otherwise a ChunkedList.
 RdbValueResult MakeList(std::unique_ptr<ChunkedList> list, const RdbEntryProperties& target) {
-  if (list->Size() == 0) return EmptyValue();
+  if (list->Size() == 0) return EmptyValueFault();
   const ListChunk& first = list->Chunk(0);
   if (list->ChunkCount() == 1 && LimitOf(target).Admits(first.ListpackBytes(), first.Count()))
     return MakePackedEntry(target, ValueType::kList, ValueForm::kListpack, ListpackOf(first));
@@ -41,12 +41,12 @@ RdbValueResult ReadPlainList(RdbInput& input, const RdbEntryProperties& target) 
   return MakeList(std::move(list), target);
 }
 
-// As in Redis, the result is never one listpack, even if the list is small.
+// Reads a list that is stored as one ziplist. As in Redis, the result is never one listpack, even if the list is small.
 RdbValueResult ReadListZiplist(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto elements = ZiplistElements(text.View());
-  if (!elements) return BadValue("List ziplist integrity check failed.");
-  if (elements->empty()) return EmptyValue();
+  if (!elements) return BadValueFault("List ziplist integrity check failed.");
+  if (elements->empty()) return EmptyValueFault();
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   for (const PackedElement& element : *elements) list->Push(ListEnd::kTail, ElementText(element).View());
   return MakeObjectEntry(target, ValueType::kList, std::move(list));
@@ -68,7 +68,7 @@ bool MayStoreUnchanged(Bytes node, const RdbEntryProperties& target) {
   return listpack.IsCanonical() && listpack.Count() > 0 && LimitOf(target).Admits(node.size(), listpack.Count());
 }
 
-// As Redis does, skips empty nodes.
+// Reads a list that is stored as nodes. As Redis does, skips empty nodes.
 RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   auto list = std::make_unique<ChunkedList>(LimitOf(target));
   const uint64_t nodes = input.Count(1);
@@ -78,7 +78,7 @@ RdbValueResult ReadNodes(RdbInput& input, rdb::Type type, const RdbEntryProperti
     if (nodes == 1 && kind == rdb::kNodePacked && MayStoreUnchanged(text.View(), target))
       return MakePackedEntry(target, ValueType::kList, ValueForm::kListpack, text.View());
     const auto elements = NodeElements(kind, type, text.View());
-    if (!elements) return BadValue("Quicklist integrity check failed.");
+    if (!elements) return BadValueFault("Quicklist integrity check failed.");
     ListChunk chunk;
     for (const PackedElement& element : *elements) chunk.PushBack(ElementText(element).View());
     input.FreeTexts();

@@ -19,15 +19,15 @@ inline constexpr uint64_t kOldestJsonVersion = 2;  // the oldest version in whic
 
 }  // namespace rdb
 
-class RdbModuleInput {  // reads the parts of a value; a part of another kind makes the input fail
+class RdbModuleInput {  // reads the parts of a value; a part with another tag makes the input fail
  public:
   explicit RdbModuleInput(RdbInput& input) : input_(input) {}
 
   uint64_t Unsigned() {  // reads a number; 0 on failure
     return TakeTag(rdb::kPartUnsigned) ? input_.Length() : 0;
   }
-  // Fails if the input is too short. A count that is only compared with the bytes that have arrived would not be
-  // read again when more bytes arrive.
+  // If the input has too few bytes for the elements, RdbInput::RanOut() becomes true, so the value is read again when
+  // more bytes have arrived.
   uint64_t Count(uint64_t min_element_bytes) {  // reads a number of elements that follow; 0 on failure
     return TakeTag(rdb::kPartUnsigned) ? input_.Count(min_element_bytes) : 0;
   }
@@ -37,7 +37,7 @@ class RdbModuleInput {  // reads the parts of a value; a part of another kind ma
   void End() { TakeTag(rdb::kPartEnd); }  // reads the end of the value
 
  private:
-  bool TakeTag(uint64_t tag) {
+  bool TakeTag(uint64_t tag) {  // reads a tag; false: another tag, and the input fails
     if (input_.Length() != tag) input_.Fail();
     return !input_.Failed();
   }

@@ -75,7 +75,7 @@ bool RdbOutput::TryShortInteger(int64_t integer) {
   if (bytes == 0) return false;
   char* at = Room(1 + sizeof integer);
   at[0] = static_cast<char>(bytes == 1 ? rdb::kInteger8 : bytes == 2 ? rdb::kInteger16 : rdb::kInteger32);
-  StoreLittle<int64_t>(at + 1, integer);  // only the first `bytes` count
+  StoreLittle<int64_t>(at + 1, integer);  // only the first `bytes` bytes are part of the output
   size_ += 1 + bytes;
   return true;
 }

@@ -55,7 +55,6 @@ class RdbOutput {  // writes numbers and texts of the RDB format, through a buff
   }
   void Type(rdb::Type type) { Byte(static_cast<uint8_t>(type)); }  // writes the type byte
   void Length(uint64_t length);                                    // writes a length in the RDB's variable encoding
-  // Writes the first form that applies: as an integer, compressed (with rdbcompression), or verbatim.
   void Text(Bytes text);          // writes a text: as an integer, compressed, or verbatim
   void Integer(int64_t integer);  // writes an integer's text, in the shortest form of RDB
   void Little16(uint16_t number) { WriteLittleEndian(number); }               // writes 2 bytes, little endian

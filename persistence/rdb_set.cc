@@ -25,36 +25,36 @@ std::optional<std::vector<int64_t>> IntegersOf(const PackedElements& members) {
 RdbValueResult MakeSetTable(const PackedElements& members, const RdbEntryProperties& target) {
   auto table = std::make_unique<MemberTable>(target.hash_key);
   for (const PackedElement& member : members)
-    if (!table->Add(ElementText(member).View())) return BadValue(kRepeatedSetMember);
+    if (!table->Add(ElementText(member).View())) return BadValueFault(kRepeatedSetMember);
   return MakeObjectEntry(target, ValueType::kSet, std::move(table));
 }
 
 RdbValueResult ReadLargeSet(RdbInput& input, uint64_t count, const RdbEntryProperties& target) {
   auto table = std::make_unique<MemberTable>(target.hash_key);
   for (; count > 0 && !input.Failed(); --count) {
-    if (!table->Add(input.Text().View())) return BadValue(kRepeatedSetMember);
+    if (!table->Add(input.Text().View())) return BadValueFault(kRepeatedSetMember);
     input.FreeTexts();
   }
   return MakeObjectEntry(target, ValueType::kSet, std::move(table));
 }
 
 RdbValueResult MakeListpackSet(const PackedElements& members, const RdbEntryProperties& target) {
-  if (members.empty()) return EmptyValue();
+  if (members.empty()) return EmptyValueFault();
   if (members.size() > target.limits.set_max_listpack_entries) return MakeSetTable(members, target);
-  if (HasEqualElements(members, 1, target.hash_key)) return BadValue(kRepeatedSetMember);
+  if (HasEqualElements(members, 1, target.hash_key)) return BadValueFault(kRepeatedSetMember);
   return MakePackedEntry(target, ValueType::kSet, ValueForm::kListpack, MakeListpack(members));
 }
 
 RdbValueResult MakeIntegerSet(std::vector<int64_t> integers, const RdbEntryProperties& target) {
   std::sort(integers.begin(), integers.end());
-  if (std::adjacent_find(integers.begin(), integers.end()) != integers.end()) return BadValue(kRepeatedSetMember);
+  if (std::adjacent_find(integers.begin(), integers.end()) != integers.end()) return BadValueFault(kRepeatedSetMember);
   return MakePackedEntry(target, ValueType::kSet, ValueForm::kIntset, MakeIntset(integers));
 }
 
 // As in Redis, a set of more than set-max-intset-entries members becomes a table, even if all are integers.
 RdbValueResult ReadPlainSet(RdbInput& input, const RdbEntryProperties& target) {
   const uint64_t count = input.Count(1);
-  if (count == 0) return EmptyValue();
+  if (count == 0) return EmptyValueFault();
   if (count > target.limits.set_max_intset_entries) return ReadLargeSet(input, count, target);
   const std::vector<RdbText> texts = ReadTexts(input, count);
   const PackedElements members = ElementsOf(texts);
@@ -66,7 +66,7 @@ RdbValueResult ReadPlainSet(RdbInput& input, const RdbEntryProperties& target) {
 RdbValueResult ReadIntset(RdbInput& input, const RdbEntryProperties& target) {
   const RdbText text = input.Text();
   const auto members = IntsetElements(text.View());
-  if (!members || members->empty()) return BadValue("Intset integrity check failed.");
+  if (!members || members->empty()) return BadValueFault("Intset integrity check failed.");
   if (members->size() > target.limits.set_max_intset_entries) return MakeSetTable(*members, target);
   return MakePackedEntry(target, ValueType::kSet, ValueForm::kIntset, text.View());
 }
@@ -76,7 +76,7 @@ RdbValueResult ReadSetListpack(RdbInput& input, const RdbEntryProperties& target
   if (MayStoreUnchanged(CanonicalListpack(text.View()), 1, target.limits.set_max_listpack_entries, target))
     return MakePackedEntry(target, ValueType::kSet, ValueForm::kListpack, text.View());
   const auto members = ListpackElements(text.View());
-  if (!members) return BadValue("Set listpack integrity check failed.");
+  if (!members) return BadValueFault("Set listpack integrity check failed.");
   return MakeListpackSet(*members, target);
 }
 

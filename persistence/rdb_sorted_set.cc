@@ -13,8 +13,8 @@ namespace {
 constexpr char kRepeatedSortedSetMember[] = "Duplicate zset fields detected";
 constexpr char kNotANumber[] = "Zset with NAN score detected";
 
-// A member and its score, as read from the file. The text of the member is a view, valid as long as the texts or the
-// listpack that were read.
+// A member and its score, as read from the file. `member` is a view of the input (an RdbText or a listpack), which must
+// stay alive.
 struct Scored {
   PackedElement member;
   double score;
@@ -64,7 +64,7 @@ class Records {
 RdbValueResult MakeSortedSetTable(const std::vector<Scored>& members, const RdbEntryProperties& target) {
   Records records(target.hash_key);
   for (const Scored& one : members)
-    if (!records.Add(ElementText(one.member).View(), one.score)) return BadValue(kRepeatedSortedSetMember);
+    if (!records.Add(ElementText(one.member).View(), one.score)) return BadValueFault(kRepeatedSortedSetMember);
   return MakeObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
 }
 
@@ -89,7 +89,7 @@ RdbValueResult MakeSortedSet(std::vector<Scored> members, const RdbEntryProperti
   if (members.size() > target.limits.zset_max_listpack_entries) return MakeSortedSetTable(members, target);
   PackedElements elements;
   for (const Scored& one : members) elements.push_back(one.member);
-  if (HasEqualElements(elements, 1, target.hash_key)) return BadValue(kRepeatedSortedSetMember);
+  if (HasEqualElements(elements, 1, target.hash_key)) return BadValueFault(kRepeatedSortedSetMember);
   return MakeListpackSet(std::move(members), target);
 }
 
@@ -102,8 +102,8 @@ RdbValueResult ReadLargeSortedSet(RdbInput& input, rdb::Type type, uint64_t coun
   for (; count > 0 && !input.Failed(); --count) {
     const RdbText member = input.Text();
     const double score = ReadScore(input, type);
-    if (std::isnan(score)) return BadValue(kNotANumber);
-    if (!records.Add(member.View(), score)) return BadValue(kRepeatedSortedSetMember);
+    if (std::isnan(score)) return BadValueFault(kNotANumber);
+    if (!records.Add(member.View(), score)) return BadValueFault(kRepeatedSortedSetMember);
     input.FreeTexts();
   }
   return MakeObjectEntry(target, ValueType::kSortedSet, records.TakeTable());
@@ -111,14 +111,14 @@ RdbValueResult ReadLargeSortedSet(RdbInput& input, rdb::Type type, uint64_t coun
 
 RdbValueResult ReadPlainSortedSet(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   const uint64_t count = input.Count(2);
-  if (count == 0) return EmptyValue();
+  if (count == 0) return EmptyValueFault();
   if (count > target.limits.zset_max_listpack_entries) return ReadLargeSortedSet(input, type, count, target);
   std::vector<RdbText> texts;
   std::vector<double> scores;
   for (uint64_t i = 0; i < count && !input.Failed(); ++i) {
     texts.push_back(input.Text());
     scores.push_back(ReadScore(input, type));
-    if (std::isnan(scores.back())) return BadValue(kNotANumber);
+    if (std::isnan(scores.back())) return BadValueFault(kNotANumber);
   }
   const PackedElements elements = ElementsOf(texts);
   std::vector<Scored> members;
@@ -164,14 +164,14 @@ RdbValueResult ReadPacked(RdbInput& input, rdb::Type type, const RdbEntryPropert
   const auto elements =
       type == rdb::Type::kSortedSetZiplist ? ZiplistElements(text.View()) : ListpackElements(text.View());
   if (!elements || elements->size() % 2 != 0) {
-    return BadValue(type == rdb::Type::kSortedSetZiplist ? "Zset ziplist integrity check failed."
-                                                         : "Zset listpack integrity check failed.");
+    return BadValueFault(type == rdb::Type::kSortedSetZiplist ? "Zset ziplist integrity check failed."
+                                                              : "Zset listpack integrity check failed.");
   }
-  if (elements->empty()) return EmptyValue();
+  if (elements->empty()) return EmptyValueFault();
   std::vector<Scored> members;
   for (size_t i = 0; i < elements->size(); i += 2) {
     const auto score = ScoreOf((*elements)[i + 1]);
-    if (!score) return BadValue(kNotANumber);
+    if (!score) return BadValueFault(kNotANumber);
     members.push_back({(*elements)[i], *score});
   }
   return MakeSortedSet(std::move(members), target);

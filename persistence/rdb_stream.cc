@@ -71,12 +71,12 @@ void AppendBlock(ListpackMaker& maker, const StreamBlock& block, const StreamId&
   for (StreamBlock::Cursor at(block, id); at.IsValid(); at.Next()) AppendEntry(maker, block, id, at.Get());
 }
 
-// Entries that XNACK released have no consumer, which the format cannot express. They are written as entries of a
-// consumer with the empty name, delivered at the time 0. If the group has no consumer of that name, one is written that
-// was last seen at kSeenNever.
+// The format cannot express that a pending entry has no consumer, as after XNACK. Such entries are written as pending
+// for a consumer with the empty name, delivered at the time 0. If the group has no consumer of that name, one is
+// written that was last seen at kSeenNever.
 constexpr int64_t kSeenNever = 0;
 
-// Writes the IDs of the entries of this consumer and of the released ones.
+// Writes the IDs of the pending entries of this consumer, and of the entries that XNACK has released.
 void WritePendingIds(RdbOutput& out, const StreamConsumer& consumer, const StreamGroup& group) {
   for (auto at = group.pending().First(); !at.AtEnd(); at.Next()) {
     if (at.Get().IsReleased() || at.Get().consumer == &consumer) WriteIdBytes(out, at.Id());
@@ -133,7 +133,7 @@ class BlockReader {
  public:
   BlockReader(StreamLog& log, const StreamId& id, Bytes listpack) : log_(log), id_(id), elements_(listpack) {}
 
-  // Reads the node. Returns null on success, otherwise the reason why the node is invalid.
+  // Adds the node to the log. Returns why the node is invalid; null: it is valid.
   const char* Read() {
     const int64_t live = Integer();
     const int64_t deleted = Integer();
@@ -220,8 +220,8 @@ const char* ReadEntries(RdbInput& input, StreamLog& log) {
   return nullptr;
 }
 
-// Reads a counter. Limits it to INT64_MAX, the greatest value that a command can set. An RDB that Redis has written may
-// contain more, because there a counter with this value can grow further.
+// Reads a counter. Limits it to INT64_MAX, the greatest value that a command can set. An RDB of Redis may contain a
+// greater value, because in Redis the counter can grow further.
 uint64_t ReadCount(RdbInput& input) { return std::min(input.Length(), uint64_t{INT64_MAX}); }
 
 // Reads a counter that may be unknown. Limits a known counter as ReadCount does.
@@ -232,7 +232,7 @@ int64_t ReadGroupCount(RdbInput& input) {
 }
 
 // Reads the length, the IDs and the counters of a stream. As in Redis, the oldest format does not record how many
-// entries were ever added, so that number is the length.
+// entries were ever added, so the length is used for that number.
 const char* ReadNumbers(RdbInput& input, rdb::Type type, StreamLog& log) {
   const uint64_t length = input.Length();
   log.SetLastId(ReadId(input));
@@ -384,13 +384,13 @@ void WriteRdbStream(RdbOutput& out, const Entry& entry) {
 
 RdbValueResult ReadRdbStream(RdbInput& input, rdb::Type type, const RdbEntryProperties& target) {
   auto log = std::make_unique<StreamLog>();
-  if (const char* why = ReadEntries(input, *log)) return BadValue(why);
-  if (const char* why = ReadNumbers(input, type, *log)) return BadValue(why);
+  if (const char* why = ReadEntries(input, *log)) return BadValueFault(why);
+  if (const char* why = ReadNumbers(input, type, *log)) return BadValueFault(why);
   for (uint64_t left = input.Count(1 + 2 + 1 + 1); left > 0 && !input.Failed(); --left) {
-    if (const char* why = ReadGroup(input, type, *log)) return BadValue(why);
+    if (const char* why = ReadGroup(input, type, *log)) return BadValueFault(why);
   }
   if (HasProducers(type)) {
-    if (const char* why = ReadProducers(input, *log)) return BadValue(why);
+    if (const char* why = ReadProducers(input, *log)) return BadValueFault(why);
   }
   return MakeObjectEntry(target, ValueType::kStream, std::move(log));
 }

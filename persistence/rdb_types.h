@@ -73,10 +73,10 @@ void WriteRdbVectorSet(RdbOutput& out, const Entry& entry);         // writes th
 void WriteRdbJson(RdbOutput& out, const Entry& entry);              // writes the document without its type byte
 rdb::Type RdbTypeOfStream(const Entry& entry, RdbDialect dialect);  // the type byte that belongs to WriteRdbStream
 
-inline Failure<RdbValueFault> BadValue(const char* why) {  // makes the error result for a malformed value
+inline Failure<RdbValueFault> BadValueFault(const char* why) {  // makes the error for a malformed value
   return Failure(RdbValueFault{.kind = RdbValueFault::Kind::kBad, .why = why});
 }
-inline Failure<RdbValueFault> EmptyValue() {  // makes the error result for an empty collection, whose key is skipped
+inline Failure<RdbValueFault> EmptyValueFault() {  // makes the error for an empty collection: its key is skipped
   return Failure(RdbValueFault{.kind = RdbValueFault::Kind::kEmpty, .why = "the collection is empty"});
 }
 

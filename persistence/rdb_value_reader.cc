@@ -39,14 +39,14 @@ RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbEntryProperties
     case Type::kTimedHashListpack:
       return ReadRdbHash(input, type, target);
     case Type::kModule:
-      return BadValue("values of modules cannot be read");
+      return BadValueFault("values of modules cannot be read");
     case Type::kModule2:
       return ReadRdbModuleValue(input, input.Length(), target);
     case Type::kTimedHashDraft:
       if (target.dialect == rdb::Dialect::kValkey) return ReadRdbHash(input, type, target);
       [[fallthrough]];
     case Type::kTimedHashListpackDraft:
-      return BadValue("hashes with field deadlines of unreleased versions of Redis cannot be read");
+      return BadValueFault("hashes with field deadlines of unreleased versions of Redis cannot be read");
     case Type::kStreamListpacks:
     case Type::kStreamListpacks2:
     case Type::kStreamListpacks3:
@@ -56,7 +56,7 @@ RdbValueResult ReadAny(RdbInput& input, rdb::Type type, const RdbEntryProperties
     case Type::kArray:
       return ReadRdbArray(input, target);
   }
-  return BadValue("unknown type of value");
+  return BadValueFault("unknown type of value");
 }
 
 EntryPtr WithDeadline(EntryPtr entry, int64_t deadline_ms) {
@@ -65,9 +65,9 @@ EntryPtr WithDeadline(EntryPtr entry, int64_t deadline_ms) {
   return timed;
 }
 
-// Refuses a value if the input has failed, and sets the deadline of the key.
+// Returns the entry with the deadline of its key, or a fault if the input has failed.
 RdbValueResult Checked(const RdbInput& input, RdbValueResult entry, const RdbEntryProperties& target) {
-  if (input.Failed()) return BadValue("the value is cut off, or a length in it is wrong");
+  if (input.Failed()) return BadValueFault("the value is cut off, or a length in it is wrong");
   if (entry && target.deadline_ms != kNoDeadline && !entry.value()->HasDeadlineSlot())
     return WithDeadline(std::move(entry).value(), target.deadline_ms);
   return entry;

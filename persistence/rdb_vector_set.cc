@@ -26,15 +26,16 @@ namespace {
 
 constexpr uint64_t kHasProjection = 1;
 constexpr uint64_t kHasAttributes = 2;
-constexpr uint64_t kNodeVersion = 1;   // in the byte above the level
-constexpr int kNodeVersionShift = 24;  // where the version is
+constexpr uint64_t kNodeVersion = 1;   // version of the form of a node, in the byte above the level
+constexpr int kNodeVersionShift = 24;  // position of this byte, in bits
 constexpr uint64_t kSpareLevels = 64;  // levels that a set may have in addition to two per element
 constexpr char kBadVectorSet[] = "the elements of a vector set are malformed";
 
 float FloatOf(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
 uint64_t BitsOf(float number) { return std::bit_cast<uint32_t>(number); }
 
-// Replaces what this server never stores, because distances from such a vector are no numbers.
+// Replaces values that this server never stores: NaN and infinity by 0, -128 by -127, and bits after the last dimension
+// by 0. Distances from such a vector would be wrong, or no numbers.
 void Sanitize(const VectorFormat& format, std::vector<uint64_t>& words) {
   switch (format.encoding()) {
     case VectorEncoding::kFloat: {
@@ -60,15 +61,15 @@ class VectorSetReader {
       : input_(input), parts_(input), target_(target), table_(std::make_unique<VectorTable>()) {}
 
   RdbValueResult Read() {
-    if (!ReadHead()) return BadValue("the head of a vector set is malformed");
+    if (!ReadHead()) return BadValueFault("the head of a vector set is malformed");
     for (uint64_t left = count_; left > 0; --left) {
-      if (!ReadElement()) return BadValue(kBadVectorSet);
+      if (!ReadElement()) return BadValueFault(kBadVectorSet);
       input_.FreeTexts();
     }
     parts_.End();
-    if (input_.Failed()) return BadValue(kBadVectorSet);
-    if (count_ == 0) return EmptyValue();
-    if (!ResolveLinks()) return BadValue("the links of a vector set are malformed");
+    if (input_.Failed()) return BadValueFault(kBadVectorSet);
+    if (count_ == 0) return EmptyValueFault();
+    if (!ResolveLinks()) return BadValueFault("the links of a vector set are malformed");
     return MakeObjectEntry(target_, ValueType::kVectorSet, std::move(table_));
   }
 
@@ -129,7 +130,7 @@ class VectorSetReader {
     return ReadLinks(slot, static_cast<uint32_t>(level), numbers - 3);
   }
 
-  // Reads the numbers after the level. `left`: how many there are, without the last one.
+  // Reads the numbers after the level. `left`: how many numbers there are, without the last one.
   bool ReadLinks(uint32_t slot, uint32_t level, uint64_t left) {
     for (uint32_t layer = 0; layer <= level; ++layer) {
       const uint64_t links = parts_.Unsigned();
@@ -191,7 +192,7 @@ class VectorSetWriter {
       : parts_(out, rdb::kVectorSetModule),
         table_(table),
         graph_(table.graph()),
-        // Numbers of 64 bits would not fit into the memory of a reader, so the elements are numbered again.
+        // Ids above 32 bits would take too much memory in a reader, so the elements get new ids.
         renumbers_(table.LastId() >= UINT32_MAX) {}
 
   void Write() {

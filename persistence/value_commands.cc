@@ -208,7 +208,8 @@ class StreamCommands {
     Id(id);
   }
 
-  // Collects pending entries that are no longer in the stream, if commands can add them and delete them again.
+  // Fills gone_ with the pending entries that are no longer in the stream, if commands can add them and delete them
+  // again.
   void FindGone() {
     for (const auto& [name, group] : log_.groups()) {
       for (auto at = group.pending().First(); !at.AtEnd(); at.Next())
@@ -216,9 +217,8 @@ class StreamCommands {
     }
   }
 
-  // Returns true if commands can add this entry and delete the entry again. If no XDEL was ever used, only entries
-  // older than the first one are gone. XTRIM can delete such entries again without setting a greatest deleted ID, which
-  // no command could reset.
+  // Returns true if commands can add this entry and delete the entry again. XDEL sets a greatest deleted ID, which no
+  // command can reset. If the stream has none, only an entry before all others qualifies, because XTRIM can delete it.
   bool IsRemovable(const StreamId& id) const {
     if (id.IsZero() || id > log_.LastId()) return false;
     return !log_.MaxDeletedId().IsZero() || log_.Length() == 0 || id < log_.FirstId();

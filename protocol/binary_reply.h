@@ -19,7 +19,7 @@ namespace respite {
 struct ReplyPart {  // one part of a reply: a header, number or text
   char kind;
   int64_t value;  // a number, a count of elements or the length of `text`, as `kind` says
-  Bytes text;
+  Bytes text;     // the text of a string, error, verbatim string or big number; else empty
 
   double Number() const { return std::bit_cast<double>(value); }  // the double, if the kind is ','
 };
@@ -32,8 +32,8 @@ class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which scripts
   bool AtEnd() const { return rest_.empty(); }  // true: no part is left, or the reply is malformed
   // After a failure, no part is left, and Next returns nulls.
   bool Failed() const { return failed_; }  // true: a part announced more than follows, or Next found no whole part
-  // Returns the next part. Guarantees that the rest of the reply can hold the elements or bytes that the part
-  // announces. So the caller may reserve room for them, or loop over them, without a check.
+  // Returns the next part. Fails (see Failed) if the part announces more elements or bytes than the rest of the reply
+  // can hold. So the caller may reserve room for them, or loop over them, without a check.
   ReplyPart Next() {
     if (rest_.size() < kMinPartBytes) return Fail();
     ReplyPart part{rest_[0], 0, {}};
@@ -51,15 +51,13 @@ class BinaryReplyReader {  // reads a reply in ReplyForm::kBinary, which scripts
  private:
   static constexpr size_t kMinPartBytes = 1 + sizeof(int64_t);  // size of a part without a text
 
-  // A part (kind and number) announces so many bytes of text, or so many elements. Returns how many bytes must follow
-  // at least for each of them, so that a number too large for the rest is refused. 0: nothing follows parts of this
-  // kind.
+  // Next uses the result to refuse a number that is too large for the rest of the reply.
   static size_t BytesPerUnit(char kind) {  // minimum bytes that follow per announced byte, element or pair; 0: none
     if (kind == '$' || kind == '+' || kind == '-' || kind == '=' || kind == '(') return 1;
     if (kind == '*' || kind == '~' || kind == '>') return kMinPartBytes;
     return kind == '%' || kind == '|' ? 2 * kMinPartBytes : 0;
   }
-  ReplyPart Fail() {
+  ReplyPart Fail() {  // makes Failed() true; returns a null
     failed_ = true;
     rest_ = {};
     return {'_', 2, {}};

@@ -10,8 +10,8 @@
 
 namespace respite {
 
-// The version of Redis whose behaviour this server has, unless it emulates another one. Clients, test suites and
-// scripts parse this text.
+// The version of Redis whose behaviour this server has, unless the directive `emulate` names another one. Clients, test
+// suites and scripts parse this text.
 inline constexpr std::string_view kRedisVersion = "7.2.4";
 inline constexpr int kRedisVersionNumber = 0x070204;  // one byte per component
 

@@ -96,8 +96,9 @@ void ReplyBuffer::AppendReference(BlobRef blob, size_t offset, size_t size) {
 }
 
 void ReplyBuffer::AppendPartSlowly(const BlobPart& part) {
-  // A message for which the open block has no room is referred to while there are few segments. The first message of a
-  // log (offset 0) is then always referred to, because later messages of the log will extend this reference.
+  // Stores a reference instead of a copy if the part is large, or if the open block has no room for the part and there
+  // are few segments. The first message of a SharedLog (offset 0) is referenced even if there are many segments,
+  // because later messages of the log will extend this reference.
   const bool shares = part.size >= SharedLog::kMaxLoggedMessageBytes ||
                       (part.size > room_ && (part.offset == 0 || SegmentCount() < kMaxScatteredParts));
   if (shares) return AppendReference(part.blob, part.offset, part.size);

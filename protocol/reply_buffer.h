@@ -78,9 +78,8 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
     Commit(bytes.copy(end_, bytes.size()));  // unlike memcpy, accepts an empty view with a null pointer
   }
   void AppendShared(BlobRef blob);  // appends a Blob without a copy
-  // Appends bytes that other clients or replicas also receive, as a reference to the shared Blob if that is
-  // cheaper than a copy. Uses no block
-  // while there are only a few such messages, or while they are adjacent in their SharedLog.
+  // Stores a reference to the shared Blob if this is cheaper than a copy. Takes no block while there are only a few
+  // such messages, or while they are adjacent in their SharedLog.
   void AppendPart(const BlobPart& part) {  // appends bytes that others also get, maybe without a copy
     if (end_ == nullptr && !segments_.empty() && segments_.back().IsContinuedBy(part)) {
       segments_.back().size += part.size;
@@ -111,7 +110,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
       visit(i == head_ ? view.substr(front_sent_) : view);
     }
   }
-  // Requires: no bytes are missing, or n == Size().
+  // Requires: no bytes were dropped (SetLimit), or n == Size().
   void Consume(size_t n);  // removes the first `n` bytes, which were sent
   // Returns the content after the first `skipped` bytes as one string. Requires: no bytes were dropped (SetLimit).
   // Cost: O(n).
@@ -131,8 +130,7 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
       return blob.Is(part.blob) && offset + size == part.offset;
     }
   };
-  // A buffer with this many segments copies further short messages into a block instead of referring to the messages.
-  // Only the first message of a log is still referenced.
+  // Even with this many segments, the first message of a SharedLog is referenced.
   static constexpr size_t kMaxScatteredParts = 4;  // with this many segments, short messages are copied
 
   static constexpr size_t kNothingMissing = SIZE_MAX;  // value of missing_from_ if no bytes were dropped
@@ -151,9 +149,9 @@ class ReplyBuffer {  // a queue of bytes to send to one client, in blocks and sh
   void AppendSlowly(Bytes bytes);  // appends bytes for which the open block has no room
   void AppendPartSlowly(const BlobPart& part);                     // appends a part that does not continue the last one
   void AppendReference(BlobRef blob, size_t offset, size_t size);  // appends part of a Blob, without a copy
-  void Release(Segment& segment);                                  // frees what the segment holds
+  void Release(Segment& segment);  // returns the block to the pool, or drops the reference to the Blob
 
-  BlockPool* pool_;
+  BlockPool* pool_;                // where blocks come from and return to
   std::vector<Segment> segments_;  // blocks and Blob parts; those before head_ are sent
   size_t head_ = 0;                // index of the first unsent segment
   size_t front_sent_ = 0;          // how many bytes of the first unsent segment are sent

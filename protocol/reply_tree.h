@@ -66,10 +66,10 @@ class ReplyTreeParser {  // parses replies of another server, whose bytes arrive
   size_t PendingBytes() const { return buffer_.size() - reply_begin_; }  // received bytes after the last reply of Next
 
  private:
-  // An aggregate whose elements have not all arrived.
+  // An array, map, set, push or attribute whose elements have not all arrived.
   struct Open {
-    ReplyTree node;
-    size_t left;
+    ReplyTree node;     // the array, map, set or push with the elements so far
+    size_t left;        // number of elements that have not arrived yet
     bool is_attribute;  // true: the elements belong to the attribute before a reply
   };
   enum class Step : uint8_t { kElement, kOpened, kIncomplete, kFailed };

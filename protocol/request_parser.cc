@@ -267,7 +267,7 @@ void RequestParser::Shrink() {
 }
 
 RequestParser::Status RequestParser::FinishBigArgument(RequestBatch& batch) {
-  if (big_shrunk_) return Status::kIncomplete;  // nothing has arrived since
+  if (big_shrunk_) return Status::kIncomplete;  // nothing has arrived since Shrink
   if (big_filled_ < BigArgumentBytes()) return Status::kIncomplete;
   batch.words.push_back(blobs_.back().View());
   big_open_ = false;

@@ -60,8 +60,8 @@ struct RequestLimits {                   // how large a request may be; ParseInt
 
 class RequestParser {  // parses the bytes that one client sends into requests
  public:
-  struct NumberKind;  // describes a count or a size, with the error texts of Redis
-  enum class Status { kRequest, kIncomplete, kError };
+  struct NumberKind;                                    // describes a count or a size, with the error texts of Redis
+  enum class Status { kRequest, kIncomplete, kError };  // kIncomplete: more bytes are needed
 
   static constexpr size_t kMinBigArgumentBytes = 32 * 1024;     // arguments of this size or more arrive in a Blob
   static constexpr size_t kMaxPreallocatedBytes = 1024 * 1024;  // the Blob of a larger argument grows as bytes arrive
@@ -87,7 +87,7 @@ class RequestParser {  // parses the bytes that one client sends into requests
   size_t PendingBytes() const {                        // received bytes after the last parsed request
     return size_ - begin_ + big_filled_ - big_in_window_;
   }
-  // Requires: what Unread requires.
+  // Requires: Unread(batch, index) would be allowed.
   size_t PendingBytesFrom(const RequestBatch& batch, size_t index) const {  // PendingBytes after Unread(batch, index)
     return size_ - batch.requests[index].offset + big_filled_ - big_in_window_;
   }
@@ -136,11 +136,11 @@ class RequestParser {  // parses the bytes that one client sends into requests
   Status FinishBigArgument(RequestBatch& batch);     // adds the big argument to the batch, once complete
   void RestoreBigArgument();                         // after Shrink: puts the big argument into a Blob again
   // Stores the words of an incomplete request as offsets between two reads, because the buffer may move.
-  void Save(RequestBatch& batch, size_t first_word);
-  void Restore(RequestBatch& batch);  // appends saved_arguments_ to the batch
-  Status Fail(std::string text);
-  Number TakeNumber(const NumberKind& kind);        // reads "<kind><number>\r\n" at pos_, such as "$5"
-  Number TakeNumberSlowly(const NumberKind& kind);  // does TakeNumber for long, incomplete and wrong numbers
+  void Save(RequestBatch& batch, size_t first_word);  // moves words of the batch to saved_arguments_
+  void Restore(RequestBatch& batch);                  // appends saved_arguments_ to the batch
+  Status Fail(std::string text);                      // sets error_; returns kError
+  Number TakeNumber(const NumberKind& kind);          // reads "<kind><number>\r\n" at pos_, such as "$5"
+  Number TakeNumberSlowly(const NumberKind& kind);    // does TakeNumber for long, incomplete and wrong numbers
 
   const char* data_ = nullptr;     // the window: scratch_ or own_
   size_t size_ = 0;                // number of bytes in the window

@@ -77,7 +77,7 @@ class RequestOutput {  // writes many requests in RESP, through a buffer, for ex
   void Flush();  // passes the buffered bytes to Take; must be called at the end
 
  protected:
-  virtual void Take(Bytes piece) = 0;
+  virtual void Take(Bytes piece) = 0;  // receives the next bytes of the output
 
  private:
   static constexpr size_t kBuffer = size_t{64} * 1024;  // size of buffer_
@@ -85,7 +85,7 @@ class RequestOutput {  // writes many requests in RESP, through a buffer, for ex
   void Head(char mark, size_t number);
 
   std::unique_ptr<char[]> buffer_;  // requests; the first used_ bytes are not passed to Take yet
-  size_t used_ = 0;
+  size_t used_ = 0;                 // bytes of buffer_ that are not passed to Take yet
 };
 
 }  // namespace respite

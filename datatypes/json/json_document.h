@@ -25,7 +25,7 @@ class JsonDocument final : public Object {  // the value of a key of type ReJSON
   const JsonValue& root() const { return root_; }
 
   std::unique_ptr<Object> Clone() const override { return std::make_unique<JsonDocument>(root_.Clone()); }
-  size_t Size() const override { return root_.CountValues(kMaxCounted); }  // number of values; about kMaxCounted: more
+  size_t Size() const override { return root_.CountValues(kMaxCounted); }  // values, counted up to about kMaxCounted
   size_t UsedBytes(size_t samples) const override;  // memory, estimated from `samples` per container
 
  private:
@@ -42,10 +42,10 @@ class Json : public Collection {  // gives access to the document of one key
 
   explicit Json(const CollectionContext& place) : Collection(place) {}
 
-  bool IsEmpty() const { return !Exists(); }
+  bool IsEmpty() const { return !Exists(); }  // true: no such key
   // Requires: Exists().
-  JsonDocument& Document() { return slot_.As<JsonDocument>(); }
-  const JsonDocument& Document() const { return slot_.As<JsonDocument>(); }
+  JsonDocument& Document() { return slot_.As<JsonDocument>(); }              // the value, for changes
+  const JsonDocument& Document() const { return slot_.As<JsonDocument>(); }  // the value
 };
 
 }  // namespace respite

@@ -245,7 +245,7 @@ bool MatchesJsonPattern(Bytes text, Bytes pattern, JsonBudget& budget) {
   if (pattern.size() > kMaxJsonPattern || !budget.Spend(pattern.size())) return false;
   auto compiled = RegularExpression::Compile(pattern);
   if (!compiled) {
-    // An expression that is too large was compiled up to the limit.
+    // A regular expression that is too large was compiled up to the limit, and this work must count.
     if (Bytes(compiled.error()) == "Out of memory") budget.Spend(RegularExpression::kMaxInstructions);
     return false;
   }

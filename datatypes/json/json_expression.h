@@ -94,7 +94,7 @@ struct JsonContext {         // what the paths in an expression refer to
   JsonBudget& budget;
 };
 
-// The result of an expression: values of the document, or one new value, or a truth value. Nothing: none of these.
+// The result of an expression: values of the document, or one new value, or a truth value. kNothing: none of these.
 struct JsonOperand {
   enum class Kind : uint8_t { kNothing, kNodes, kValue, kTruth };
 
@@ -118,11 +118,13 @@ struct JsonOperand {
 
 JsonOperand Evaluate(const JsonExpression& expression, const JsonContext& context);    // computes an expression
 JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& context);  // computes kFunction
-bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget);     // numbers are compared by value
-// Returns the names of all objects among the values, as one array. Stops when the budget is spent.
-JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values, JsonBudget& budget);
-// Returns true if any part of a text matches a regular expression. Patterns of more than kMaxJsonPattern match nothing.
-bool MatchesJsonPattern(Bytes text, Bytes pattern, JsonBudget& budget);
-inline constexpr size_t kMaxJsonPattern = 8192;  // bytes
+bool JsonEquals(const JsonValue& one, const JsonValue& other, JsonBudget& budget);     // true: equal; numbers by value
+// Returns one array for all values together. Stops when the budget is spent.
+JsonValue JsonKeysOf(const std::vector<const JsonValue*>& values,  // the member names of all objects among `values`
+                     JsonBudget& budget);
+// A pattern of more than kMaxJsonPattern bytes matches nothing.
+bool MatchesJsonPattern(Bytes text, Bytes pattern,  // true: the regular expression matches some part of the text
+                        JsonBudget& budget);
+inline constexpr size_t kMaxJsonPattern = 8192;  // bytes of a regular expression
 
 }  // namespace respite

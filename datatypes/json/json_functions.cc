@@ -46,7 +46,7 @@ JsonOperand FunctionNumber(double number) {
   return FunctionValue(JsonValue::Number(number));
 }
 
-// Returns a copy of a value; Nothing if the budget does not suffice.
+// Returns a copy of a value; Nothing if the budget is too small for the copy.
 JsonOperand FunctionCopy(const JsonValue& value, JsonBudget& budget) {
   return budget.SpendCopy(value) ? FunctionValue(value.Clone()) : JsonOperand();
 }
@@ -96,7 +96,7 @@ JsonOperand ElementAt(const JsonValue& array, double index, JsonBudget& budget) 
   return FunctionCopy(array.Elements()[static_cast<size_t>(place)], budget);
 }
 
-// Computes a figure over the numbers of an array.
+// Computes min(), max(), sum(), avg() or stddev() of an array of numbers. Nothing if an element is no number.
 JsonOperand Aggregate(const JsonValue& array, JsonFunction function, JsonBudget& budget) {
   if (!array.Is(JsonKind::kArray) || array.Size() == 0) return {};
   const auto elements = array.Elements();
@@ -132,7 +132,7 @@ JsonOperand Searched(const JsonValue& text, const JsonValue& pattern, JsonFuncti
   return FunctionTruth(MatchesJsonPattern(text.AsString(), StrCat("^(", pattern.AsString(), ")$"), budget));
 }
 
-// Appends copies of values. Returns false if the budget does not suffice for all of them.
+// Appends copies of values. Returns false, and copies nothing, if the budget is too small.
 bool AppendCopies(std::vector<JsonValue>& copies, std::span<const JsonValue* const> values, JsonBudget& budget) {
   for (const JsonValue* value : values) {
     if (!budget.SpendCopy(*value)) return false;
@@ -221,7 +221,7 @@ JsonOperand CallJsonFunction(const JsonExpression& call, const JsonContext& cont
   if (function == JsonFunction::kAppend) return Appended(arguments[0], std::span(arguments).subspan(1), context.budget);
   if (function == JsonFunction::kCount) {
     const JsonOperand& nodes = arguments[0];
-    // A computed list counts its elements.
+    // count() of an array that an expression has computed is its number of elements.
     const JsonValue* value = nodes.kind == JsonOperand::Kind::kValue ? &nodes.value : nullptr;
     const size_t count = value == nullptr ? nodes.nodes.size() : value->Is(JsonKind::kArray) ? value->Size() : 1;
     return FunctionValue(JsonValue::Integer(static_cast<int64_t>(count)));

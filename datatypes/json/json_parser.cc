@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-// RapidJSON must not allocate by itself after a failure, so its assertions are never expected to fail.
+// This file uses RapidJSON without its support for std::string.
 #define RAPIDJSON_HAS_STDSTRING 0
 #include <rapidjson/error/error.h>
 #include <rapidjson/memorystream.h>
@@ -46,7 +46,7 @@ class JsonBuilder {
   bool EndObject(rapidjson::SizeType count) { return End(2 * size_t{count}, JsonValue::ObjectOf); }
   bool StartArray() { return Begin(); }
   bool EndArray(rapidjson::SizeType count) { return End(count, JsonValue::ArrayOf); }
-  // RapidJSON needs these to compile; numbers arrive as RawNumber.
+  // RapidJSON does not compile without these functions, but never calls them: numbers arrive as RawNumber.
   bool Int(int) { return false; }
   bool Uint(unsigned) { return false; }
   bool Int64(int64_t) { return false; }
@@ -138,7 +138,7 @@ Result<JsonValue, std::string> ParseJson(Bytes text, size_t max_depth) {
                                                             : ReasonFor(result.Code());
     return Failure(WithPlace(text, result.Offset(), reason));
   }
-  // The parser takes a NUL byte for the end.
+  // RapidJSON stops at a NUL byte as if the text had ended.
   if (stream.Tell() != text.size()) return Failure(WithPlace(text, stream.Tell(), "trailing characters"));
   return builder.Take();
 }

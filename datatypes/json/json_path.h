@@ -31,8 +31,8 @@ struct JsonExpression;
 class JsonBudget {  // limits the work of selections
  public:
   static constexpr uint64_t kMaxSteps = 10'000'000;  // number of values that a command may visit
-  static constexpr size_t kBytesPerStep = 16;        // bytes of texts that take as long as the visit of a value
-  static constexpr size_t kLongName = 64;            // bytes; a shorter name is compared without counting
+  static constexpr size_t kBytesPerStep = 16;        // this many bytes of a text cost one step
+  static constexpr size_t kLongName = 64;            // bytes; looking up a shorter name is free
 
   explicit JsonBudget(uint64_t steps = kMaxSteps) : left_(steps) {}
 
@@ -40,22 +40,22 @@ class JsonBudget {  // limits the work of selections
     left_ -= left_ < steps ? left_ : steps;
     return left_ != 0;
   }
-  // Counts the work of reading or copying `bytes` of a text.
+  // Spends one step, and one more for each kBytesPerStep bytes of a text that is read or copied.
   bool SpendBytes(size_t bytes) { return Spend(bytes / kBytesPerStep + 1); }  // false: the limit was reached
-  // Counts the work of finding a member. Short names are free, because they cost no more than the visit of the object.
+  // Spends the steps of finding a member. Short names are free, because they cost no more than the visit of the object.
   bool SpendLookUp(Bytes name) {  // false: the limit was reached
     return name.size() < kLongName ? !IsSpent() : SpendBytes(name.size());
   }
-  bool SpendCopy(const JsonValue& value);      // counts the work of value.Clone(); false: the limit was reached
+  bool SpendCopy(const JsonValue& value);      // spends the steps of value.Clone(); false: the limit was reached
   bool IsSpent() const { return left_ == 0; }  // true: the work was stopped, so its result is incomplete
-  uint64_t& left() { return left_; }
+  uint64_t& left() { return left_; }           // the steps that are left, for code that counts them down itself
 
  private:
   uint64_t left_;  // number of steps that may still be done
 };
 
-struct JsonMatch {  // a value that a path has selected
-  const JsonValue* value;
+struct JsonMatch {          // a value that a path has selected
+  const JsonValue* value;   // the selected value
   const JsonValue* parent;  // the array or object that has the value; null: `value` is the document
 };
 using JsonMatches = std::vector<JsonMatch>;
@@ -79,9 +79,9 @@ struct JsonStep {  // one part of a path: .name, [index], [start:end], .*, [?(â€
 };
 using JsonSteps = std::vector<JsonStep>;
 
-// Appends the values that `steps` select from `start`. Stops when the budget is spent.
-void SelectJson(const JsonSteps& steps, const JsonMatch& start, const JsonValue& root, JsonBudget& budget,
-                JsonMatches& matches);
+// The steps begin at `start`; filters may refer to `root`. Stops when the budget is spent.
+void SelectJson(const JsonSteps& steps, const JsonMatch& start,  // appends the values that `steps` select to `matches`
+                const JsonValue& root, JsonBudget& budget, JsonMatches& matches);
 
 class JsonPath {  // a parsed path
  public:
@@ -96,13 +96,13 @@ class JsonPath {  // a parsed path
   bool IsRoot() const { return computed_ == nullptr && steps_.empty(); }  // true: the whole document
   bool IsStatic() const;                                  // true: selects one value at most, by names and indexes
   bool Computes() const { return computed_ != nullptr; }  // true: computes new values, as in "$.a + 1"
-  const JsonSteps& Steps() const { return steps_; }
+  const JsonSteps& Steps() const { return steps_; }       // the steps after $, in order
 
   // Requires: !Computes(). Returns the matches in the order of the document. An ancestor precedes its descendants. A
   // value may be selected several times. Stops when the budget is spent. Cost: O(visited values).
-  JsonMatches Select(const JsonValue& root, JsonBudget& budget) const;
+  JsonMatches Select(const JsonValue& root, JsonBudget& budget) const;  // the values that the path selects
   // Requires: !Computes(), !IsRoot(). Returns what the path without its last step selects.
-  JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;
+  JsonMatches SelectParents(const JsonValue& root, JsonBudget& budget) const;       // without the last step
   std::vector<JsonValue> Compute(const JsonValue& root, JsonBudget& budget) const;  // requires: Computes()
 
  private:

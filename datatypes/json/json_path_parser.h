@@ -24,7 +24,7 @@ class JsonPathParser {  // reads one path
   using Node = std::unique_ptr<JsonExpression>;
 
   // Each function that returns a Node returns null if the text is malformed. The functions for operators are in the
-  // order of precedence: each reads operands with the next one.
+  // order of precedence: each reads its operands with the next function.
   Node ReadOr();                                        // reads operands with || between them
   Node ReadAnd();                                       // reads operands with && between them
   Node ReadNot();                                       // reads an operand with ! before it, or without
@@ -39,7 +39,7 @@ class JsonPathParser {  // reads one path
   Node ReadNumberLiteral();                             // reads an integer or a double
   Node MakeBinary(JsonOperator op, Node left, Node right);  // makes the node of an operator with two operands
 
-  // Each of these returns false if the text is malformed.
+  // The functions from here to ReadIndex return false if the text is malformed.
   bool ReadSteps(JsonSteps& steps);         // reads all steps that follow: .name, [0] …
   bool ReadDotStep(JsonStep& step);         // reads the step after "." or "..": a name, * or [
   bool ReadBracket(JsonStep& step);         // reads after "[" until "]"

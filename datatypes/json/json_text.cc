@@ -50,7 +50,7 @@ void AppendEscape(std::string& out, char c) {
   }
 }
 
-// Appends digits with a decimal point or an exponent. The value is 0.DIGITS * 10^point.
+// Appends digits with a decimal point or an exponent. The number is 0.DIGITS * 10^point.
 void AppendDecimal(std::string& out, Bytes digits, int point) {
   constexpr int kMaxPlain = 16;  // digits before the point, above which the number gets an exponent
   constexpr int kMinPlain = -5;  // zeros after the point, above which the number gets an exponent
@@ -200,7 +200,7 @@ size_t ValidUtf8Bytes(Bytes text) {
     }
     const size_t size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
     if (first < 0xc2 || first > 0xf4 || text.size() - at < size) return at;
-    // The second byte decides whether the form is overlong, a surrogate or too large.
+    // The second byte tells whether the form is overlong, or the character is a surrogate or above U+10FFFF.
     const uint8_t least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
     const uint8_t most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
     if (ByteAt(text, at + 1) < least || ByteAt(text, at + 1) > most) return at;
@@ -220,7 +220,7 @@ JsonValue ParseJsonNumber(Bytes text) {
   double number = 0;
   const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
   if (end.ec == std::errc::result_out_of_range) {
-    // The number is too large, or so small that it counts as zero.
+    // The number is too large, which is an error, or so small that it counts as zero.
     const size_t e = text.find_first_of("eE");
     const bool is_small = e != Bytes::npos && e + 1 < text.size() && text[e + 1] == '-';
     const Bytes digits = text.substr(0, e);

@@ -18,21 +18,21 @@ struct JsonFormat {    // the texts between the parts of a document; all empty: 
   Bytes indent = {};   // before each element, once for each level
   Bytes newline = {};  // after each bracket, and after each comma
   Bytes space = {};    // after each colon
-  // AppendJson stops soon after the text is longer than this. The caller must then ignore the text.
-  size_t max_bytes = SIZE_MAX;
+  // If the text gets longer than this, it is incomplete, and the caller must ignore it.
+  size_t max_bytes = SIZE_MAX;  // AppendJson stops soon after this many bytes
 };
 
 // Cost: O(values and bytes).
 void AppendJson(std::string& out, const JsonValue& value, const JsonFormat& format = {},  // appends a value as JSON
                 size_t level = 0);  // `level`: how deeply the value is nested, for the indent
-// Returns how many bytes of newlines, indents and spaces AppendJson writes. Cost: O(values).
-uint64_t JsonLayoutBytes(const JsonValue& value, const JsonFormat& format, size_t level);
+// Cost: O(values).
+uint64_t JsonLayoutBytes(const JsonValue& value,  // bytes of newlines, indents and spaces that AppendJson writes
+                         const JsonFormat& format, size_t level);
 std::string JsonText(const JsonValue& value);            // returns a value as JSON, in the shortest form
 void AppendJsonString(std::string& out, Bytes text);     // appends a text in quotes, with escapes
 void AppendJsonNumber(std::string& out, double number);  // appends a double
-// Returns how many bytes at the beginning of a text are valid UTF-8; the size of the text: all. Overlong forms,
-// surrogates and code points above U+10FFFF are not valid. Cost: O(n).
-size_t ValidUtf8Bytes(Bytes text);
+// Overlong forms, surrogates and code points above U+10FFFF are not valid. Cost: O(n).
+size_t ValidUtf8Bytes(Bytes text);  // bytes at the beginning that are valid UTF-8; text.size(): all
 // Returns the number that a JSON text stands for: an integer if the text has no fraction and no exponent and 64 bits
 // suffice, otherwise a double. Returns null if the number is too large for a double. Requires: `text` has the
 // form of a number in JSON.

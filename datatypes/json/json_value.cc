@@ -184,7 +184,7 @@ void JsonValue::Reserve(size_t size) {
   if (is_object && capacity > kMaxUnsorted) {
     capacity = std::max(capacity, kMaxUnsorted + 1);
     const size_t bytes = kJsonHeaderBytes + capacity * (item_bytes + sizeof(uint32_t));
-    // The index follows the members, so its place depends on the capacity.
+    // The sorted index (Order) is after the members in memory, so its place depends on the capacity.
     std::vector<uint32_t> order;
     if (block != nullptr && block->IsSorted()) order.assign(block->Order(), block->Order() + block->size);
     const bool has_order = block != nullptr && block->IsSorted();
@@ -475,8 +475,9 @@ size_t JsonValue::UsedBytes(size_t samples) const {
   return used;
 }
 
-// A container whose elements are not all measured multiplies what was measured. Only the outermost one does so: in a
-// document whose first elements are the large ones, the product of several factors would have no meaning.
+// Estimates UsedBytes(samples). If only some elements of a container are measured, the estimate multiplies their
+// memory. Only the outermost such container multiplies: in a document whose first elements are the large ones, the
+// product of several factors would have no meaning.
 double JsonValue::EstimateBytes(const Sampling& sampling) const {
   if (!OwnsMemory()) return 0;
   const auto own = static_cast<double>(malloc_usable_size(Pointer()));

@@ -97,14 +97,14 @@ class JsonValue {  // a JSON value in 8 bytes, which owns the values inside it
   // Removes the elements or members for which erase(index) is true, called in ascending order. Returns their number.
   // The others keep their order. Cost: O(n).
   template <class Erase>
-  size_t EraseIf(Erase&& erase);
+  size_t EraseIf(Erase&& erase);  // removes elements or members; returns their number
 
   size_t Depth() const;  // how deeply arrays and objects are nested: 0 for a scalar, 1 for []; cost: O(values)
   size_t CountValues(size_t max) const;  // number of values, itself included; stops counting at about `max`
-  // Returns the memory outside the 8 bytes of the value. `samples`: how many elements of a large array or object are
-  // measured, from which the sum is estimated, and a hundredth of how many values are visited at all; 0: all.
-  size_t UsedBytes(size_t samples) const;
-  bool IsConsistent() const;  // for tests; false: the structure violates one of its rules
+  // Returns the memory outside the 8 bytes of the value. If `samples` is not 0, estimates: visits at most 100 * samples
+  // values, and of an array or object that is too large for this, `samples` elements.
+  size_t UsedBytes(size_t samples) const;  // memory in bytes; 0 samples: exact, else estimated
+  bool IsConsistent() const;               // for tests; false: the structure violates one of its rules
 
  private:
   struct Sampling {                // how UsedBytes estimates

@@ -77,7 +77,7 @@ class AttributeFilter::Compiler {
     int precedence;
   };
   static constexpr int kPowerPrecedence = 6;
-  // Longer operators precede their beginnings.
+  // A longer operator comes before a shorter one with which it begins, such as ** before *.
   static constexpr std::array<Operator, 19> kOperators = {{{"||", Op::kOr, 1},
                                                            {"or", Op::kOr, 1},
                                                            {"&&", Op::kAnd, 2},
@@ -264,7 +264,7 @@ class AttributeFilter::Compiler {
   };
 
   AttributeFilter filter_;
-  Bytes rest_;                      // what is not compiled yet
+  Bytes rest_;                      // the part of the expression that is not compiled yet
   std::vector<Pending> operators_;  // operators that wait for their right side, and open parentheses
   size_t depth_ = 0;                // number of values on the stack after the program so far
   bool follows_value_ = false;      // the last token was a value, so that a minus is an operator

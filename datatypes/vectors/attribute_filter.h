@@ -10,9 +10,9 @@
 //   not !                      one only: `not not x` is an error
 //   ( )   12.5   -3   "text"   'text'   [1, "a"]   null   .field
 //
-// Texts have no escapes, but a backslash keeps the next character from ending the text. As in Redis: `==` compares two
-// texts as bytes, and all other values as numbers; a text that is no number counts as 0, and a list as 0; null equals
-// only null. An element without attributes, or without one of the fields of the expression, does not match.
+// Texts have no escapes, but a quote after a backslash does not end the text. As in Redis: `==` compares two texts as
+// bytes, and all other values as numbers; a text that is no number counts as 0, and a list as 0; null equals only null.
+// An element without attributes, or without one of the fields of the expression, does not match.
 //
 // An expression is compiled to a program for a stack, so that compiling and matching do not recurse.
 #pragma once
@@ -33,9 +33,8 @@ class AttributeFilter {  // a compiled expression that decides whether attribute
   static Result<AttributeFilter, std::string> Compile(Bytes expression);  // the error is the malformed part
 
   // Cost: O(program * attributes).
-  bool Matches(Bytes attributes) const;  // whether an element with these attributes matches
-  // Returns the bytes that Matches reads for attributes of this size, at most.
-  uint64_t Work(uint64_t attribute_bytes) const {  // bytes that Matches reads for attributes of this size
+  bool Matches(Bytes attributes) const;            // true: an element with these attributes matches
+  uint64_t Work(uint64_t attribute_bytes) const {  // bytes that Matches reads at most, for attributes of this size
     return program_.size() * attribute_bytes + (program_.size() + lists_.size()) * sizeof(Step);
   }
 

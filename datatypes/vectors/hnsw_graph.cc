@@ -50,7 +50,7 @@ HnswGraph::HnswGraph(const VectorFormat& format, uint32_t m, uint32_t extra_byte
 
 HnswGraph::HnswGraph(const HnswGraph& other) : HnswGraph(other.format_, other.m_, other.extra_bytes_) {
   slot_limit_ = other.slot_limit_;
-  while (capacity_ < slot_limit_) AddPage();
+  while (capacity_ < slot_limit_) AddRoom();
   for (uint32_t slot = 0; slot < slot_limit_; ++slot) {
     std::memcpy(Record(slot), other.Record(slot), stride_);
     Node& node = At(slot);
@@ -79,7 +79,7 @@ size_t HnswGraph::UsedBytes() const {
   return bytes;
 }
 
-void HnswGraph::AddPage() {
+void HnswGraph::AddRoom() {
   const uint32_t full = page_mask_ + 1;
   if (capacity_ != 0 && capacity_ < full) {  // the first page grows, so that small graphs take little memory
     const uint32_t wanted = std::min(full, capacity_ + capacity_ / 2 + 1);
@@ -100,7 +100,7 @@ uint32_t HnswGraph::TakeSlot() {
     free_ = At(slot).place;
     return slot;
   }
-  if (slot_limit_ == capacity_) AddPage();
+  if (slot_limit_ == capacity_) AddRoom();
   return slot_limit_++;
 }
 
@@ -229,8 +229,8 @@ uint32_t HnswGraph::Insert(const StoredVector& vector, float length, uint32_t le
   return slot;
 }
 
-// Chooses neighbours in different directions: a candidate is passed over if it is nearer to a chosen one than to the
-// new node. Those that were passed over fill the rest, the nearest first.
+// Chooses up to `count` neighbours in different directions. First takes each candidate that is nearer to the new node
+// than to all chosen ones. If these are too few, adds the nearest of the others.
 std::vector<VectorHit> HnswGraph::Choose(std::span<const VectorHit> candidates, uint32_t count) const {
   std::vector<VectorHit> chosen, passed;
   for (const VectorHit& hit : candidates) {
@@ -255,9 +255,10 @@ void HnswGraph::Connect(uint32_t slot, uint32_t layer, std::span<const VectorHit
   if (CountAt(slot, layer) == 0) LinkToFull(slot, candidates.front(), layer, true);
 }
 
-// Links a node to a node that has no room. A neighbour of the latter gives way: the farthest one that is nearer to the
-// new node, or else the farthest. It is linked to the new node instead, so that no node loses its last link. Without
-// `must`, the node is not linked if all neighbours are nearer. Returns whether it was linked.
+// Links the node `slot` to the node full.slot, which has no room and so loses one neighbour: the farthest of those that
+// are nearer to `slot` than to full.slot, or else its farthest one. The lost neighbour is linked to `slot` instead if
+// there is room, so that no node loses its last link. Without `must`, changes nothing and returns false if that
+// neighbour is no farther from full.slot than `slot` is, or if it has few links and is not nearer to `slot`.
 bool HnswGraph::LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must) {
   const StoredVector vector = VectorOf(full.slot);
   const StoredVector new_vector = VectorOf(slot);
@@ -293,7 +294,7 @@ void HnswGraph::Erase(uint32_t slot) {
   if (entry_ == slot) ChooseEntry();
 }
 
-// Links each node to the nearest of the others, and then adds links between near nodes while both have lost one more.
+// Links pairs of the nodes, the nearest pair first. Skips a pair if both nodes have already got a new link here.
 void HnswGraph::Reconnect(std::span<const uint32_t> nodes, uint32_t layer) {
   struct Pair {
     float distance;
@@ -349,9 +350,10 @@ bool HnswGraph::AddRawLink(uint32_t from, uint32_t number, uint32_t layer) {
 }
 
 bool HnswGraph::ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of, uint64_t secret) {
-  // Each pair of links adds a number and subtracts it again, so that the sum is 0 if all links have a link back.
+  // For each pair of links, the one adds a number to the sum, and the other subtracts it. So the sum is 0 if all links
+  // have a link back.
   uint64_t sum = 0;
-  std::vector<uint64_t> linked_from(slot_limit_);  // [i]: the layer of the node that was last found to link to slot i
+  std::vector<uint64_t> linked_from(slot_limit_);  // [i]: number of the node and layer that last linked to slot i
   uint64_t node_layer = 0;
   for (uint32_t slot = 0; slot < slot_limit_; ++slot) {
     if (!IsUsed(slot)) continue;

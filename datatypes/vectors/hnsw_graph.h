@@ -48,7 +48,7 @@ class VisitedSlots {  // a set of slots, for one search
   void Reset(uint32_t slots) {  // empties the set, and makes room for slots below this number
     bits_.assign((size_t{slots} + 63) / 64, 0);
   }
-  bool Add(uint32_t slot) {  // adds a slot; false: it was in the set already
+  bool Add(uint32_t slot) {  // adds a slot; false: the set has it already, or Reset made no room for it
     if (slot / 64 >= bits_.size()) return false;
     uint64_t& word = bits_[slot / 64];
     const uint64_t bit = uint64_t{1} << (slot % 64);
@@ -84,7 +84,7 @@ class HnswGraph {  // vectors and the links between them
   uint32_t TopLayer() const { return count_ == 0 ? 0 : At(entry_).level; }  // the highest layer that has nodes
   size_t UsedBytes() const;                                                 // memory of the graph; cost: O(pages)
 
-  // These functions require that the slot is used.
+  // The functions from here to DistanceOf require that the slot is used.
   uint32_t LevelOf(uint32_t slot) const { return At(slot).level; }  // the highest layer of this node
   // The vector of a node, as a view that is valid until the next Insert.
   StoredVector VectorOf(uint32_t slot) const { return {Record(slot) + sizeof(Node), At(slot).scale}; }
@@ -99,40 +99,38 @@ class HnswGraph {  // vectors and the links between them
     return format_.Distance(VectorOf(slot), query);
   }
 
-  // Returns a level for a new node: each level has 1 / m of the nodes of the level below.
-  uint32_t LevelFor(uint64_t random_number) const;  // the level for a new node, from 64 random bits
-  // Returns the nodes of a layer that are nearest to the query, at most `ef`, in ascending order. `entries` are nodes
-  // of this layer, where the search begins.
-  std::vector<VectorHit> SearchLayer(const StoredVector& query, std::span<const VectorHit> entries, uint32_t ef,
-                                     uint32_t layer) const;
-  // Adds a node and returns its slot. `ef` candidates are considered as neighbours. The cost in distances: O(ef * m *
-  // log n).
+  // On average, each level has 1 / m of the nodes of the level below.
+  uint32_t LevelFor(uint64_t random_number) const;  // a random level for a new node, from 64 random bits
+  // Returns the nodes in ascending order of distance. `entries` are nodes of this layer, where the search begins.
+  std::vector<VectorHit> SearchLayer(const StoredVector& query,  // the `ef` nodes of a layer nearest to `query`
+                                     std::span<const VectorHit> entries, uint32_t ef, uint32_t layer) const;
+  // `ef` nodes are considered as neighbours. Cost: O(ef * m * log n) distances.
   uint32_t Insert(const StoredVector& vector, float length,  // adds a node and links it; returns its slot
                   uint32_t level, uint32_t ef);
-  // Removes a node, and links its neighbours with each other. Cost in distances: O(m * m).
+  // Links the neighbours of the node with each other. Cost: O(m * m) distances.
   void Erase(uint32_t slot);  // removes a node and its links
 
-  // A number that changes whenever the graph changes. A search that was interrupted checks it.
-  uint64_t Changes() const { return changes_; }
-  uint64_t Serial() const { return serial_; }  // a number that no other graph of this process has or had
+  // A search that was interrupted thus notices that the graph is not the same any more.
+  uint64_t Changes() const { return changes_; }  // a number that changes whenever the graph changes
+  uint64_t Serial() const { return serial_; }    // a number that no other graph of this process has or had
   VisitedSlots TakeVisited() const { return std::move(visited_); }  // memory for a search, to be given back if possible
   void GiveVisited(VisitedSlots visited) const {                    // keeps the memory of a search that has ended
     visited_ = std::move(visited);
   }
-  // Returns the node of layer `layer` that a greedy search from the entry node finds. Requires: the graph is not empty.
-  VectorHit Descend(const StoredVector& query, uint32_t layer) const;  // finds the node where a search begins
+  // The search is greedy and begins at the entry node. Requires: the graph is not empty.
+  VectorHit Descend(const StoredVector& query, uint32_t layer) const;  // a near node of this layer, for a search
 
-  // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, as any numbers
-  // that stand for nodes. At the end, ResolveLinks replaces the numbers by slots.
+  // For readers of files. A reader adds all nodes with AddUnlinked, and their links with AddRawLink, which takes the
+  // ids that stand for nodes in the file. At the end, ResolveLinks replaces the ids by slots.
   uint32_t AddUnlinked(const StoredVector& vector, float length, uint32_t level);  // adds a node, returns its slot
   void SetSizes(uint32_t slot, float scale, float length) {  // sets StoredVector::scale, and the length
     At(slot).scale = scale;
     At(slot).length = length;
   }
-  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // false: there is no room for it
-  // `slot_of` returns the slot for a number, or kNone. Returns false, and the graph must not be used, if a number
-  // stands for no node of the layer, a link occurs twice, or it has no link back. The latter is found with the help of
-  // `secret`, a random number that the author of the file does not know. Cost: O(n * m).
+  bool AddRawLink(uint32_t from, uint32_t number, uint32_t layer);  // to the node with the id `number`; false: no room
+  // `slot_of` returns the slot for an id, or kNone. After false, the graph must not be used: an id stands for no node
+  // of the layer, a link occurs twice, or a link has no link back. `secret` is a random number that the author of the
+  // file does not know; it helps to find missing links. Cost: O(n * m).
   bool ResolveLinks(const std::function<uint32_t(uint32_t)>& slot_of,  // ends the reading of a file; false: bad links
                     uint64_t secret);
 
@@ -153,7 +151,7 @@ class HnswGraph {  // vectors and the links between them
     bool used = false;          // false: the record is free
   };
 
-  // Where parts of a node are in memory. They move with the next AddPage.
+  // Where parts of a node are in memory. The next AddRoom may move them.
   char* Record(uint32_t slot) { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
   const char* Record(uint32_t slot) const { return pages_[slot >> page_shift_] + size_t{slot & page_mask_} * stride_; }
   Node& At(uint32_t slot) { return *reinterpret_cast<Node*>(Record(slot)); }
@@ -172,8 +170,8 @@ class HnswGraph {  // vectors and the links between them
     return size_t{level} * (m_ + 1) * sizeof(uint32_t);
   }
 
-  uint32_t TakeSlot();                                                        // finds or makes a free record
-  void AddPage();                                                             // makes room for more records
+  uint32_t TakeSlot();  // finds or makes a free record
+  void AddRoom();       // adds a page of records, or enlarges the first page
   uint32_t Create(const StoredVector& vector, float length, uint32_t level);  // makes a node without links
   void Free(uint32_t slot);                                                   // frees the record of a node
 
@@ -187,8 +185,8 @@ class HnswGraph {  // vectors and the links between them
   void Unlink(uint32_t one, uint32_t other, uint32_t layer);    // removes the links between two nodes
   void Connect(uint32_t slot, uint32_t layer,                   // links a new node with the best of the candidates
                std::span<const VectorHit> candidates);
-  // Links a node with one that has no room, by removing a link of the latter. `must`: also if the node itself is a
-  // worse neighbour than all that the other has.
+  // Links `slot` with a node that has no room, and removes a link of that node. `must`: also if `slot` is a worse
+  // neighbour than all that the node has.
   bool LinkToFull(uint32_t slot, const VectorHit& full, uint32_t layer, bool must);  // false: not linked
   std::vector<VectorHit> Choose(std::span<const VectorHit> candidates,  // up to `count` neighbours in many directions
                                 uint32_t count) const;
@@ -261,14 +259,14 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   }
 
   // Returns the hits in ascending order, with their distances now. The search must not be used afterwards.
-  std::vector<VectorHit> TakeHits(const HnswGraph& graph) {
+  std::vector<VectorHit> TakeHits(const HnswGraph& graph) {  // moves out the hits, nearest first
     std::sort_heap(found_.begin(), found_.end());
     graph.GiveVisited(std::move(visited_));
     return std::move(found_);
   }
 
  private:
-  static bool IsFarther(const VectorHit& one, const VectorHit& other) { return other < one; }
+  static bool IsFarther(const VectorHit& one, const VectorHit& other) { return other < one; }  // true: `one` is farther
 
   template <class Accepts>
   bool Offer(const VectorHit& hit, Accepts& accepts) {  // adds a hit if it is accepted; false: the search ends
@@ -316,7 +314,7 @@ class HnswSearch {  // a search on one layer, which may be interrupted
   }
 
   // Drops nodes that were removed since the last step, and computes the distances of the others again.
-  void Refresh(const HnswGraph& graph, const StoredVector& query) {
+  void Refresh(const HnswGraph& graph, const StoredVector& query) {  // called if the graph has changed
     changes_ = graph.Changes();
     for (std::vector<VectorHit>* hits : {&open_, &found_, &new_entries_}) {
       std::erase_if(*hits, [&](const VectorHit& hit) {

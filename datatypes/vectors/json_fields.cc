@@ -40,8 +40,9 @@ class JsonCursor {  // a cursor over a JSON text; after a failure it is at the e
     return std::nullopt;
   }
 
-  // Skips an object or an array. Only brackets of its kind count, and strings are skipped.
-  std::optional<Bytes> Container(char open, char close) {  // the bytes between the brackets; nullopt: it does not end
+  // Skips an object or an array. Returns nullopt, and fails, if it does not end. Only brackets of its kind count, and
+  // strings are skipped.
+  std::optional<Bytes> Container(char open, char close) {  // the bytes between the brackets
     if (!Take(open)) return std::nullopt;
     const Bytes begin = rest_;
     for (size_t depth = 1; !rest_.empty();) {
@@ -86,7 +87,7 @@ class JsonCursor {  // a cursor over a JSON text; after a failure it is at the e
   Bytes rest_;
 };
 
-// Skips a value of any kind. An object, or a value that is no number, is skipped without a look at it.
+// Skips a value of any kind. Does not check what is inside an object or an array, and accepts a malformed number.
 bool SkipValue(JsonCursor& at) {
   if (at.AtEnd()) return false;
   switch (at.Rest().front()) {

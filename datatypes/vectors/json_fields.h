@@ -20,14 +20,14 @@ struct AttributeValue {  // a value in a JSON text, as a view of the text
 // Returns a field of the object `json`. Returns nullopt if the object has no such field, if the value is an object or
 // an array with objects, or if the text is malformed before the end of the value. The first of several fields counts.
 // Names with escapes are not found. Cost: O(json).
-std::optional<AttributeValue> FindJsonField(Bytes json, Bytes name);
+std::optional<AttributeValue> FindJsonField(Bytes json, Bytes name);  // a field of the object `json`; nullopt: none
 
 // Takes the next element from `rest`, the text of an array. Returns nullopt at the end. Requires: FindJsonField has
 // returned the array.
-std::optional<AttributeValue> NextJsonElement(Bytes& rest);
+std::optional<AttributeValue> NextJsonElement(Bytes& rest);  // the next element of an array; nullopt: the end
 
 // Returns the text of a kText value without escapes. Uses `buffer` if there are escapes. An escape that JSON does not
 // have stands for the character after the backslash.
-Bytes TextOfAttribute(const AttributeValue& value, std::string& buffer);
+Bytes TextOfAttribute(const AttributeValue& value, std::string& buffer);  // the text of a kText value, unescaped
 
 }  // namespace respite

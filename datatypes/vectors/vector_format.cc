@@ -52,7 +52,8 @@ float NormalizeVector(std::span<float> vector) {
   if (squares == 0) return 1;
   const double length = std::sqrt(squares);
   const auto shown = static_cast<float>(std::min<double>(length, std::numeric_limits<float>::max()));
-  // The division of floats gives the bits that Redis stores. The lengths of extreme vectors are not floats.
+  // Divides by a float if possible, because Redis stores the bits of this division. The length of an extreme vector
+  // does not fit into a float.
   const bool is_float = shown >= std::numeric_limits<float>::min() && length <= std::numeric_limits<float>::max();
   for (float& x : vector) x = is_float ? x / shown : static_cast<float>(x / length);
   return shown;
@@ -68,7 +69,7 @@ std::vector<float> ProjectVector(std::span<const float> vector, std::span<const 
   return result;
 }
 
-std::vector<float> ProjectionMatrix(uint32_t input, uint32_t output) {
+std::vector<float> HadamardProjection(uint32_t input, uint32_t output) {
   const float size = 1 / std::sqrt(static_cast<float>(input));
   std::vector<float> matrix(size_t{input} * output);
   for (uint32_t row = 0; row < output; ++row) {

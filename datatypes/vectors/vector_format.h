@@ -74,7 +74,7 @@ class VectorFormat {  // encoding and number of dimensions
  private:
   static constexpr float kSteps = 127;  // the greatest element of a kInt8 vector
 
-  const VectorKernels* kernels_ = &VectorKernels::Best();
+  const VectorKernels* kernels_ = &VectorKernels::Best();  // the loops for this processor
   VectorEncoding encoding_;
   uint32_t dimensions_;
 };
@@ -85,8 +85,8 @@ float NormalizeVector(std::span<float> vector);  // gives the vector the length 
 // Projects a vector to fewer dimensions with a matrix of rows of vector.size() floats, one for each element of the
 // result. Cost: O(matrix).
 std::vector<float> ProjectVector(std::span<const float> vector, std::span<const float> matrix);  // matrix * vector
-// Returns the matrix that Redis uses for REDUCE: the signs of a Walsh-Hadamard matrix, divided by the square root of
+// The matrix is the same for all sets, as in Redis: the signs of a Walsh-Hadamard matrix, divided by the square root of
 // the number of input dimensions. So a replica computes the vectors that its primary has.
-std::vector<float> ProjectionMatrix(uint32_t input, uint32_t output);  // `output` rows of `input` floats
+std::vector<float> HadamardProjection(uint32_t input, uint32_t output);  // for REDUCE: `output` rows of `input` floats
 
 }  // namespace respite

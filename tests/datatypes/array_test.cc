@@ -174,7 +174,7 @@ TEST(ArrayTest, KeepsTheNewestOfARing) {
       if (index == hole) break;
       expected.push_front(StrCat("element ", index));
     }
-    table.KeepNewest(newest, span, max_count);
+    table.UnrollRing(newest, span, max_count);
     ASSERT_TRUE(table.IsConsistent());
     ASSERT_EQ(table.Count(), expected.size());
     for (size_t i = 0; i < expected.size(); ++i) ASSERT_EQ(ArrayText(*table.Get(i)).View(), expected[i]);

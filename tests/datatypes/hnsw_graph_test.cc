@@ -231,7 +231,7 @@ TEST(VectorFormatTest, ZerosAndExtremes) {
 
 // The signs are those that Redis 8.6.3 uses.
 TEST(VectorFormatTest, ProjectsAsRedisDoes) {
-  const std::vector<float> matrix = ProjectionMatrix(4, 3);
+  const std::vector<float> matrix = HadamardProjection(4, 3);
   const std::vector<float> expected = {.5F, .5F, .5F, .5F, .5F, -.5F, .5F, -.5F, .5F, .5F, -.5F, -.5F};
   EXPECT_EQ(matrix, expected);
   EXPECT_EQ(ProjectVector(std::vector<float>{1, 2, 3, 4}, matrix), (std::vector<float>{5, -1, -2}));

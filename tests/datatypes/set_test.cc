@@ -127,7 +127,7 @@ TEST_F(SetTest, TheNumberOfMembersToComeDecides) {
 
 TEST_F(SetTest, IntegersMayComeBackToAnIntset) {
   Set set = Make();
-  set.InitializeForm(ValueForm::kListpack);
+  set.SetFormWhileEmpty(ValueForm::kListpack);
   for (int i = 200; i-- > 0;) set.Add(std::to_string(i));
   EXPECT_EQ(FormOf(set), ValueForm::kObject);
   set.TryConvertToIntset();

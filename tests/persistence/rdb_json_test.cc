@@ -19,7 +19,7 @@ RdbValueResult ReadDocument(Bytes value) {
   RdbInput input(value);
   const uint8_t type = input.Byte();
   auto entry = ReadRdbValue(input, type, {"k", 0, kLimits, HashKey{42}});
-  if (entry && input.Left() != 0) return BadValue("bytes are left over");
+  if (entry && input.Left() != 0) return BadValueFault("bytes are left over");
   return entry;
 }
 

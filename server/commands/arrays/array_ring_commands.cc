@@ -60,7 +60,7 @@ void ResizeRing(ArrayTable& table, uint64_t size) {
   const bool has_wrapped = table.LastInsert() && NextInsert(table) < span;
   if (!is_shrunk && !has_wrapped) return;
   const uint64_t newest = table.LastInsert() ? *table.LastInsert() % span : span - 1;
-  table.KeepNewest(newest, span, std::min(size, span));
+  table.UnrollRing(newest, span, std::min(size, span));
 }
 
 struct ArRing {

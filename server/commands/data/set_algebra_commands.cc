@@ -116,7 +116,7 @@ struct SInterCard {
 void IntersectInto(Set& result, std::span<const Set> sets) {
   const Set* smallest = SmallestOf(sets);
   if (smallest == nullptr) return;
-  result.InitializeForm(smallest->slot().Form() == ValueForm::kIntset ? ValueForm::kIntset : ValueForm::kListpack);
+  result.SetFormWhileEmpty(smallest->slot().Form() == ValueForm::kIntset ? ValueForm::kIntset : ValueForm::kListpack);
   bool only_integers = true;
   Intersect(sets, [&](const PackedElement& member) {
     only_integers = only_integers && (member.is_integer || ParseInteger(member.text));
