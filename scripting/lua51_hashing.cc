@@ -302,8 +302,8 @@ void RemoveString(lua_State* lua, StringObject* freed) {
   }
 }
 
-// Compares the hashes first, if both were computed, as in each look-up of a table. A script can make Lua compare two
-// long strings thousands of times in one step (a table that is its own __index).
+// Compares the hashes first if both were computed, which is so in each look-up of a table. This saves time, because a
+// script can make Lua compare two long strings thousands of times in one step (a table that is its own __index).
 int AreLongStringsEqual(const StringObject* one, const StringObject* other) {
   const bool are_different = one->extra != 0 && other->extra != 0 && one->hash != other->hash;
   return are_different ? 0 : RealAreLongStringsEqual(one, other);

@@ -112,8 +112,8 @@ lua_Integer ToInteger(lua_State* lua, int index, int* is_number) {
   return TruncatedInteger(lua_tonumberx(lua, index, is_number));
 }
 
-// Converts the key to an integer first. A table stores integral keys as integers, and finds the previous key only in
-// that form.
+// Finds the entry after `key`, for next(). Converts the key to an integer first, because a table stores integral keys
+// as integers, and finds the previous key only in this form.
 int TableNext(lua_State* lua, void* table, Value* key) {
   const bool fits = key->tag == kFloatTag && key->number >= -kTwoTo63 && key->number < kTwoTo63;
   if (fits && std::trunc(key->number) == key->number) {
@@ -125,8 +125,8 @@ int TableNext(lua_State* lua, void* table, Value* key) {
   return found;
 }
 
-// Computes arithmetic with texts. As in 5.1, first tries to convert them to numbers, and looks for metamethods only if
-// that fails. Also computes every remainder (lua51_operators.cc).
+// Computes an arithmetic operation if an operand is not a number. As in 5.1, first tries to convert texts to numbers,
+// and looks for metamethods only if this fails. Also computes every remainder (lua51_operators.cc).
 void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
   if (event == kRemainderEvent && a->tag == kFloatTag && b->tag == kFloatTag) {
     return SetNumber(result, Remainder(a->number, b->number));
@@ -153,7 +153,8 @@ void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_fli
   return is_flipped ? TryBinary(lua, b, a, result, event) : TryBinary(lua, a, b, result, event);
 }
 
-// The error names the first operand that is not a number. A numeric text counts as a number.
+// Raises the error for wrong operands. It names the first operand that is not a number. A numeric text counts as a
+// number.
 void OperandError(lua_State* lua, const Value* a, const Value* b, const char* message) {
   RealOperandError(lua, NumberOf(*a).is_number ? b : a, b, message);
 }

@@ -35,8 +35,8 @@ ScriptHost& HostFor(lua_State* lua, const char* function) {
   return engine.host();
 }
 
-// The maximum size in bytes of all arguments of a command together. The same long text may be passed thousands of
-// times. The default of proto-max-bulk-len, so each single argument that a client may send fits.
+// The maximum size in bytes of all arguments of a command together, because a script may pass the same long text
+// thousands of times. This is the default of proto-max-bulk-len, so each single argument that a client may send fits.
 constexpr size_t kMaxArgumentBytes = size_t{512} << 20;
 constexpr char kArgumentsTooLong[] = "The arguments of the command are too long for a script";
 
@@ -233,8 +233,8 @@ void SetApiText(lua_State* lua, const char* name, std::string_view value) {
   lua_setfield(lua, -2, name);
 }
 
-// Adds what depends on the emulated version to the table on top: version fields, acl_check_cmd, and the second name
-// `server`.
+// Adds the version fields and acl_check_cmd of the emulated version to the table on top. If the version has it, also
+// makes the table the global `server`.
 void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
   if (dialect.knows_redis_version) {
     lua_pushcfunction(lua, AclCheckCmd);

@@ -14,8 +14,8 @@ struct ShownModule {         // a module, as replies show it
   std::string_view options;  // the field `options` of INFO
 };
 
-// Returns the modules of the emulated version. Without emulation, the server counts as Redis 7.2, which has none.
-inline std::vector<ShownModule> ShownModules(const Dialect& dialect) {
+// Without emulation, the server counts as Redis 7.2, which has no modules to show.
+inline std::vector<ShownModule> ShownModules(const Dialect& dialect) {  // modules of the emulated version
   std::vector<ShownModule> modules;
   if (VersionMark("8.0.0").IsIn(dialect.version.value_or(kDefaultVersion))) {
     modules.push_back({"vectorset", "", "handle-io-errors|handle-repl-async-load"});
