@@ -87,7 +87,7 @@ void PushLasting(lua_State* lua, int index, WorkCounter& work) {
 
 PrintedNumber::PrintedNumber(double number, int precision) {
   if (PrintInteger(number, precision) || PrintShort(number, precision)) return;
-  const auto printed = std::to_chars(text_, text_ + kLongest, number, std::chars_format::general, precision);
+  const auto printed = std::to_chars(text_, text_ + kTextRoom, number, std::chars_format::general, precision);
   size_ = static_cast<size_t>(printed.ptr - text_);
 }
 
@@ -96,7 +96,7 @@ bool PrintedNumber::PrintInteger(double number, int precision) {
                                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
   const bool fits = std::fabs(number) < kPowersOfTen[static_cast<size_t>(precision)] && std::trunc(number) == number;
   if (!fits || (number == 0 && std::signbit(number))) return false;
-  size_ = static_cast<size_t>(std::to_chars(text_, text_ + kLongest, static_cast<int64_t>(number)).ptr - text_);
+  size_ = static_cast<size_t>(std::to_chars(text_, text_ + kTextRoom, static_cast<int64_t>(number)).ptr - text_);
   return true;
 }
 

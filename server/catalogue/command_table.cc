@@ -171,7 +171,7 @@ Command CommandSet::Make(const CommandCard& card, const Command* parent) const {
   const LegacyKeys legacy = LegacyKeysOf(spec.keys.View());
   Command command{.card = &card, .parent = parent, .arity = ArityIn(dialect_, card)};
   command.full_name = spec.flags & kOfModule ? std::string(FullNameOf(card)) : ToLower(FullNameOf(card));
-  command.flags = dialect_.FlagsOf(command.full_name, spec.flags);
+  command.flags = dialect_.AdjustFlags(command.full_name, spec.flags);
   command.movable_keys = legacy.movable;
   command.categories = CategoriesWith(card, command.flags);
   command.first_key = legacy.first;

@@ -431,9 +431,9 @@ constexpr std::array<Dialect, kEmulatedCount> kDialects = {{
 
 }  // namespace
 
-uint32_t Dialect::FlagsOf(std::string_view command, uint32_t card_flags) const {
+uint32_t Dialect::AdjustFlags(std::string_view command, uint32_t spec_flags) const {
   const auto change = std::ranges::find(flags, command, &FlagChange::command);
-  return change == flags.end() ? card_flags : (card_flags | change->added) & ~change->removed;
+  return change == flags.end() ? spec_flags : (spec_flags | change->added) & ~change->removed;
 }
 
 bool Dialect::Deprecates(std::string_view command, const VersionMark& mark) const {
