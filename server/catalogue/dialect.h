@@ -180,7 +180,7 @@ struct Dialect {                                    // a version of Redis or Val
   // Returns whether this version deprecates the command. `mark` says which versions deprecated it. Commands in the
   // member `revived` are not deprecated. Without emulation the version is Redis 7.2.
   bool Deprecates(std::string_view command, const VersionMark& mark) const;   // true: this version deprecates `command`
-  uint32_t AdjustFlags(std::string_view command, uint32_t spec_flags) const;  // CommandFlag bits in this version
+  uint32_t AdjustFlags(std::string_view command, uint32_t spec_flags) const;  // spec_flags, changed for this version
   std::string_view ShownVersion(const VersionMark& mark) const;  // number in COMMAND DOCS; this product's if it has one
 };
 

@@ -81,7 +81,8 @@ class GeoQueryParser {
     }
   }
 
-  // Notes whether the next `count` arguments, which are numbers, are decimal.
+  // Checks whether the next `count` arguments, which are numbers, are decimal. If one is not, sets
+  // has_only_decimal_numbers to false.
   void NoteForm(size_t count) {
     const std::span<const Bytes> rest = args_.Rest();
     query_.has_only_decimal_numbers =

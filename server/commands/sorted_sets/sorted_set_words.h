@@ -77,10 +77,10 @@ inline size_t ListpackCapacityFor(size_t count, size_t bytes,  // bytes to reser
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
 
-struct AddCounts {      // how many members AddPairs has added, and how many it has changed
-  int64_t added = 0;    // number of new members
-  int64_t changed = 0;  // number of members whose score changed
-  AddResult last = {AddResult::Outcome::kRuledOut};
+struct AddCounts {                                   // how many members AddPairs has added, and how many it has changed
+  int64_t added = 0;                                 // number of new members
+  int64_t changed = 0;                               // number of members whose score changed
+  AddResult last = {AddResult::Outcome::kRuledOut};  // result of the last pair
 
   int64_t All() const { return added + changed; }
 };
@@ -112,10 +112,10 @@ AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule,  // adds `count` m
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result,  // stores the result, or deletes the key if empty
                     const KeyEvent& event);
 
-// Does the same as StoreSortedSet, but propagates the result instead of the command: DEL, and ZADD with at most 1000
-// members each. For commands with options that older replicas do not have, or with a result that depends on the
-// version.
-void StoreAndRecordSortedSet(Call& call, Bytes key,  // does the same, and propagates the members of the result
+// Like StoreSortedSet, replaces or deletes `key` and replies. Instead of the command, propagates the result as DEL, and
+// as ZADD with at most 1000 members each. For commands with options that older replicas do not have, and for results
+// that depend on the version.
+void StoreAndRecordSortedSet(Call& call, Bytes key,  // stores a result, and propagates its members
                              ScoredResult& result, const KeyEvent& event);
 
 }  // namespace respite

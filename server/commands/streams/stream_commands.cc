@@ -331,7 +331,7 @@ struct XAdd {
     return true;
   }
 
-  // Adds the entry. IdToAdd throws if the ID is not above the last ID. This never leaves an empty stream behind: the
+  // Adds the entry. IdToAdd throws if the ID is not above the last ID. If it throws, no empty stream stays behind: the
   // last ID of a stream that this command has just created is 0-0, and the ID 0-0 was refused before.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();

@@ -30,7 +30,7 @@ inline Refusal NoSuchGroup(Bytes group, Bytes key) {  // error: the stream has n
 }  // namespace refusals
 
 // Takes KEEPREF, DELREF or ACKED: what deleting an entry does to the references of consumer groups. Returns false if
-// the next argument is none of them, or if `references` was set before.
+// the next argument is none of them, or if `references` already has a value.
 bool TryTakeReferences(Args& args, std::optional<GroupReferences>& references);  // takes KEEPREF, DELREF or ACKED
 // Takes the number of IDs (after the token IDS) and this many IDs, as the client wrote them.
 std::span<const Bytes> TakeCountedIds(Args& args);  // takes `numids id…`; throws a Refusal if fewer IDs follow
