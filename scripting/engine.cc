@@ -255,7 +255,7 @@ Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* c
     function = Keep();
   };
   if (Protect(compile) == LUA_OK) return function;
-  // If a limit ended the compiler, the error on top is a table, not a text.
+  // If a limit ended the compiler, the error on top is a table, not a text. Then stop_reason_ has the text.
   std::string error(stop_reason_ != nullptr ? Bytes(stop_reason_) : TextAt(lua_, -1));
   lua_pop(lua_, 1);
   return Failure(std::move(error));
@@ -394,7 +394,7 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
   return failure;
 }
 
-// Describes the error on top of Lua's stack.
+// Returns the error on top of Lua's stack as text for the client. `name`: the script's SHA-1 or the function's name.
 ScriptFailure ScriptEngine::DescribeFailure(Bytes name) {
   std::optional<ScriptFailure> failure;
   auto describe = [&] { failure = TakeFailure(name); };

@@ -33,7 +33,7 @@ uintptr_t FindFloor() {
     if (pthread_attr_getstack(&attributes, &start, &size) == 0) lowest = reinterpret_cast<uintptr_t>(start);
     pthread_attr_destroy(&attributes);
   }
-  // If little of the stack is left, at most half of that is reserved.
+  // Reserves at most half of what is left of the stack.
   return lowest + std::min(kReserve, (here - lowest) / 2);
 }
 

@@ -22,7 +22,7 @@ constexpr char kBadItemCount[] = "ERR invalid COUNT";
 
 namespace {
 
-// Returns where the next insertion goes, which may be ArrayTable::kMaxIndex + 1.
+// Returns the index of the next insertion. ArrayTable::kMaxIndex + 1 means that no index is left.
 uint64_t NextInsert(const ArrayTable& table) { return table.LastInsert() ? *table.LastInsert() + 1 : 0; }
 
 struct ArInsert {

@@ -96,7 +96,8 @@ struct Order {
   NodeId target;
 };
 
-// Takes one order to migrate slots: `SLOTSRANGE first last … NODE id`.
+// Takes the arguments of one migration: `SLOTSRANGE first last … NODE id`. Throws a Refusal if this node cannot migrate
+// the slots to the node.
 Order NextOrder(Call& call, const ClusterView& view) {
   Args& args = call.args;
   if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
@@ -328,7 +329,7 @@ struct ClusterSyncSlots {
   }
 };
 
-// --- CLUSTER MIGRATION: Redis' words for migrations, which begin at the target.
+// --- CLUSTER MIGRATION: Redis' commands for migrations, which begin at the target node.
 
 constexpr char kNotOnReplica[] = "ERR slot migration not allowed on replica.";
 constexpr char kOwnsRange[] = "ERR this node is already the owner of the slot range";

@@ -414,7 +414,7 @@ struct HSetEx {
     const bool timed = words.expiry == FieldExpiry::kAt;
     Edit<Hash> hash = OpenForFields(call, key, words.fields);
     const bool too_late = timed && call.HasPassed(words.deadline_ms);
-    // In Redis, even values whose deadline has passed may make the hash a table, but are not stored.
+    // As in Redis, but not in Valkey, values whose deadline has passed are not stored, but may make the hash a table.
     if (!too_late || !call.services.env.dialect.traits.past_deadlines_expire)
       hash->PrepareToAdd(words.fields_to_end.empty() ? words.fields : words.fields_to_end);
     if (too_late) return Expire(call, key, hash, words.fields);
@@ -444,7 +444,8 @@ struct HSetEx {
     }
     FieldChanges changes(call, key);
     for (size_t i = 0; i < pairs.size(); i += 2) {
-      // In Redis, each field is set and deleted, so a new field may make a full hash a table.
+      // As in Redis, but not in Valkey, sets each field before deleting it, so that a new field may make a full hash a
+      // table.
       if (!call.services.env.dialect.traits.past_deadlines_expire) hash->Set(pairs[i], pairs[i + 1]);
       hash->Remove(pairs[i]);
       changes.Delete(pairs[i]);

@@ -125,7 +125,8 @@ bool SetOnce(Value& member, Value value) {  // false: the member has another val
   return true;
 }
 
-// Parses the options of HGETEX and HSETEX in Valkey, where each may be repeated.
+// Parses the options of HGETEX and HSETEX in Valkey. An option may be repeated: of `EX 1 EX 2`, the last time counts.
+// Options that contradict each other (FNX FXX, EX PX) are a syntax error.
 class ValkeyFieldOptions {
  public:
   ValkeyFieldOptions(const Call& call, bool sets) : sets_(sets) {

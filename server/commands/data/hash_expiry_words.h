@@ -18,16 +18,16 @@ std::span<const Bytes> TakeFieldNames(Call& call);    // of HPERSIST and HGETDEL
 std::span<const Bytes> TakeFieldsToRead(Call& call);  // of HTTL and its variants
 
 struct FieldExpireConditions {  // NX, XX, GT and LT of HEXPIRE and its variants
-  bool only_without = false;    // NX
-  bool only_with = false;       // XX
-  bool only_later = false;      // GT
-  bool only_sooner = false;     // LT
+  bool only_without = false;    // NX: the field must have no deadline
+  bool only_with = false;       // XX: the field must have a deadline
+  bool only_later = false;      // GT: the new deadline must be later
+  bool only_sooner = false;     // LT: the new deadline must be earlier, or the field have none
 };
 
 struct FieldExpireWords {            // the arguments of HEXPIRE and its variants after the key
   int64_t deadline_ms = 0;           // Unix ms
   FieldExpireConditions conditions;  // which fields get the deadline
-  std::span<const Bytes> fields;     // their names
+  std::span<const Bytes> fields;     // names of the fields
 };
 FieldExpireWords TakeFieldExpireWords(Call& call, TimeUnit unit, TimeBase base);  // takes all arguments
 

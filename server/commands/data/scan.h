@@ -28,7 +28,8 @@ class GlobFilter {  // a glob pattern with a fast path for "*", for KEYS and SCA
 
 // Parses a cursor as strtoul does in Redis: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);  // parses a cursor; throws a Refusal for other text
-// Parses the cursor of a command. Refuses a negative cursor, unless the emulated version accepts one.
+// Parses the cursor of a command. Refuses a negative cursor if the emulated version does (trait
+// cursors_may_be_negative).
 uint64_t ParseCursor(const Call& call, Bytes word);  // may also refuse a negative cursor
 
 struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN

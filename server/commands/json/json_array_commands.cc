@@ -1,4 +1,4 @@
-// Changes of arrays in JSON documents.
+// Commands that change arrays in JSON documents.
 #include <algorithm>
 #include <optional>
 #include <span>

@@ -1,4 +1,4 @@
-// Changes of numbers, texts and booleans in JSON documents.
+// Commands that change numbers, texts and booleans in JSON documents.
 #include <algorithm>
 #include <cmath>
 #include <functional>

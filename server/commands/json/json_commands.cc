@@ -1,4 +1,4 @@
-// JSON documents as a whole: set, read, merge, delete, clear.
+// Commands that set, read, merge, delete and clear values of JSON documents.
 #include <algorithm>
 #include <memory>
 #include <optional>

@@ -1,4 +1,5 @@
-// What JSON documents contain: types, lengths, names, and the form of RESP.
+// Commands that report what JSON documents contain: types, lengths, names of members, indexes, sizes in memory, and
+// values as RESP.
 #include <algorithm>
 #include <cstdio>
 #include <utility>

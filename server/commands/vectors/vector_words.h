@@ -35,14 +35,15 @@ inline std::string DimensionMismatch(size_t got, uint32_t has) {          // the
 
 struct EncodedVector {          // a vector in the form that a set stores
   std::vector<uint64_t> words;  // the bytes of the encoded vector
-  float scale = 0;              // StoredVector::scale
+  float scale = 0;              // with Q8: the value that 127 stands for (StoredVector::scale)
   float length = 0;             // length of the vector before it was normalised
 
   StoredVector View() const {  // the vector as a view of this object
     return {words.data(), scale};
   }
 };
-// Projects (with REDUCE, unless the vector has the reduced dimensions), normalises and encodes a vector.
+// Projects the vector with the matrix of REDUCE (if it has the input dimensions of the matrix), normalises it, and
+// encodes it.
 EncodedVector EncodeVector(const VectorTable& table,  // makes the stored form of a client's vector
                            std::vector<float> vector);
 
