@@ -108,7 +108,7 @@ bool IsHookCalling(lua_State* lua) {
   return Bytes(self.namewhat) == "hook";
 }
 
-// Calls the script's error handler, which is upvalue 1, unless the error ends the script. Hooks are off until such an
+// Calls the script's error handler (upvalue 1), except for an error that ends the script. Hooks are off until such an
 // error is caught, so nothing could stop a long-running handler.
 int HandleError(lua_State* lua) {
   lua_settop(lua, 1);

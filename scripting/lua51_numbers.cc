@@ -1,6 +1,6 @@
 // Numbers of Lua 5.1 inside Lua 5.4: every number that a script can create or see is a double. Numerals, numbers read
-// from text, results of libraries, lengths (lua51_operators.cc) and keys that `next` returns are doubles. They always
-// print as "%.14g".
+// from text, results of libraries, lengths (lua51_operators.cc) and keys that `next` returns are doubles. Numbers
+// always print as "%.14g".
 
 #include <cmath>
 #include <cstdlib>
@@ -144,8 +144,8 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // This event is the division that lua51_operators.cc adds after a #. The division fails if __len did not return a
-  // number. Then the value that __len returned is the result.
+  // Handles the division by 1 that lua51_operators.cc adds after a #. If __len did not return a number, the division
+  // fails, and the result is the value that __len returned.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;
@@ -153,7 +153,7 @@ void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_fli
   return is_flipped ? TryBinary(lua, b, a, result, event) : TryBinary(lua, a, b, result, event);
 }
 
-// Raises the error for wrong operands. It names the first operand that is not a number. A numeric text counts as a
+// Raises the error for wrong operands, which names the first operand that is not a number. A numeric text counts as a
 // number.
 void OperandError(lua_State* lua, const Value* a, const Value* b, const char* message) {
   RealOperandError(lua, NumberOf(*a).is_number ? b : a, b, message);

@@ -26,7 +26,8 @@ int PushError(lua_State* lua, Bytes text) {
   return 1;
 }
 
-// Returns the host of the engine. As in Redis, functions that need the host raise an error unless a script runs.
+// Returns the host of the engine. As in Redis, a function that needs the host raises an error while no script or
+// function runs, as when a library is loaded.
 ScriptHost& HostFor(lua_State* lua, const char* function) {
   ScriptEngine& engine = EngineOf(lua);
   if (!engine.IsRunning()) {
@@ -66,8 +67,8 @@ bool TakeWords(lua_State* lua) {
   return true;
 }
 
-// Runs the command that the arguments give, and pushes its reply. Returns false if it has pushed an error: the reply,
-// or an error about the arguments.
+// Runs the command that the arguments give, and pushes its reply. If the reply is an error, or if the arguments are not
+// valid, pushes the error and returns false.
 bool RunCommand(lua_State* lua, const char* function) {
   ScriptHost& host = HostFor(lua, function);
   EngineOf(lua).StartCollectorIfNeeded();

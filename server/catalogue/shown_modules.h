@@ -1,4 +1,5 @@
-// The modules that HELLO, MODULE LIST and INFO name. They are parts of this server, which clients look for as modules.
+// The modules that HELLO, MODULE LIST and INFO name. In Redis or Valkey, these parts of the server are modules, so
+// clients look for them in the list of modules.
 #pragma once
 
 #include <string_view>

@@ -113,8 +113,8 @@ void StoreSortedSet(Call& call, Bytes key, ScoredResult& result,  // stores the 
                     const KeyEvent& event);
 
 // Like StoreSortedSet, replaces or deletes `key` and replies. Instead of the command, propagates the result as DEL, and
-// as ZADD with at most 1000 members each. For commands with options that older replicas do not have, and for results
-// that depend on the version.
+// as ZADD with at most 1000 members each. Used if older replicas do not have an option of the command, or if the result
+// depends on the version.
 void StoreAndRecordSortedSet(Call& call, Bytes key,  // stores a result, and propagates its members
                              ScoredResult& result, const KeyEvent& event);
 

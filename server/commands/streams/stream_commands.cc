@@ -309,8 +309,8 @@ struct XAdd {
     Add(call, key, options, stream);
     StreamLog& log = stream->Log();
     log.EnsureProducers().Add(options.idempotency.producer, id, log.LastId(), call.now_ms);
-    // Propagates the idempotent ID in a command of its own, which replicas before Redis 8.6 refuse. They still get the
-    // entry.
+    // Propagates the idempotent ID in a command of its own. A replica before Redis 8.6 refuses this command, but still
+    // gets the entry.
     call.effect.AddAlone("XIDMPRECORD", key, options.idempotency.producer, id, StreamIdText(log.LastId()).View());
   }
 
