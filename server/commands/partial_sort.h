@@ -50,7 +50,7 @@ class PartialSort {  // sorts only a range of places of the sorted order
     if (Compared(a, b) < 0) return Compared(b, c) < 0 ? b : Compared(a, c) < 0 ? c : a;
     return Compared(b, c) > 0 ? b : Compared(a, c) < 0 ? a : c;
   }
-  size_t PivotOf(size_t begin, size_t size) {  // the place of the pivot
+  size_t PivotOf(size_t begin, size_t size) {  // chooses the pivot of a part; returns its place
     const size_t middle = begin + size / 2;
     const size_t last = begin + size - 1;
     if (size <= kFewItems) return middle;
@@ -61,7 +61,7 @@ class PartialSort {  // sorts only a range of places of the sorted order
     const size_t high = MedianOf(last - 2 * step, last - step, last);
     return MedianOf(low, mid, high);
   }
-  void InsertionSort(size_t begin, size_t size) {  // for few items
+  void InsertionSort(size_t begin, size_t size) {  // sorts a small part
     for (size_t i = begin + 1; i < begin + size; ++i)
       for (size_t j = i; j > begin && Compared(j - 1, j) > 0; --j) Swap(j - 1, j);
   }
@@ -85,7 +85,7 @@ class PartialSort {  // sorts only a range of places of the sorted order
     size_t low;    // number of elements that are less than the pivot
     size_t high;   // number of elements that are greater
   };
-  Middle Partition(size_t begin, size_t size) {  // `begin` has the pivot
+  Middle Partition(size_t begin, size_t size) {  // divides a part by its pivot, which is at `begin`
     size_t equal_end = begin + 1;                // elements before this place equal the pivot
     size_t low_end = begin + 1;                  // from equal_end to here, elements are less
     size_t high_begin = begin + size;            // from here to equal_begin, elements are greater

@@ -54,7 +54,7 @@ bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // w
 void PrepareIfNew(const Call& call, StreamLog& log);  // applies the directives stream-idmp-… to a new stream
 // Returns the idempotent ID that IDMPAUTO gives an entry. The ID has 16 bytes, and does not depend on the order of the
 // pairs.
-std::string IdempotentIdOf(std::span<const Bytes> fields_and_values);  // 16 bytes, for IDMPAUTO
+std::string IdempotentIdOf(std::span<const Bytes> fields_and_values);  // the ID that IDMPAUTO gives an entry: 16 bytes
 
 struct GroupEdit {  // a consumer group that a command changes, with its stream
   Bytes key;
