@@ -184,8 +184,8 @@ void ScriptEngine::CheckIfDue(lua_State* lua) {
   if (phase_ != Phase::kIdle && watch_.IsCheckDue()) Check(lua);
 }
 
-// Checks before each resume whether the script must end. If every coroutine runs only briefly, the instruction count
-// never reaches the hook.
+// Checks before a coroutine is resumed whether the script must end. Lua counts instructions separately for each
+// coroutine, so in a script whose coroutines all run briefly, the count never reaches the hook.
 void ScriptEngine::BeforeResume(lua_State* lua) { CheckIfDue(lua); }
 
 void ScriptEngine::Check(lua_State* lua) {
@@ -255,7 +255,7 @@ Result<ScriptEngine::Function> ScriptEngine::Compile(Bytes source, const char* c
     function = Keep();
   };
   if (Protect(compile) == LUA_OK) return function;
-  // If a limit ended the compiler, the error on top is a table, not a text.
+  // If a limit ended the compiler, the error on top is a table, not a text. Then stop_reason_ has the text.
   std::string error(stop_reason_ != nullptr ? Bytes(stop_reason_) : TextAt(lua_, -1));
   lua_pop(lua_, 1);
   return Failure(std::move(error));
@@ -315,12 +315,12 @@ std::optional<ScriptFailure> ScriptEngine::RunFunction(const Invocation& invocat
   return Run(invocation, prepare, reply);
 }
 
-// Run runs a script or function. `prepare` pushes the error handler, the function and its arguments.
+// Runs a script or function, and writes its reply. `prepare` pushes the error handler, the function and its arguments.
 template <typename Prepare>
 std::optional<ScriptFailure> ScriptEngine::Run(const Invocation& invocation, Prepare prepare, Reply& reply) {
-  // A small invocation is prepared without protection against memory errors. Lua's limit has room for such an
-  // invocation, so memory is missing only if the system has none. A larger invocation that exceeds the limit fails with
-  // an error.
+  // A small invocation is prepared without lua_pcall, which would catch memory errors. Lua's limit has room for such an
+  // invocation, so memory is missing only if the system has none. A larger invocation is prepared inside lua_pcall, and
+  // fails with an error if it exceeds the limit.
   const size_t room = CapacityFor(invocation);
   // The phase kRun includes preparing the arguments and writing the reply, because a client can make both arbitrarily
   // long.
@@ -350,7 +350,8 @@ void ScriptEngine::RestoreEnvironment(Function function) {
 }
 
 std::optional<ScriptFailure> ScriptEngine::RunLibrary(Function function) {
-  // The hook never runs in short libraries, so a series of them would never meet its deadline without this check.
+  // Lua never calls the hook in a short library. Without this check, a series of short libraries could exceed the
+  // deadline.
   if (host_.MonotonicMs() > load_until_ms_) return ScriptFailure{kLoadTimeoutError};
   const WatchedPhase watched(*this, Phase::kLoad);
   lua_pushcfunction(lua_, DescribeError);
@@ -393,7 +394,7 @@ std::optional<ScriptFailure> ScriptEngine::Finish(int status, Bytes name, Reply&
   return failure;
 }
 
-// Describes the error on top of Lua's stack.
+// Returns the error on top of Lua's stack as text for the client. `name`: the script's SHA-1 or the function's name.
 ScriptFailure ScriptEngine::DescribeFailure(Bytes name) {
   std::optional<ScriptFailure> failure;
   auto describe = [&] { failure = TakeFailure(name); };
@@ -401,7 +402,7 @@ ScriptFailure ScriptEngine::DescribeFailure(Bytes name) {
   return *failure;
 }
 
-// Describes the error on top of Lua's stack without allocating in Lua. That error is a text instead of a table if Lua
+// Describes the error on top of Lua's stack without allocating in Lua. The error is a text instead of a table if Lua
 // had no memory for the table.
 ScriptFailure ScriptEngine::DescribeFailureBriefly(Bytes name) {
   const Bytes text = lua_type(lua_, -1) == LUA_TSTRING ? TextAt(lua_, -1) : "execution failure";
@@ -413,7 +414,7 @@ ScriptFailure ScriptEngine::TakeFailure(Bytes name) {
   ScriptFailure failure = FailureIn(lua_).value_or(ScriptFailure{kUnknownError});
   const std::optional<std::string> source = FieldText(lua_, "source", kMaxReplyLineBytes);
   if (!source || name.empty()) return failure;
-  // A script chooses the name of the code that it gives to loadstring.
+  // `source` may be long, because a script chooses the name of the code that it gives to loadstring.
   if (source->size() + failure.text.size() > kMaxReplyLineBytes) return ScriptFailure{kLongScriptError};
   lua_getfield(lua_, -1, "line");
   const std::string place = *source + ":" + std::string(TextAt(lua_, -1));

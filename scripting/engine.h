@@ -32,8 +32,8 @@ struct ScriptFailure {      // the error with which a script, function or librar
 class ScriptEngine final : private CoroutineObserver {  // a Lua state that runs clients' scripts or functions
  public:
   static constexpr size_t kMemoryLimit = kScriptMemoryLimit;  // bytes that the Lua state may allocate, by default
-  static constexpr char kKilled[] =
-      "Script killed by user with SCRIPT KILL...";  // the error of a script that was killed
+  static constexpr char kKilled[] =                           // the error of a script that was killed
+      "Script killed by user with SCRIPT KILL...";
 
   // A reference to a Lua function, as an index in Lua's registry.
   using Function = int;

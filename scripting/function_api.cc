@@ -121,8 +121,8 @@ Registration ReadNamed(lua_State* lua) {
     if (lua_isstring(lua, -2) == 0) {
       RaiseError(lua, "named argument key given to " + PrefixTableName(lua, "register_function is not a string"));
     }
-    // The name must not be a number. lua_tolstring would convert a number to text in place, but lua_next needs the key
-    // unchanged.
+    // For a key that is a number, passes an empty name. lua_tolstring would convert the number to text in place, but
+    // lua_next needs the key unchanged.
     ReadArgument(lua, lua_type(lua, -2) == LUA_TSTRING ? TextAt(lua, -2) : Bytes(), registration, work);
   }
   if (!registration.name) RaiseError(lua, PrefixTableName(lua, "register_function must get a function name argument"));
@@ -200,7 +200,7 @@ void OpenFunctionApi(lua_State* lua) {
   lua_setfield(lua, -2, "redis");
   RefuseUnknownNames(lua);
   lua_rawsetp(lua, LUA_REGISTRYINDEX, &kLoadGlobals);
-  // As in Redis, functions do not see these old names, which only scripts have.
+  // As in Redis, functions do not have these old names. Only scripts have them.
   for (const char* name : {"replicate_commands", "breakpoint", "debug"}) {
     lua_pushnil(lua);
     lua_setfield(lua, api, name);

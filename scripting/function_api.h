@@ -11,7 +11,8 @@
 
 namespace respite {
 
-// Also removes replicate_commands, breakpoint and debug from `redis`, which only scripts have.
+// As in Redis, only scripts have redis.replicate_commands, redis.breakpoint and redis.debug, so OpenFunctionApi removes
+// them from `redis`.
 void OpenFunctionApi(lua_State* lua);  // adds the globals that the code of libraries sees during FUNCTION LOAD
 
 // Runs the code of a library until the deadline of SetLoadDeadline. The code adds its functions to `library`. Requires:

@@ -158,8 +158,7 @@ class FunctionLibraries {  // all libraries of this server, and the Lua state th
   HashKey hash_key_;                // secret key to hash function names, so that clients cannot choose collisions
   Contents contents_;               // all libraries and their Lua state
   int64_t total_load_time_ms_ = 0;  // how long all calls of Load and Restore took together, in ms
-  // The value that total_load_time_ms_ had when the present SharedLimit was made; nullopt: there is no SharedLimit.
-  std::optional<int64_t> load_time_before_limit_ms_;
+  std::optional<int64_t> load_time_before_limit_ms_;  // total_load_time_ms_ at the start of SharedLimit; nullopt: none
 };
 
 }  // namespace respite

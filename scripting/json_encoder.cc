@@ -121,8 +121,8 @@ class Encoder {
   }
 
   // Returns the greatest key of the table on top of the stack, if all keys are positive integers. Returns 0 for a table
-  // that becomes an object: an empty table, a table with another key, or a sparse table. (A sparse table raises an
-  // error if the configuration says so.)
+  // that becomes an object: an empty table, a table with another key, or a sparse table. (With the default of
+  // cjson.encode_sparse_array, a sparse table raises an error instead.)
   //
   // As in Redis, the greatest key is stored in an int. A key that does not fit becomes the smallest int, so the next
   // key that is visited becomes the greatest key.

@@ -60,7 +60,7 @@ int SwapBytes(lua_State* lua) {
   return PushBits(lua, ByteSwapped(bits));
 }
 
-// bit.tohex. A negative number of digits selects upper case, with as many digits.
+// bit.tohex. The second argument is the number of digits; a negative number selects upper case.
 int ToHex(lua_State* lua) {
   constexpr int64_t kMaxDigits = 8;
   uint32_t bits = BitsArgument(lua, 1);

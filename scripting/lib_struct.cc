@@ -269,7 +269,7 @@ class Unpacker {
     size_t size = 0;
     const char* data = luaL_checklstring(lua, 2, &size);
     data_ = Bytes(data, size);
-    // As in Redis, a negative offset becomes a huge one.
+    // As in Redis, a negative offset becomes a huge one, so reading fails with "data string too short".
     position_ = static_cast<size_t>(OptionalIntegerArgument(lua, 3, 1));
     luaL_argcheck(lua, position_ > 0, 3, "offset must be 1 or greater");
     --position_;

@@ -33,7 +33,7 @@ uintptr_t FindFloor() {
     if (pthread_attr_getstack(&attributes, &start, &size) == 0) lowest = reinterpret_cast<uintptr_t>(start);
     pthread_attr_destroy(&attributes);
   }
-  // If little of the stack is left, at most half of that is reserved.
+  // Reserves at most half of what is left of the stack.
   return lowest + std::min(kReserve, (here - lowest) / 2);
 }
 
@@ -87,7 +87,7 @@ void PushLasting(lua_State* lua, int index, WorkCounter& work) {
 
 PrintedNumber::PrintedNumber(double number, int precision) {
   if (PrintInteger(number, precision) || PrintShort(number, precision)) return;
-  const auto printed = std::to_chars(text_, text_ + kLongest, number, std::chars_format::general, precision);
+  const auto printed = std::to_chars(text_, text_ + kTextRoom, number, std::chars_format::general, precision);
   size_ = static_cast<size_t>(printed.ptr - text_);
 }
 
@@ -96,13 +96,13 @@ bool PrintedNumber::PrintInteger(double number, int precision) {
                                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14};
   const bool fits = std::fabs(number) < kPowersOfTen[static_cast<size_t>(precision)] && std::trunc(number) == number;
   if (!fits || (number == 0 && std::signbit(number))) return false;
-  size_ = static_cast<size_t>(std::to_chars(text_, text_ + kLongest, static_cast<int64_t>(number)).ptr - text_);
+  size_ = static_cast<size_t>(std::to_chars(text_, text_ + kTextRoom, static_cast<int64_t>(number)).ptr - text_);
   return true;
 }
 
 // Prints numbers whose magnitude is from 0.0001 to below 10^14, and whose shortest decimal has a fraction and at most
-// `precision` digits. Returns false for others. These digits are correct, because any other number with at most
-// `precision` digits is farther away than the next double.
+// `precision` digits. Returns false for other numbers. The digits are those of printf, because any other number with at
+// most `precision` digits is farther away than the next double.
 bool PrintedNumber::PrintShort(double number, int precision) {
   const double magnitude = std::fabs(number);
   if (!(magnitude >= 1e-4 && magnitude < 1e14)) return false;

@@ -105,12 +105,12 @@ class PrintedNumber {  // the text of a number, as printf's "%.14g" (or another 
   operator Bytes() const { return {text_, size_}; }  // NOLINT(google-explicit-constructor): it is a text
 
  private:
-  static constexpr size_t kLongest = 32;  // size of text_ in bytes; no printed number is longer
+  static constexpr size_t kTextRoom = 32;  // size of text_ in bytes; no printed number is longer
 
   bool PrintInteger(double number, int precision);  // prints a whole number; false: a fraction, too large, or -0
   bool PrintShort(double number, int precision);    // prints a fraction with few digits; false: another number
 
-  char text_[kLongest];
+  char text_[kTextRoom];
   size_t size_ = 0;
 };
 

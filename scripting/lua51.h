@@ -17,7 +17,7 @@ namespace respite {
 // print are omitted. string.dump always raises an error.
 void OpenLua51(lua_State* lua);  // adds the standard libraries, as in Lua 5.1
 
-// The server does not call this: as in Redis 7.2, all scripts share one sequence.
+// For tests. The server does not call SeedRandom: as in Redis 7.2, all scripts share one sequence of random numbers.
 void SeedRandom(lua_State* lua, int32_t seed);  // restarts math.random with this seed, as math.randomseed does
 
 // The owner of a Lua state implements this interface if the owner may end scripts that run in the state.
@@ -26,15 +26,16 @@ class CoroutineObserver {  // an interface that is told when a script changes to
   virtual ~CoroutineObserver() = default;
   virtual void BeforeResume(lua_State* lua) = 0;  // called when a script resumes a coroutine; may raise an error
   virtual void OnSwitch(lua_State* thread) noexcept = 0;  // called when `thread` (coroutine or resumer) starts to run
-  // Code that has caught an error must then raise the error again.
+  // If MustEnd returns true, code that has caught an error must raise the error again.
   virtual bool MustEnd(lua_State* lua) noexcept = 0;  // true: the script was ended, so no code may catch its error
 };
 
 void ObserveCoroutines(lua_State* lua, CoroutineObserver* observer);  // sets the observer of switches; null: none
 
-// Unknown escape sequences become the character after the backslash. A function with `...` that uses the name `arg` but
-// not `...` gets the table `arg`. Bytecode gets a space before it, so Lua reads it as malformed text. Line numbers stay
-// the same. While a long text is adapted, the hook of the script is called and may end the script.
+// Adapts these differences: an unknown escape sequence becomes the character after the backslash. A function with `...`
+// that uses the name `arg` but not `...` gets the table `arg`. Bytecode gets a space before it, so Lua reads it as
+// malformed text. Line numbers stay the same. While a long text is adapted, the hook of the script is called and may
+// end the script.
 class AdaptedSource {  // source text of Lua 5.1, rewritten so that Lua 5.4 reads it as 5.1 does
  public:
   // `source` must outlive the AdaptedSource. Raises an error if the memory limit does not allow a copy. Cost: O(n);
@@ -53,10 +54,11 @@ class AdaptedSource {  // source text of Lua 5.1, rewritten so that Lua 5.4 read
 int LoadSource(lua_State* lua, Bytes source, const char* chunk);  // compiles, and pushes the function or the error
 
 // Functions for the files that implement the libraries of 5.1 (lua51_*.cc): the argument rules of 5.1, and the parts of
-// which OpenLua51 consists. A Lua error is raised as a C++ exception of Lua.
+// which OpenLua51 consists. Lua is compiled as C++, so a Lua error leaves these functions as a C++ exception.
 namespace lua51 {
 
-// A longer text is no number. It is read in one step, and a library may convert the same text thousands of times.
+// A longer text does not count as a number. Converting a text is one step that cannot be interrupted, and a library may
+// convert the same text thousands of times.
 inline constexpr size_t kMaxNumeralBytes = 4096;
 
 inline int CheckInt(lua_State* lua, int argument) {  // the low 32 bits of a number argument, without its fraction

@@ -43,7 +43,8 @@ int Ipairs(lua_State* lua) {
 int NumberInBase(lua_State* lua, int base) {
   const char* text = luaL_checkstring(lua, 1);
   luaL_argcheck(lua, base >= 2 && base <= 36, 2, "base out of range");
-  // A text is read in one step, without listening. As without a base, a long one is no number.
+  // The text is converted in one step, which SCRIPT KILL cannot interrupt. So a long text is no number (as for tonumber
+  // without a base).
   if (lua_rawlen(lua, 1) > kMaxNumeralBytes) return lua_pushnil(lua), 1;
   char* end = nullptr;
   const unsigned long number = std::strtoul(text, &end, base);
@@ -107,7 +108,7 @@ bool IsHookCalling(lua_State* lua) {
   return Bytes(self.namewhat) == "hook";
 }
 
-// Calls the script's error handler, which is upvalue 1, unless the error ends the script. Hooks are off until such an
+// Calls the script's error handler (upvalue 1), except for an error that ends the script. Hooks are off until such an
 // error is caught, so nothing could stop a long-running handler.
 int HandleError(lua_State* lua) {
   lua_settop(lua, 1);

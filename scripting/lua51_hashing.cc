@@ -277,14 +277,14 @@ bool IsChecked(lua_State* lua, const TableObject& table) {
 
 // Returns 0 as the seed of the hash of strings, so that `pairs` and `next` visit most tables in the order of 5.1, which
 // has no seed. Lua 5.4 takes the seed from the time and addresses, so the order would differ between processes. With
-// seed 0, strings of up to 31 bytes have the same hash as in 5.1. This function replaces Lua's hash function
-// (luaS_hash) only where another object file calls it, because the linker redirects only such calls. That is the call
-// that makes the seed. The calls that hash a string are in the same object file as Lua's function, and reach it.
+// seed 0, strings of up to 31 bytes have the same hash as in 5.1. The linker replaces Lua's hash function (luaS_hash)
+// by this function only for calls from other object files. The only such call makes the seed. The calls that hash a
+// string are in the object file of luaS_hash itself, and still reach Lua's function.
 unsigned MakeSeed(const char*, size_t, unsigned) { return 0; }
 
-// Takes a string that is freed from the list of strings with equal hash. Also takes the other strings of the list that
-// this collection frees, so that the list is not searched for each of them. If the string is not dead, the whole state
-// is being closed, and all strings are freed.
+// Removes a string that the collector frees from its list, which has the strings with equal hash. Also removes the
+// other strings of the list that this collection frees, so that the list is not searched for each of them. If the
+// string is not dead, the whole state is being closed, so all strings of the list are removed.
 void RemoveString(lua_State* lua, StringObject* freed) {
   if (freed->in_list == freed) return;
   GlobalStateHead& global = *reinterpret_cast<StateHead*>(lua)->global;
@@ -302,8 +302,8 @@ void RemoveString(lua_State* lua, StringObject* freed) {
   }
 }
 
-// Compares the hashes first, if both were computed, as in each look-up of a table. A script can make Lua compare two
-// long strings thousands of times in one step (a table that is its own __index).
+// Compares the hashes first if both were computed, which is so in each look-up of a table. This saves time, because a
+// script can make Lua compare two long strings thousands of times in one step (a table that is its own __index).
 int AreLongStringsEqual(const StringObject* one, const StringObject* other) {
   const bool are_different = one->extra != 0 && other->extra != 0 && one->hash != other->hash;
   return are_different ? 0 : RealAreLongStringsEqual(one, other);

@@ -1,6 +1,6 @@
 // Numbers of Lua 5.1 inside Lua 5.4: every number that a script can create or see is a double. Numerals, numbers read
-// from text, results of libraries, lengths (lua51_operators.cc) and keys that `next` returns are doubles. They always
-// print as "%.14g".
+// from text, results of libraries, lengths (lua51_operators.cc) and keys that `next` returns are doubles. Numbers
+// always print as "%.14g".
 
 #include <cmath>
 #include <cstdlib>
@@ -112,8 +112,8 @@ lua_Integer ToInteger(lua_State* lua, int index, int* is_number) {
   return TruncatedInteger(lua_tonumberx(lua, index, is_number));
 }
 
-// Converts the key to an integer first. A table stores integral keys as integers, and finds the previous key only in
-// that form.
+// Finds the entry after `key`, for next(). Converts the key to an integer first, because a table stores integral keys
+// as integers, and finds the previous key only in this form.
 int TableNext(lua_State* lua, void* table, Value* key) {
   const bool fits = key->tag == kFloatTag && key->number >= -kTwoTo63 && key->number < kTwoTo63;
   if (fits && std::trunc(key->number) == key->number) {
@@ -125,8 +125,8 @@ int TableNext(lua_State* lua, void* table, Value* key) {
   return found;
 }
 
-// Computes arithmetic with texts. As in 5.1, first tries to convert them to numbers, and looks for metamethods only if
-// that fails. Also computes every remainder (lua51_operators.cc).
+// Computes an arithmetic operation if an operand is not a number. As in 5.1, first tries to convert texts to numbers,
+// and looks for metamethods only if this fails. Also computes every remainder (lua51_operators.cc).
 void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, int event) {
   if (event == kRemainderEvent && a->tag == kFloatTag && b->tag == kFloatTag) {
     return SetNumber(result, Remainder(a->number, b->number));
@@ -144,8 +144,8 @@ void TryBinary(lua_State* lua, const Value* a, const Value* b, Value* result, in
 }
 
 void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_flipped, Value* result, int event) {
-  // This event is the division that lua51_operators.cc adds after a #. The division fails if __len did not return a
-  // number. Then the value that __len returned is the result.
+  // Handles the division by 1 that lua51_operators.cc adds after a #. If __len did not return a number, the division
+  // fails, and the result is the value that __len returned.
   if (event == kDivisionEvent && b->tag == kIntegerTag) {
     *result = *a;
     return;
@@ -153,7 +153,8 @@ void TryBinaryFlipped(lua_State* lua, const Value* a, const Value* b, int is_fli
   return is_flipped ? TryBinary(lua, b, a, result, event) : TryBinary(lua, a, b, result, event);
 }
 
-// The error names the first operand that is not a number. A numeric text counts as a number.
+// Raises the error for wrong operands, which names the first operand that is not a number. A numeric text counts as a
+// number.
 void OperandError(lua_State* lua, const Value* a, const Value* b, const char* message) {
   RealOperandError(lua, NumberOf(*a).is_number ? b : a, b, message);
 }

@@ -138,7 +138,8 @@ int FindPattern(lua_State* lua, Bytes text, Bytes pattern, size_t start, Wanted 
   return lua_pushnil(lua), 1;
 }
 
-// As in Redis, a start beyond the end of the text is set to the end.
+// Returns the offset in the text at which string.find and string.match begin (their third argument). As in Redis, an
+// offset beyond the end of the text becomes the end.
 size_t SearchStart(lua_State* lua, Bytes text) {
   const lua_Integer start = Position(luaL_optinteger(lua, 3, 1), text.size()) - 1;
   return static_cast<size_t>(std::clamp<lua_Integer>(start, 0, static_cast<lua_Integer>(text.size())));

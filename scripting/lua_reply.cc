@@ -205,8 +205,8 @@ class ReplyWriter {
     lua_error(lua_);
   }
 
-  // Writes the value on top of the stack, and pops the value. If the value has elements, writes only the header;
-  // WriteNext writes the elements.
+  // Writes the value on top of the stack, and pops it. A table with elements is different: only its header is written,
+  // and it stays on the stack. WriteNext then writes the elements, and Close pops the table.
   void WriteTop() {
     // Ten stack slots are enough for the iteration over one table, for its copy, and for lookups in that table.
     if (open_.size() >= kDeepest || lua_checkstack(lua_, 10) == 0) {
@@ -318,7 +318,8 @@ class ReplyWriter {
     return false;
   }
 
-  // As in Redis, a format always has three letters, even if the script gives another number.
+  // Writes a verbatim string. As in Redis, its format always has three letters: a longer one is cut, a shorter one is
+  // padded with blanks.
   void WriteVerbatimText(Bytes text, Bytes format) {
     RequireCapacity(text.size());
     std::string three(format.substr(0, 3));
@@ -357,8 +358,8 @@ class ReplyWriter {
     return pairs;
   }
 
-  // Returns the number of elements of the table on top before the first nil. An element that the collector then removes
-  // from a weak table is written as null.
+  // Returns the number of elements of the table on top before the first nil, for the header of the reply. If the
+  // collector removes an element of a weak table after that, WriteNext writes null in its place.
   lua_Integer CountElements() {
     lua_Integer count = 0;
     for (; lua_rawgeti(lua_, -1, count + 1) != LUA_TNIL; lua_pop(lua_, 1)) {

@@ -15,7 +15,7 @@ int RefuseRawChange(lua_State* lua);  // raises the error of rawset, table.inser
 
 void MakeReadOnly(lua_State* lua);  // replaces the table on top of Lua's stack by a read-only proxy of it
 
-// Functions that change tables without metamethods must check this.
+// Functions that change tables without metamethods must call IsReadOnly first.
 bool IsReadOnly(lua_State* lua, int index);  // true: a read-only proxy is at this index of Lua's stack
 
 bool PushReal(lua_State* lua, int index);  // pushes a read-only proxy's real table; false: no proxy, nothing pushed

@@ -26,7 +26,8 @@ int PushError(lua_State* lua, Bytes text) {
   return 1;
 }
 
-// Returns the host of the engine. As in Redis, functions that need the host raise an error unless a script runs.
+// Returns the host of the engine. As in Redis, a function that needs the host raises an error while no script or
+// function runs, as when a library is loaded.
 ScriptHost& HostFor(lua_State* lua, const char* function) {
   ScriptEngine& engine = EngineOf(lua);
   if (!engine.IsRunning()) {
@@ -35,8 +36,8 @@ ScriptHost& HostFor(lua_State* lua, const char* function) {
   return engine.host();
 }
 
-// The maximum size in bytes of all arguments of a command together. The same long text may be passed thousands of
-// times. The default of proto-max-bulk-len, so each single argument that a client may send fits.
+// The maximum size in bytes of all arguments of a command together, because a script may pass the same long text
+// thousands of times. This is the default of proto-max-bulk-len, so each single argument that a client may send fits.
 constexpr size_t kMaxArgumentBytes = size_t{512} << 20;
 constexpr char kArgumentsTooLong[] = "The arguments of the command are too long for a script";
 
@@ -66,8 +67,8 @@ bool TakeWords(lua_State* lua) {
   return true;
 }
 
-// Runs the command that the arguments give, and pushes its reply. Returns false if it has pushed an error: the reply,
-// or an error about the arguments.
+// Runs the command that the arguments give, and pushes its reply. If the reply is an error, or if the arguments are not
+// valid, pushes the error and returns false.
 bool RunCommand(lua_State* lua, const char* function) {
   ScriptHost& host = HostFor(lua, function);
   EngineOf(lua).StartCollectorIfNeeded();
@@ -233,8 +234,8 @@ void SetApiText(lua_State* lua, const char* name, std::string_view value) {
   lua_setfield(lua, -2, name);
 }
 
-// Adds what depends on the emulated version to the table on top: version fields, acl_check_cmd, and the second name
-// `server`.
+// Adds the version fields and acl_check_cmd of the emulated version to the table on top. If the version has it, also
+// makes the table the global `server`.
 void SetVersion(lua_State* lua, const ScriptDialect& dialect) {
   if (dialect.knows_redis_version) {
     lua_pushcfunction(lua, AclCheckCmd);

@@ -69,7 +69,8 @@ Result<Done> ScriptCache::AddAll(std::span<const std::string> bodies) {
     if (FindByText(body) != nullptr) continue;
     auto added = Add(body, Retention::kPermanent);
     if (!added) return Failure(std::move(added).error());
-    // The compiler does not ask while it compiles a short script.
+    // The compiler calls PollStopRequest only while it compiles a long script. So AddAll also calls it after each
+    // script.
     if (host_.PollStopRequest()) return Failure(ScriptEngine::kKilled);
   }
   return Done{};

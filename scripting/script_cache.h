@@ -64,8 +64,8 @@ class ScriptCache {  // the compiled scripts of EVAL and SCRIPT LOAD, by text an
   // permanent.
   Result<const Script*> Add(Bytes body,  // compiles and stores a script; returns the stored one
                             Retention retention);
-  // Scripts that are stored already stay as they are, the others become permanent. After an error, those before it are
-  // stored.
+  // Scripts that are stored already stay as they are. New scripts become permanent. After an error, the scripts before
+  // the faulty one stay stored.
   Result<Done> AddAll(std::span<const std::string> bodies);  // compiles and stores scripts, until the host wants a stop
   void NoteUse(const Script& script) {  // the script is about to run: all others are evicted before it
     if (!script.is_evictable || contents_.evictable.back() == &script) return;

@@ -19,7 +19,7 @@ constexpr std::array<FlagName, 5> kFlagNames = {{{kScriptNoWrites, "no-writes"},
                                                  {kScriptAllowCrossSlotKeys, "allow-cross-slot-keys"}}};
 
 // The maximum size of the header line in bytes. Each of its words becomes a string of its own, which may need 16 times
-// the memory of the word. No limit of scripts includes that memory and time.
+// the memory of the word. The limits of scripts do not apply to this memory and time.
 constexpr size_t kMaxHeaderBytes = 64 * 1024;
 
 Result<uint32_t> ReadFlags(Bytes list) {

@@ -12,7 +12,8 @@ namespace respite {
 namespace {
 
 constexpr long kTickNs = 10'000'000;
-// The handler makes the hook run immediately after at most this number of ticks without a call of the hook.
+// After at most this number of ticks without a call of the hook, the signal handler makes the hook run at the next
+// instruction.
 constexpr int kMaxQuietTicksUntilHook = 16;
 // The timer stops after this number of ticks without a script.
 constexpr int kTicksToRest = 20;
@@ -106,7 +107,8 @@ void ScriptWatch::Timer::RestIfIdle() {
 }
 
 // The signal handler may run between any two statements of this function. The handler stops the timer only if no watch
-// is active and none has begun since its last call. So it cannot stop the timer after the call of IsTicking below.
+// is active and none has begun since its last call. So the handler cannot stop the timer after the call of IsTicking
+// below.
 void ScriptWatch::Begin(lua_State* lua) {
   runs_.store(runs_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   outer_ = thread_.active_watch.load(std::memory_order_relaxed);

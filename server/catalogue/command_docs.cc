@@ -149,8 +149,8 @@ void WriteKeySpec(Reply& reply, const KeySpec& spec) {
 
 void WriteArguments(Reply& reply, std::span<const SyntaxArgument> arguments, const Dialect& dialect);
 
-// Calls visit(argument, children) for each of these arguments that the emulated version has. Does not visit the
-// children.
+// Calls visit(argument, children) for each argument in `arguments` that the emulated version has. Does not visit nested
+// arguments: they are in `children`.
 template <class Visitor>
 void ForEachShown(std::span<const SyntaxArgument> arguments, const Dialect& dialect, Visitor&& visit) {
   ForEachArgument(arguments, [&](const SyntaxArgument& argument, std::span<const SyntaxArgument> children) {

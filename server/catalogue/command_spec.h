@@ -126,7 +126,7 @@ struct KeySpec {  // one key spec: which arguments of a command are keys
   Find find = Find::kRange;       // how the keys after the first are found
   int16_t last = 0;               // kRange: last key, relative to the first; negative counts from the end of argv
   int16_t step = 1;               // distance between two keys
-  int16_t limit = 0;  // for last == -1: only the first 1/limit of the arguments left are keys (XREAD: 2); 0: all
+  int16_t limit = 0;  // if not 0, and last == -1: only the first 1/limit of the remaining arguments are keys (XREAD: 2)
   int16_t key_num_index = 0;    // for kKeyNum: where the number of keys is, counted from where `begin` leads
   int16_t first_key = 0;        // for kKeyNum: where the first key is, counted from where `begin` leads
   std::string_view notes = {};  // the text `notes` of this key spec in COMMAND INFO
@@ -244,7 +244,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   Where where = Where::kDataServers;            // which servers have the command: data servers, Sentinels or both
   std::string_view summary = {};                // one sentence, for COMMAND DOCS
   VersionMark since = {};                       // version that introduced the command
-  bool Settings::*exists_if = nullptr;          // directive without which a subcommand is unknown; null: it needs none
+  bool Settings::*exists_if = nullptr;          // a subcommand exists only while this directive is yes; null: always
   std::string_view module = {};                 // kOfModule: the module of Redis that has the command
   std::string_view complexity = {};             // Big-O text of COMMAND DOCS, such as "O(1)"
   CommandGroup group = CommandGroup::kGeneric;  // the group that COMMAND DOCS reports
@@ -267,7 +267,7 @@ struct CommandSpec {  // what a command declares: syntax, keys, flags, ACL categ
   bool reports_disk_trouble = false;   // refused with MISCONF, as writes are, while persistence fails
   bool keeps_caching_choice = false;   // CLIENT CACHING stays in force after this command (or any subcommand of it)
   bool serves_moving_slots = false;    // in a cluster: runs during a slot migration, even if some keys have moved
-  uint8_t harmless_words = kAllWords;  // leading arguments, with the name, that are no secrets: reports show only these
+  uint8_t harmless_words = kAllWords;  // number of first words that are no secrets (with the name); reports show these
   FlagsHook flags_of = nullptr;  // returns the flags of a request that runs other commands (EXEC, scripts); may be null
   bool uses_all_databases = false;             // a user whose ACL rules limit the databases may not run it
   DatabaseWordsHook database_words = nullptr;  // finds databases named in a request; null: uses the selected database

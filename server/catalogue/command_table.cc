@@ -123,7 +123,7 @@ uint32_t CategoriesOf(const CommandCard& card) { return CategoriesWith(card, car
 std::span<const std::string_view> AclCategoryNames() { return kAclCategoryNames; }
 
 std::vector<std::string_view> AclCategoryNamesIn(const Dialect& dialect) {
-  // As a version without emulation counts Redis 7.2.
+  // Without the directive `emulate`, the server counts as Redis 7.2.
   const auto has = [version = dialect.version.value_or(kDefaultVersion)](VersionMark since) {
     return since.IsIn(version);
   };
@@ -171,7 +171,7 @@ Command CommandSet::Make(const CommandCard& card, const Command* parent) const {
   const LegacyKeys legacy = LegacyKeysOf(spec.keys.View());
   Command command{.card = &card, .parent = parent, .arity = ArityIn(dialect_, card)};
   command.full_name = spec.flags & kOfModule ? std::string(FullNameOf(card)) : ToLower(FullNameOf(card));
-  command.flags = dialect_.FlagsOf(command.full_name, spec.flags);
+  command.flags = dialect_.AdjustFlags(command.full_name, spec.flags);
   command.movable_keys = legacy.movable;
   command.categories = CategoriesWith(card, command.flags);
   command.first_key = legacy.first;

@@ -41,8 +41,8 @@ struct Command {                      // a command or subcommand: its card (decl
   uint32_t only_key_index = 0;      // argv index of the only key; 0: no key, several keys, or no fixed place
   uint32_t id = 0;                  // 0, 1, 2 … over commands and subcommands
   std::vector<Command> subcommands = {};  // subcommands that the version has; empty: no container
-  // Subcommands that the emulated version lacks, which only the AOF and a primary may use, and those that exist only
-  // with a directive.
+  // Two kinds of subcommands: those that the emulated version lacks (only an AOF or a primary may use them), and those
+  // that exist only with a directive (CommandSpec::exists_if).
   std::vector<Command> hidden_subcommands = {};                             // subcommands that COMMAND does not list
   const Dialect* dialect = nullptr;                                         // the server version that is emulated
   std::shared_ptr<const std::vector<std::string_view>> hidden_tokens = {};  // tokens that the version lacks; null: none

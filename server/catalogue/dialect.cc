@@ -15,8 +15,8 @@ constexpr ServerVersion Valkey(Version version) { return {ServerFamily::kValkey,
 
 constexpr std::string_view kSortInClusterOf74 = " when keys formed by the pattern may be in different slots";
 
-// --- Each function below returns the traits of one version: the traits of the version before it (or, for Redis before
-// 7.2, after it), with some changes.
+// --- Each function below returns the traits of one version. The function takes the traits of the version before it, or
+// for Redis before 7.2 of the version after it, and changes some of them.
 
 constexpr DialectTraits TraitsOfRedis72() {
   DialectTraits traits;
@@ -431,9 +431,9 @@ constexpr std::array<Dialect, kEmulatedCount> kDialects = {{
 
 }  // namespace
 
-uint32_t Dialect::FlagsOf(std::string_view command, uint32_t card_flags) const {
+uint32_t Dialect::AdjustFlags(std::string_view command, uint32_t spec_flags) const {
   const auto change = std::ranges::find(flags, command, &FlagChange::command);
-  return change == flags.end() ? card_flags : (card_flags | change->added) & ~change->removed;
+  return change == flags.end() ? spec_flags : (spec_flags | change->added) & ~change->removed;
 }
 
 bool Dialect::Deprecates(std::string_view command, const VersionMark& mark) const {

@@ -158,7 +158,7 @@ struct DialectTraits {  // formats, texts and behaviours that differ between ver
   bool script_errors_name_script = true;          // script errors end "script: <SHA-1>, on @user_script:1."
   std::string_view refused_in_scripts = "Redis";  // in "This Redis command is not allowed from script"
   bool scripts_name_unknown_subcommands = false;  // an unknown subcommand in a script: "unknown subcommand 'x'. Try …"
-  size_t max_eval_scripts = 0;                    // maximum number of scripts that only EVAL has cached; 0: any
+  size_t max_eval_scripts = 0;                    // maximum number of evictable cached scripts (EVAL); 0: no limit
   bool script_errors_are_nested = false;  // script errors begin "Error running script (call to f_…): @user_script:1:"
 };
 
@@ -179,9 +179,9 @@ struct Dialect {                                    // a version of Redis or Val
   }
   // Returns whether this version deprecates the command. `mark` says which versions deprecated it. Commands in the
   // member `revived` are not deprecated. Without emulation the version is Redis 7.2.
-  bool Deprecates(std::string_view command, const VersionMark& mark) const;  // true: this version deprecates `command`
-  uint32_t FlagsOf(std::string_view command, uint32_t card_flags) const;     // CommandFlag bits in this version
-  std::string_view ShownVersion(const VersionMark& mark) const;  // number in COMMAND DOCS, if possible of this family
+  bool Deprecates(std::string_view command, const VersionMark& mark) const;   // true: this version deprecates `command`
+  uint32_t AdjustFlags(std::string_view command, uint32_t spec_flags) const;  // spec_flags, changed for this version
+  std::string_view ShownVersion(const VersionMark& mark) const;  // number in COMMAND DOCS; this product's if it has one
 };
 
 const Dialect& DialectOf(Emulated emulated);  // the Dialect of this version; kNone: of a server without emulation

@@ -26,7 +26,7 @@ inline constexpr uint32_t kNotifyNewKey = 1U << 14;       // n, not part of A
 inline constexpr uint32_t kNotifyOverwritten = 1U << 15;  // o, not part of A
 inline constexpr uint32_t kNotifyTypeChanged = 1U << 16;  // c, not part of A
 inline constexpr uint32_t kNotifyArray = 1U << 21;        // a
-// These select the channels of subkey events, which name the fields of a hash that a command has changed.
+// The following bits select the channels of subkey events, which name the fields of a hash that a command has changed.
 inline constexpr uint32_t kNotifySubkeyspace = 1U << 17;       // S
 inline constexpr uint32_t kNotifySubkeyevent = 1U << 18;       // T
 inline constexpr uint32_t kNotifySubkeyspaceitem = 1U << 19;   // I

@@ -1,7 +1,7 @@
 // Finds the keys of a request, for COMMAND GETKEYS, ACL checks, the cluster, tracking and prefetching. The key specs of
 // the command (CommandSpec::keys) say where the keys are. They are not sufficient if the flags of a key depend on an
-// option, or if keys follow options in any order. Then CommandSpec::find_keys is one of the functions KeysOf… below.
-// This function is used if a key spec does not fit the request, is incomplete, or has variable flags.
+// option, or if keys follow options in any order. For such a command, CommandSpec::find_keys is one of the functions
+// KeysOf… below. It is called if a key spec does not fit the request, is incomplete, or has variable flags.
 #pragma once
 
 #include <array>
@@ -51,12 +51,12 @@ inline void KeyList::Add(size_t index, int flags) {
 }
 
 // Returns the keys of a request; argv[0] is the name of the command. Returns an empty list if the arguments do not fit
-// the key specs and the command has no function of its own that finds keys (CommandSpec::find_keys). Arguments with the
-// flag kKeyNotKey are no keys. Cost: O(keys) if the keys are at fixed places, O(argc) if they follow a keyword.
+// the key specs and CommandSpec::find_keys is null. Arguments with the flag kKeyNotKey are no keys. Cost: O(keys) if
+// the keys are at fixed places, O(argc) if they follow a keyword.
 KeyList KeyPositions(const CommandSpec& spec, std::span<const Bytes> argv);  // finds the keys of a request, if any
 
-// Returns all keys that a request may use, because an ACL check must not miss one. If the command has no function of
-// its own and one key spec does not fit the arguments, still returns the keys of the other specs. For example, `PFMERGE
+// Returns all keys that a request may use, because an ACL check must not miss one. If one key spec does not fit the
+// arguments and CommandSpec::find_keys is null, still returns the keys of the other specs. For example, `PFMERGE
 // destination` has no sources, but writes a key.
 KeyList KeysForAclCheck(const CommandSpec& spec, std::span<const Bytes> argv);  // finds all keys that may be used
 

@@ -1,4 +1,5 @@
-// The modules that HELLO, MODULE LIST and INFO name. They are parts of this server, which clients look for as modules.
+// The modules that HELLO, MODULE LIST and INFO name. In Redis or Valkey, these parts of the server are modules, so
+// clients look for them in the list of modules.
 #pragma once
 
 #include <string_view>
@@ -14,8 +15,8 @@ struct ShownModule {         // a module, as replies show it
   std::string_view options;  // the field `options` of INFO
 };
 
-// Returns the modules of the emulated version. Without emulation, the server counts as Redis 7.2, which has none.
-inline std::vector<ShownModule> ShownModules(const Dialect& dialect) {
+// Without emulation, the server counts as Redis 7.2, which has no modules to show.
+inline std::vector<ShownModule> ShownModules(const Dialect& dialect) {  // modules of the emulated version
   std::vector<ShownModule> modules;
   if (VersionMark("8.0.0").IsIn(dialect.version.value_or(kDefaultVersion))) {
     modules.push_back({"vectorset", "", "handle-io-errors|handle-repl-async-load"});

@@ -6,7 +6,7 @@
 
 namespace respite {
 
-inline void WriteModuleList(Reply& reply, const Dialect& dialect) {  // name, version, path and arguments of each module
+inline void WriteModuleList(Reply& reply, const Dialect& dialect) {  // writes an array with a map for each module
   const std::vector<ShownModule> modules = ShownModules(dialect);
   reply.Array(modules.size());
   for (const ShownModule& module : modules) {

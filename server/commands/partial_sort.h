@@ -1,9 +1,9 @@
 // PartialSort: orders part of a sequence, with equal elements in the order that Redis gives them.
 //
 // The method is the quicksort of Bentley and McIlroy ("Engineering a sort function", 1993): the pivot is a median, and
-// elements that equal the pivot are collected at both ends and then moved to the middle. A part that contains no wanted
-// place is left unsorted. Redis sorts so for SORT with BY and LIMIT, and for COUNT of GEOSEARCH. The order of equal
-// elements decides there which of them are in the result.
+// elements that equal the pivot are collected at both ends and then moved to the middle. A part of the sequence that
+// contains no wanted place is left unsorted. Redis uses this method for SORT with BY and LIMIT, and for COUNT of
+// GEOSEARCH, where the order of equal elements decides which of them are in the result.
 #pragma once
 
 #include <algorithm>
@@ -15,15 +15,15 @@
 namespace respite {
 
 template <class T, class Compare>
-class PartialSort {  // sorts the elements whose places in the sorted order are between two places
+class PartialSort {  // sorts only a range of places of the sorted order
  public:
   // `compare(a, b)` is negative, 0 or positive.
   PartialSort(std::vector<T>& items, Compare compare) : items_(items), compare_(compare) {}
 
-  // Puts the elements that belong to the places `first` to `last` there, in order. Returns false if the elements are
-  // such that the method would take much longer than usual (they may have been chosen to this end). Then they are in an
-  // unspecified order. Cost: O(n), and O(k log k) for k places.
-  bool Sort(size_t first, size_t last) {  // orders the places first to last (inclusive); false: gave up
+  // Sorts so that the places `first` to `last` (indexes, both inclusive) have the elements that belong there, in order.
+  // Returns false, with the elements in any order, if this takes far more comparisons than usual, because a client may
+  // have chosen such elements. Cost: O(n), and O(k log k) for k places.
+  bool Sort(size_t first, size_t last) {  // sorts places first to last (inclusive); false: gave up
     first_ = first;
     last_ = last;
     const size_t size = items_.size();
@@ -50,7 +50,7 @@ class PartialSort {  // sorts the elements whose places in the sorted order are 
     if (Compared(a, b) < 0) return Compared(b, c) < 0 ? b : Compared(a, c) < 0 ? c : a;
     return Compared(b, c) > 0 ? b : Compared(a, c) < 0 ? a : c;
   }
-  size_t PivotOf(size_t begin, size_t size) {  // the place of the pivot
+  size_t PivotOf(size_t begin, size_t size) {  // chooses the pivot of a part; returns its place
     const size_t middle = begin + size / 2;
     const size_t last = begin + size - 1;
     if (size <= kFewItems) return middle;
@@ -61,7 +61,7 @@ class PartialSort {  // sorts the elements whose places in the sorted order are 
     const size_t high = MedianOf(last - 2 * step, last - step, last);
     return MedianOf(low, mid, high);
   }
-  void InsertionSort(size_t begin, size_t size) {
+  void InsertionSort(size_t begin, size_t size) {  // sorts a small part
     for (size_t i = begin + 1; i < begin + size; ++i)
       for (size_t j = i; j > begin && Compared(j - 1, j) > 0; --j) Swap(j - 1, j);
   }
@@ -85,7 +85,7 @@ class PartialSort {  // sorts the elements whose places in the sorted order are 
     size_t low;    // number of elements that are less than the pivot
     size_t high;   // number of elements that are greater
   };
-  Middle Partition(size_t begin, size_t size) {  // `begin` has the pivot
+  Middle Partition(size_t begin, size_t size) {  // divides a part by its pivot, which is at `begin`
     size_t equal_end = begin + 1;                // elements before this place equal the pivot
     size_t low_end = begin + 1;                  // from equal_end to here, elements are less
     size_t high_begin = begin + size;            // from here to equal_begin, elements are greater

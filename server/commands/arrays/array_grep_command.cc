@@ -89,7 +89,8 @@ class ArraySearch {
   uint64_t limit() const { return limit_; }
   bool with_values() const { return with_values_; }
 
-  // Throws if the regular expressions have taken kMaxSteps steps.
+  // Returns true if the text fits all predicates (AND), or at least one of them (OR). Throws a Refusal when the regular
+  // expressions have taken kMaxSteps steps over all elements of this command.
   bool Matches(Bytes text) {
     const auto matches = [&](Predicate& predicate) {
       return std::visit([&](auto& test) { return MatchesOne(test, text); }, predicate);
@@ -116,7 +117,8 @@ class ArraySearch {
     return matches;
   }
 
-  // As in Redis, predicates and options may be mixed, and the last of several equal options counts.
+  // Takes one option or predicate; they may be mixed, as in Redis. Several predicates add up. If another option is
+  // repeated, the last one counts; so does the last of AND and OR.
   void TakeOption(Args& args) {
     const Bytes word = args.Next();
     if (const auto kind = KindOf(word)) {

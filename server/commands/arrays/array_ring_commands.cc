@@ -22,7 +22,7 @@ constexpr char kBadItemCount[] = "ERR invalid COUNT";
 
 namespace {
 
-// Returns where the next insertion goes, which may be ArrayTable::kMaxIndex + 1.
+// Returns the index of the next insertion. ArrayTable::kMaxIndex + 1 means that no index is left.
 uint64_t NextInsert(const ArrayTable& table) { return table.LastInsert() ? *table.LastInsert() + 1 : 0; }
 
 struct ArInsert {
@@ -51,8 +51,8 @@ struct ArInsert {
 };
 
 // Moves the elements of a ring that gets another size. As in Redis, the old size is the length of the array. A ring
-// that becomes larger is moved only if its cursor has wrapped, because otherwise the new indexes come next anyway.
-// ARSEEK 0 looks like a cursor that never wrapped.
+// that becomes larger is moved only if its cursor has wrapped. Otherwise the new indexes follow the cursor anyway. A
+// cursor that ARSEEK has set to 0 counts as one that never wrapped.
 void ResizeRing(ArrayTable& table, uint64_t size) {
   const uint64_t span = table.Length();
   if (span == 0 || size == span) return;
@@ -128,8 +128,8 @@ struct ArSeek {
   }
 };
 
-// Returns the elements at the newest `count` indexes of an array, the newest first. An index without an element counts,
-// and gives null. Before index 0 comes the last index of the array.
+// Returns the elements at the last `count` indexes up to the cursor, the newest first. An index without an element
+// counts, and gives null. The index before 0 is the last index of the array.
 std::vector<const ArrayElement*> NewestElements(const ArrayTable& table, uint64_t count) {
   std::vector<const ArrayElement*> newest(count, nullptr);
   const uint64_t anchor = table.LastInsert().value_or(table.Length() - 1);

@@ -151,7 +151,8 @@ struct ClusterReplicate {
   }
 
  private:
-  // NO ONE, of Valkey 9: a replica becomes an empty primary in a shard of its own; a primary stays as it is.
+  // Implements CLUSTER REPLICATE NO ONE of Valkey 9: a replica becomes an empty primary in a shard of its own; a
+  // primary stays as it is.
   static void LeavePrimary(Call& call, Cluster& cluster) {
     const bool is_no_one = call.args.TakeToken("NO") && call.args.TakeToken("ONE") && call.args.AtEnd();
     if (!is_no_one || !call.services.env.dialect.Has("valkey:9.0.0"))
@@ -190,8 +191,9 @@ struct ClusterFailover {
   }
 
  private:
-  // Takes REPLICAID and an ID. A primary that stops sends them in its stream to all replicas (SHUTDOWN FAILOVER). A
-  // replica that is not meant, or that cannot take over, has no fault because of it.
+  // Takes REPLICAID and an ID. A primary that shuts down sends this request in its replication stream to all replicas
+  // (SHUTDOWN FAILOVER). The replica with this ID takes over once the primary is gone. Other replicas, and one that
+  // cannot take over, ignore the request; it is no error.
   static void TakeRequest(Call& call) {
     if (!call.args.TakeToken("REPLICAID")) throw Refusal{refusals::kSyntax};
     const Bytes id = call.args.Next();

@@ -77,8 +77,9 @@ class Walk {
  public:
   Walk(Call& call, const ScanOptions& options, Cursor cursor) : call_(call), options_(options), cursor_(cursor) {}
 
-  // Collects the keys of the slot and, unless `only_this_slot`, of the following slots while they belong to the same
-  // node. Stops when COUNT keys were visited. Returns the cursor for the next request; "0" after the last slot.
+  // Collects the keys of the slot. If `only_this_slot` is false, also collects the keys of the following slots that
+  // belong to the same node. Stops when COUNT keys were visited. Returns the cursor for the next request; "0" after the
+  // last slot.
   std::string Run(bool only_this_slot) {
     const ClusterView& view = RequireCluster(call_).view();
     const ClusterNode* const owner = view.Owner(cursor_.slot);

@@ -96,7 +96,8 @@ struct Order {
   NodeId target;
 };
 
-// Takes one order to migrate slots: `SLOTSRANGE first last … NODE id`.
+// Takes the arguments of one migration: `SLOTSRANGE first last … NODE id`. Throws a Refusal if this node cannot migrate
+// the slots to the node.
 Order NextOrder(Call& call, const ClusterView& view) {
   Args& args = call.args;
   if (!args.TakeToken("SLOTSRANGE")) throw Refusal{refusals::kSyntax};
@@ -328,7 +329,7 @@ struct ClusterSyncSlots {
   }
 };
 
-// --- CLUSTER MIGRATION: Redis' words for migrations, which begin at the target.
+// --- CLUSTER MIGRATION: Redis' commands for migrations, which begin at the target node.
 
 constexpr char kNotOnReplica[] = "ERR slot migration not allowed on replica.";
 constexpr char kOwnsRange[] = "ERR this node is already the owner of the slot range";
@@ -364,7 +365,8 @@ SlotSet SlotsOf(const std::vector<SlotRange>& ranges) {
   return slots;
 }
 
-// Returns the node that owns all of these slots. Throws if there is none, or if this node owns some of them only.
+// Returns the node that owns all of these slots. Throws a Refusal if a slot has no owner, if there are several owners,
+// or if the owner is this node.
 const ClusterNode& SourceOfTask(const ClusterView& view, const SlotSet& slots) {
   const ClusterNode* common = nullptr;
   bool has_several = false;
@@ -398,7 +400,8 @@ void ImportTask(Call& call, const ClusterView& view) {
   call.reply.Bulk(migrations.Import(slots, source.id));
 }
 
-// The names of states in Redis. Only some of them were seen: those of a running task change fast.
+// Returns Redis' name for the state of a task. Some of these names could not be observed in Redis, because a running
+// task changes its state fast.
 Bytes TaskStateName(const SlotJob& job) {
   using State = SlotJob::State;
   const bool is_import = job.operation == SlotJob::Operation::kImport;

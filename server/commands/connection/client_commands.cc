@@ -186,8 +186,8 @@ struct ClientInfo {
   static void Run(Call& call) { call.reply.Verbatim(LineOf(call, call.session), "txt"); }
 };
 
-// Closes the clients that match, and returns their number. Skips the calling client unless the options include it. In
-// that case the calling client is closed after its reply. Cost: O(clients).
+// Closes the clients that match, and returns their number. Closes the calling client only if filter.skips_caller is
+// false, and only after its reply. Cost: O(clients).
 int64_t Kill(Call& call, const ClientSelection& filter) {
   int64_t killed = 0;
   filter.ForEachMatch(call.services.clients.registry, [&](Session& session) {

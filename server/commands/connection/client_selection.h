@@ -34,9 +34,9 @@ struct ClientSelection {  // options of CLIENT LIST and CLIENT KILL that select 
 // The command that selects clients. CLIENT LIST and CLIENT KILL have different rules for IDs.
 enum class ClientSelectingCommand : uint8_t { kList, kKill };  // kList: CLIENT LIST; kKill: CLIENT KILL
 
-// Parses all remaining arguments. If an option is repeated, only the last one counts. But if the emulated version has
-// the trait client_ids_are_a_set (dialect.h), the clients of all ID options are selected. The result refers to the
-// request's bytes.
+// Parses all remaining arguments. If an option is repeated, only the last one counts. One exception: if the emulated
+// version has the trait client_ids_are_a_set (dialect.h), the clients of all ID options are selected. The result refers
+// to the request's bytes.
 ClientSelection TakeClientSelection(Call& call,  // parses the options of CLIENT LIST or KILL
                                     ClientSelectingCommand command);
 ClientSelection ClientsFrom(Bytes address);  // selects the client whose address is "ip:port"

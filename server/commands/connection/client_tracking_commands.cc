@@ -109,8 +109,8 @@ void NameOverlap(const TrackingRequest& request, const TrackingOptions* old) {
   }
 }
 
-// Refuses prefixes that overlap, so that one begins with another. It is enough to compare neighbours: in sorted order,
-// all texts that begin with a prefix directly follow it.
+// Throws a Refusal if two prefixes overlap: one begins with the other. Compares only neighbours, because in sorted
+// order, all texts that begin with a prefix directly follow it.
 void RefuseNeighbours(std::span<const Bytes> sorted) {
   const auto found = std::adjacent_find(sorted.begin(), sorted.end(), Overlap);
   if (found != sorted.end()) throw refusals::PrefixOverlap(found[0], "another provided", found[1]);

@@ -66,7 +66,8 @@ void Confirm(Call& call, Bytes word, PubSubKind kind, const Bytes* name) {
   call.reply.Integer(CountedWith(call.session, kind));
 }
 
-// As in Redis, a script cannot subscribe to anything, and a transaction cannot subscribe to shard channels.
+// Returns whether the client may subscribe now. As in Redis, a script cannot subscribe to anything, and a transaction
+// cannot subscribe to shard channels.
 bool MayListen(Call& call, PubSubKind kind) {
   if (call.services.clients.current_execution.MayBlock()) return true;
   return kind != PubSubKind::kShardChannel && !call.session.IsScript();

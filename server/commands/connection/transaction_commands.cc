@@ -1,8 +1,8 @@
 // Transactions: MULTI, EXEC, DISCARD, WATCH, UNWATCH.
 //
-// Between MULTI and EXEC, the Executor queues commands instead of running them. EXEC runs them all as one Unit, so no
-// command of another client runs between them. Replicas and the append-only file get the changes of all these commands
-// or of none.
+// Between MULTI and EXEC, the Executor queues commands instead of running them. EXEC runs all of them as one execution
+// unit (class Unit), so no command of another client runs between them. Replicas and the append-only file get the
+// changes of all these commands or of none.
 #include "base/refusal.h"
 #include "scripting/function_library.h"
 #include "server/clients/acl/permissions.h"

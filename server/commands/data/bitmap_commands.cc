@@ -274,7 +274,8 @@ struct BitOp {
       Store(edit, operation, sources);
       if (type_before) edit.ReportOverwrite(*type_before, ValueType::kString);
       edit.ReportChange("set");
-      // Replicas before Redis 8.2 have only AND, OR, XOR and NOT.
+      // Replicas before Redis 8.2 know only AND, OR, XOR and NOT, so a newer operation is propagated as SET with the
+      // result.
       if (IsNewOperation(operation) && call.effect.IsRecording())
         call.effect.Replace("SET", target, StringText(*edit).View());
     }

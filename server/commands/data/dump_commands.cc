@@ -138,7 +138,8 @@ void RestoreExpired(Call& call, KeyEdit& replaced) {
                       replaced.Key());
 }
 
-// Propagates the RESTORE with the same options, but with an absolute deadline, and perhaps with another payload.
+// Propagates the RESTORE with the same options, but with an absolute deadline. `payload` may have an older RDB version
+// than the payload of the request.
 void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, const RestoreOptions& options) {
   std::vector<std::string> words = {"RESTORE", std::string(key), std::to_string(deadline_ms), std::string(payload)};
   if (options.replaces) words.emplace_back("REPLACE");
@@ -148,7 +149,8 @@ void RecordRestore(Call& call, Bytes key, int64_t deadline_ms, Bytes payload, co
   call.effect.Replace(words);
 }
 
-// Since Redis 8.2, RESTORE lets an expired key expire first. Before, it is replaced like any other.
+// If Redis 8.2 or later is emulated, deletes the key if it has expired. Otherwise RESTORE replaces an expired key like
+// any other.
 void ExpireBeforeRestore(Call& call, Bytes key) {
   const Dialect& dialect = call.services.env.dialect;
   if (dialect.EmulatesVersion() && dialect.Has("8.2.0")) call.db.Find(key);
@@ -162,7 +164,7 @@ void RunRestore(Call& call) {
   const int64_t ttl_ms = Args::Integer(ttl_word);
   if (ttl_ms < 0) throw Refusal{refusals::kRestoreTtl};
   EntryPtr entry = ReadPayload(call, key, payload, AccessOf(call, options));
-  // An older replica refuses a payload of a later version.
+  // `older`: a payload that older replicas can also read; nullopt: `payload` is one.
   std::optional<std::string> older;
   if (call.effect.IsRecording()) older = OldestPayload(payload, *entry, CompressionOf(call.services.env.settings));
 

@@ -26,7 +26,8 @@ KeyEvent PastFieldEvent(const Call& call) {
   return call.services.env.dialect.traits.past_deadlines_expire ? KeyEvent("hexpired") : KeyEvent("hdel");
 }
 
-// Checks the type of the key before the other arguments, as Redis does; Valkey does so after them.
+// Throws WRONGTYPE if the key is not a hash, before the other arguments are checked. Does nothing under Valkey's
+// grammar, because Valkey checks the type after the arguments.
 void CheckHashFirst(Call& call, Bytes key) {
   if (GrammarOfFields(call) != HashFieldGrammar::kValkey) call.db.Open<Hash>(key);
 }
@@ -120,7 +121,8 @@ bool AllowForField(const FieldExpireConditions& conditions, int64_t old_ms, int6
   return !(conditions.only_sooner && timed && new_ms >= old_ms);
 }
 
-// Gives a packed hash room for deadlines even if no field will have one: OBJECT ENCODING shows that. Valkey does not.
+// Gives a packed hash room for deadlines, even if no field will have one. As in Redis, OBJECT ENCODING shows this
+// (listpackex). Does nothing under Valkey's grammar.
 void PrepareForDeadlines(const Call& call, Hash& hash) {
   if (GrammarOfFields(call) != HashFieldGrammar::kValkey) hash.PrepareForDeadlines();
 }
@@ -357,7 +359,7 @@ struct HGetEx {
   }
 
  private:
-  // Valkey counts the lookup as a hit or a miss.
+  // Opens the hash for HGETEX. Only under Valkey's grammar, counts the lookup as a hit or a miss.
   static Edit<Hash> OpenToGet(Call& call, Bytes key) {
     if (GrammarOfFields(call) == HashFieldGrammar::kValkey) return call.db.OpenAndCountLookup<Hash>(key);
     return call.db.Open<Hash>(key);
@@ -412,7 +414,7 @@ struct HSetEx {
     const bool timed = words.expiry == FieldExpiry::kAt;
     Edit<Hash> hash = OpenForFields(call, key, words.fields);
     const bool too_late = timed && call.HasPassed(words.deadline_ms);
-    // In Redis, even values whose deadline has passed may make the hash a table, but are not stored.
+    // As in Redis, but not in Valkey, values whose deadline has passed are not stored, but may make the hash a table.
     if (!too_late || !call.services.env.dialect.traits.past_deadlines_expire)
       hash->PrepareToAdd(words.fields_to_end.empty() ? words.fields : words.fields_to_end);
     if (too_late) return Expire(call, key, hash, words.fields);
@@ -429,8 +431,8 @@ struct HSetEx {
     }
     RecordFields(call, key, *hash, words.fields);
   }
-  // Deletes the fields, because their deadline has passed. The events are those of fields that were set and deleted. A
-  // new hash gets a field for a moment.
+  // Deletes the fields, because the new deadline has already passed. Sends the events of fields that were set and then
+  // deleted. A new hash first gets a field, which is deleted with the others.
   static void Expire(Call& call, Bytes key, Edit<Hash>& hash, std::span<const Bytes> pairs) {
     if (hash->IsEmpty()) hash->Set(pairs[0], {});
     PrepareForDeadlines(call, *hash);
@@ -442,7 +444,8 @@ struct HSetEx {
     }
     FieldChanges changes(call, key);
     for (size_t i = 0; i < pairs.size(); i += 2) {
-      // In Redis, each field is set and deleted, so a new field may make a full hash a table.
+      // As in Redis, but not in Valkey, sets each field before deleting it, so that a new field may make a full hash a
+      // table.
       if (!call.services.env.dialect.traits.past_deadlines_expire) hash->Set(pairs[i], pairs[i + 1]);
       hash->Remove(pairs[i]);
       changes.Delete(pairs[i]);

@@ -28,7 +28,7 @@ constexpr char kTooFewFields[] = "ERR wrong number of arguments";
 constexpr char kTimeAbsent[] = "ERR missing expire time";
 constexpr char kOptionOfOtherCommand[] = "ERR unknown argument";
 constexpr char kManyConditions[] = "ERR Multiple condition flags specified";
-// As in Redis, the text ends at a NUL.
+// Returns the error for an unknown option. As in Redis, the error shows the option only up to its first NUL byte.
 Refusal UnknownFieldOption(Bytes option) {
   return {"ERR unknown argument: " + std::string(option.substr(0, option.find('\0')))};
 }
@@ -95,7 +95,7 @@ std::span<const Bytes> TakeOptionsBeforeFields(Args& args) {
   throw Refusal{refusals::kFieldCountOfValkey};
 }
 
-// `mismatch` is the error if the number does not match the arguments.
+// Takes `numfields field…` in Valkey. `mismatch`: the error if numfields does not match the arguments.
 std::span<const Bytes> TakeValkeyFields(Args& args, uint64_t words_per_field,
                                         const char* mismatch = refusals::kFieldCountOfValkey) {
   if (args.AtEnd()) throw Refusal{mismatch};
@@ -125,7 +125,8 @@ bool SetOnce(Value& member, Value value) {  // false: the member has another val
   return true;
 }
 
-// Parses the options of HGETEX and HSETEX in Valkey, where each may be repeated.
+// Parses the options of HGETEX and HSETEX in Valkey. An option may be repeated: of `EX 1 EX 2`, the last time counts.
+// Options that contradict each other (FNX FXX, EX PX) are a syntax error.
 class ValkeyFieldOptions {
  public:
   ValkeyFieldOptions(const Call& call, bool sets) : sets_(sets) {
@@ -221,7 +222,7 @@ FieldExpireWords TakeFreeExpireWords(Call& call, TimeUnit unit, TimeBase base) {
   return words;
 }
 
-// Parses the arguments of HGETEX and HSETEX in Redis 8.6, and those of HSETEX before, where FIELDS must be the last.
+// Parses the arguments of HGETEX and HSETEX in Redis 8.6, and of HSETEX in older versions, where FIELDS must come last.
 class FreeFieldWords {
  public:
   FreeFieldWords(Call& call, bool sets, bool fields_come_last)
@@ -342,7 +343,7 @@ FieldWords TakeFixedHGetExWords(Call& call) {
   return words;
 }
 
-// `mismatch` is Valkey's error if the number does not match the arguments.
+// Takes `FIELDS numfields field…`. `mismatch`: Valkey's error if numfields does not match the arguments.
 std::span<const Bytes> TakeOnlyFields(Call& call, const char* mismatch) {
   if (GrammarOfFields(call) != HashFieldGrammar::kValkey)
     return TakeFixedFields(call.args, refusals::kFieldCountNotPositive);

@@ -14,22 +14,22 @@ namespace respite {
 HashFieldGrammar GrammarOfFields(const Call& call);  // the grammar of the emulated version, or of replayed commands
 
 // Take the arguments `FIELDS numfields field…`, which must be the last ones. Return the fields, or throw a Refusal.
-std::span<const Bytes> TakeFieldNames(Call& call);    // of HPERSIST and HGETDEL
-std::span<const Bytes> TakeFieldsToRead(Call& call);  // of HTTL and its variants
+std::span<const Bytes> TakeFieldNames(Call& call);    // takes the fields of HPERSIST or HGETDEL
+std::span<const Bytes> TakeFieldsToRead(Call& call);  // takes the fields of HTTL or a variant
 
 struct FieldExpireConditions {  // NX, XX, GT and LT of HEXPIRE and its variants
-  bool only_without = false;    // NX
-  bool only_with = false;       // XX
-  bool only_later = false;      // GT
-  bool only_sooner = false;     // LT
+  bool only_without = false;    // NX: the field must have no deadline
+  bool only_with = false;       // XX: the field must have a deadline
+  bool only_later = false;      // GT: the new deadline must be later
+  bool only_sooner = false;     // LT: the new deadline must be earlier, or the field have none
 };
 
 struct FieldExpireWords {            // the arguments of HEXPIRE and its variants after the key
-  int64_t deadline_ms = 0;           // Unix ms
+  int64_t deadline_ms = 0;           // the new deadline, in Unix ms
   FieldExpireConditions conditions;  // which fields get the deadline
-  std::span<const Bytes> fields;     // their names
+  std::span<const Bytes> fields;     // names of the fields
 };
-FieldExpireWords TakeFieldExpireWords(Call& call, TimeUnit unit, TimeBase base);  // takes all arguments
+FieldExpireWords TakeFieldExpireWords(Call& call, TimeUnit unit, TimeBase base);  // takes all arguments of HEXPIRE …
 
 enum class FieldExpiry : uint8_t { kNone, kKeep, kPersist, kAt };
 enum class FieldCondition : uint8_t { kAlways, kIfNone, kIfAll };
@@ -42,13 +42,14 @@ struct FieldTime {  // the value of EX, PX, EXAT or PXAT
 };
 
 struct FieldWords {                                    // the arguments of HGETEX or HSETEX after the key
-  FieldCondition condition = FieldCondition::kAlways;  // FNX or FXX
-  KeyCondition key_condition = KeyCondition::kAlways;  // NX or XX
-  FieldExpiry expiry = FieldExpiry::kNone;             // what happens to the deadlines
+  FieldCondition condition = FieldCondition::kAlways;  // FNX: no field may exist; FXX: all must exist
+  KeyCondition key_condition = KeyCondition::kAlways;  // NX: the key must be absent; XX: it must exist
+  FieldExpiry expiry = FieldExpiry::kNone;             // whether deadlines are set, kept or removed
   std::optional<FieldTime> time;                       // nullopt: no option gives a time
   int64_t deadline_ms = kNoDeadline;                   // Unix ms; kNoDeadline until ReadDeadline has read `time`
   std::span<const Bytes> fields;                       // names of fields; for HSETEX each followed by its value
-  // From the first field to the last argument. In Redis 8.6 also options after the fields count for the encoding.
+  // The arguments from the first field to the last argument of the request. In Redis 8.6, options after the fields also
+  // count when the encoding is chosen.
   std::span<const Bytes> fields_to_end;  // empty: the fields are the last arguments
   void ReadDeadline(const Call& call);   // reads `time` if it was not read yet; throws if it is invalid
 };

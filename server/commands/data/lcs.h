@@ -29,7 +29,7 @@ class LcsTable {  // finds the longest common subsequence of two strings, for LC
   // As in Redis, longer strings are refused.
   static constexpr size_t kMaxBytes = UINT32_MAX - 2;  // maximum size of each string
 
-  // Computes the size in bytes. Requires: neither string is longer than kMaxBytes.
+  // Returns the memory of the table in bytes. Requires: each string has at most kMaxBytes.
   static std::optional<size_t> TableBytes(Bytes a, Bytes b);  // memory of the table; nullopt: more than a size_t holds
   // Returns the table after computing all lengths, or nullopt if memory cannot be allocated. Each string must outlive
   // the table. Cost: O(|a| * |b|).

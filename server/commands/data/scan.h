@@ -28,7 +28,8 @@ class GlobFilter {  // a glob pattern with a fast path for "*", for KEYS and SCA
 
 // Parses a cursor as strtoul does in Redis: accepts a sign and leading zeros, and reads an empty word as 0.
 uint64_t ParseCursor(Bytes word);  // parses a cursor; throws a Refusal for other text
-// Parses the cursor of a command. Refuses a negative cursor, unless the emulated version accepts one.
+// Parses the cursor of a command. Refuses a negative cursor if the emulated version does (trait
+// cursors_may_be_negative).
 uint64_t ParseCursor(const Call& call, Bytes word);  // may also refuse a negative cursor
 
 struct ScanOptions {              // the options of SCAN, HSCAN, SSCAN, ZSCAN and CLUSTERSCAN
@@ -49,13 +50,14 @@ enum class ScanKind : uint8_t { kKeys, kKeysOfKnownTypes, kFields, kMembers, kSc
 
 ScanOptions ParseScanOptions(Args& args, ScanKind scan_of);  // parses the options after the cursor of SCAN
 
-// Returns the keys in `scanned` that match the options, have not expired, and are not in a slot that is being imported.
-std::vector<const Entry*> FilterKeys(Call& call,  // the keys in `scanned` that match the options, not expired
+// Removes from `scanned` the keys that do not match the options, have expired, or are in a slot that is being imported.
+// As in Redis, SCAN with TYPE counts each key that matches the pattern as a hit or a miss.
+std::vector<const Entry*> FilterKeys(Call& call,  // returns the keys in `scanned` that the options select
                                      const ScanOptions& options, std::vector<const Entry*> scanned);
 
-// Continues a scan at `cursor` and calls visit(slot) for each used slot. Stops after `count` slots, or after ten times
-// as many calls of table.Scan, because a call visits one bucket, which may be empty. Slots that `visit` ignores count,
-// too. `table` needs a function Scan like that of HashIndex.
+// Continues a scan at `cursor`, and calls visit(slot) for each slot (stored item of the hash table) that it finds.
+// Stops after `count` slots, or after ten times as many calls of table.Scan, because a call visits one bucket, which
+// may be empty. Slots that `visit` ignores count, too. `table` needs a function Scan like that of HashIndex.
 template <class Table, class Visit>
 uint64_t WalkTable(const Table& table,  // visits about `count` used slots from `cursor` on; returns the next; 0: end
                    uint64_t cursor, int64_t count, Visit&& visit) {

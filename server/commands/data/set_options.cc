@@ -137,7 +137,8 @@ void ValueCondition::CheckDigest() const {
   if (is_digest && operand.size() != kDigestDigits) throw Refusal{refusals::kDigestLength};
 }
 
-// A replayed command has succeeded before, so its comparison is no condition.
+// Parses the options of SET. Removes the comparison (IFEQ …) of a replayed command, because it was true when the
+// command first ran.
 SetOptions ParseSetOptions(Call& call) {
   SetOptions options = SetOptionsParser(call.args, &call).ParseSet();
   if (call.unit.IsReplaying()) options.comparison = {};

@@ -1,4 +1,4 @@
-// Changes of arrays in JSON documents.
+// Commands that change arrays in JSON documents.
 #include <algorithm>
 #include <optional>
 #include <span>
@@ -21,7 +21,8 @@ constexpr char kJsonArrayTooLong[] = "ERR the array would be too long";
 
 namespace {
 
-// The arrays that a command changes, and the matches that are no arrays.
+// The arrays that a command changes. `matches` may also contain values that are no arrays; the reply shows null for
+// them.
 struct ArrayTargets {
   Edit<Json> document;
   std::vector<JsonValue*> matches;
@@ -32,7 +33,8 @@ struct ArrayTargets {
                                     [](const JsonValue& value) { return value.Is(JsonKind::kArray); })) {}
 };
 
-// Changes each array by change(array), in the order that CheckJson… explains, and replies with the new lengths.
+// Calls change(array) for each array, the last one first (SelectJsonTargets explains why), and replies with the new
+// lengths.
 template <class Change>
 void ChangeArrays(Call& call, const JsonPath& path, ArrayTargets& targets, const KeyEvent& event, Change&& change) {
   std::vector<std::optional<size_t>> lengths(targets.matches.size());
@@ -62,7 +64,8 @@ std::vector<JsonValue> TakeJsonValues(Call& call, size_t& bytes, size_t& depth) 
   return values;
 }
 
-// Inserts copies of values into arrays. `place` returns the index in an array.
+// Inserts copies of the remaining arguments into each array that the path selects, at the index that place(array)
+// returns.
 template <class Place>
 void InsertCopies(Call& call, const JsonPath& path, Bytes key, const KeyEvent& event, Place&& place) {
   size_t bytes = 0, depth = 0;

@@ -1,4 +1,4 @@
-// Changes of numbers, texts and booleans in JSON documents.
+// Commands that change numbers, texts and booleans in JSON documents.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -51,7 +51,7 @@ void WriteNumber(Reply& reply, const JsonValue& number) {
   reply.Integer(number.AsInteger());
 }
 
-// Replies with the new numbers; null stands for a match that is no number. Under RESP2 the reply is JSON.
+// Replies with the new numbers; null stands for a match that is no number. Under RESP2, the reply is one text in JSON.
 void ReplyNumbers(Call& call, const JsonPath& path, const std::vector<JsonValue>& results) {
   const auto shown = std::span(results).last(path.IsLegacy() ? 1 : results.size());
   if (path.IsLegacy() && !call.reply.IsResp3()) return call.reply.Bulk(JsonText(shown.front()));

@@ -1,4 +1,4 @@
-// JSON documents as a whole: set, read, merge, delete, clear.
+// Commands that set, read, merge, delete and clear values of JSON documents.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -32,7 +32,8 @@ namespace {
 
 enum class JsonCondition : uint8_t { kNone, kIfAbsent, kIfPresent };
 
-// The change that a command will make to one document. It is planned and checked before anything is changed.
+// The change that a command will make to one document. A command plans and checks all its changes before it makes the
+// first one.
 struct JsonAssignment {
   Bytes key;
   JsonPath path;
@@ -41,7 +42,8 @@ struct JsonAssignment {
   JsonCondition condition = JsonCondition::kNone;
 };
 
-// Returns where a path that matches nothing would add a member. Null: nowhere. Throws if the path cannot add one.
+// Returns the object to which a path that matches nothing would add a member; null: there is no such object. Throws a
+// Refusal if the path is not static, or if it is an index beyond the end of an array.
 JsonValue* ParentOfNewMember(const JsonPath& path, const JsonValue& root) {
   if (!path.IsStatic()) throw Refusal{refusals::kNoStaticPath};
   JsonBudget budget;
@@ -53,8 +55,8 @@ JsonValue* ParentOfNewMember(const JsonPath& path, const JsonValue& root) {
   return names_member && parent.Is(JsonKind::kObject) ? const_cast<JsonValue*>(&parent) : nullptr;
 }
 
-// Sets the values that a path selects, or adds the member that it names. Returns false, and changes nothing, if there
-// is no place or the condition is false.
+// Sets the values that a path selects. If the path selects none, adds the member that the path names. Returns false and
+// changes nothing if NX or XX forbids the change, or if there is no object for the new member.
 template <class Apply>
 bool AssignInside(Call& call, JsonValue& root, JsonAssignment& assignment, Apply&& apply) {
   const JsonPath& path = assignment.path;
@@ -78,8 +80,8 @@ bool AssignInside(Call& call, JsonValue& root, JsonAssignment& assignment, Apply
 
 void Overwrite(JsonValue& target, JsonValue value) { target = std::move(value); }
 
-// Removes the members that are null from an object, and from the objects that are its members. This is what the merge
-// of the object into an empty one yields.
+// Removes the members that are null from an object, and from the objects that are its members. As RFC 7396 says, this
+// is the result of merging the object into an empty object.
 void EraseNulls(JsonValue& object) {
   object.EraseIf([&](size_t i) { return object.Members()[i].value.Is(JsonKind::kNull); });
   for (JsonMember& member : object.Members()) {
@@ -124,7 +126,7 @@ JsonAssignment TakeAssignment(Call& call) {
   return {key, ParseJsonPath(path), ParseJsonArgument(text), text.size()};
 }
 
-// Makes a new document. Returns false if the condition is false. Throws if the path is not the root.
+// Creates a key with a new document. Returns false if XX was given. Throws a Refusal if the path is not the root.
 bool CreateDocument(Call& call, JsonAssignment& assignment, const KeyEvent& event) {
   if (assignment.condition == JsonCondition::kIfPresent) return false;
   if (!assignment.path.IsRoot()) throw Refusal{refusals::kNotAtRoot};
@@ -218,7 +220,8 @@ struct JsonMSet {
     for (JsonAssignment& assignment : assignments) Check(call, assignment, budget, created);
     for (JsonAssignment& assignment : assignments) {
       Edit<Json> document = call.db.OpenOrCreate<Json>(assignment.key);
-      // A path that was good at the time of the check may have no place after an earlier assignment to this key.
+      // If an earlier assignment to the same key has changed the document so that this path has no place any more, this
+      // assignment changes nothing.
       AssignIfPossible(call, document->Document().root(), assignment);
       document.ReportChange("json.mset");
     }
@@ -226,8 +229,8 @@ struct JsonMSet {
   }
 
  private:
-  // Throws if this assignment cannot be executed. `budget`: for all assignments together. `created`: the keys that
-  // earlier assignments of the same request set as a whole; this assignment is added if it does so.
+  // Throws a Refusal if this assignment cannot be executed. `budget`: limit of work for all assignments of the request.
+  // `created`: keys whose root an earlier assignment of the request sets; adds this key if this assignment does so.
   static void Check(Call& call, JsonAssignment& assignment, JsonBudget& budget, std::unordered_set<Bytes>& created) {
     const JsonValue* root = ReadJson(call, assignment.key);
     if (assignment.path.IsRoot()) {
@@ -262,7 +265,8 @@ void CheckReplySize(const std::string& text, const JsonFormat& format) {
   if (text.size() > format.max_bytes) throw Refusal{refusals::kJsonReplyTooLong};
 }
 
-// Appends a value as JSON. Throws if the text becomes too long; if the layout alone does, before anything is written.
+// Appends a value as JSON. Throws a Refusal if the text becomes longer than format.max_bytes. If indents and newlines
+// alone would exceed this limit, throws before it writes anything.
 void AppendChecked(std::string& text, const JsonValue& value, const JsonFormat& format, size_t level) {
   const bool has_layout = !format.indent.empty() || !format.newline.empty() || !format.space.empty();
   if (has_layout && JsonLayoutBytes(value, format, level) > format.max_bytes)
@@ -271,16 +275,16 @@ void AppendChecked(std::string& text, const JsonValue& value, const JsonFormat& 
   CheckReplySize(text, format);
 }
 
-// Appends the values that a path selects: the first one for a legacy path, otherwise an array. Returns false if a
-// legacy path selects nothing. Throws if a budget does not suffice, or if the text becomes longer than the format
-// allows.
+// Appends the values that a path selects: all of them as an array, or only the first one if `as_array` is false.
+// Returns false if `as_array` is false and the path selects nothing. Throws a Refusal if a budget does not suffice, or
+// if the text becomes longer than format.max_bytes.
 bool AppendSelected(ReadBudgets& budgets, std::string& text, const JsonPath& path, const JsonValue& root, bool as_array,
                     const JsonFormat& format, size_t level) {
   std::vector<JsonValue> computed;
   std::vector<const JsonValue*> values;
   if (path.Computes()) {
     computed = path.Compute(root, budgets.selection);
-    // Without enough steps the result is incomplete.
+    // Throws if the budget was used up, because then the computed values are incomplete.
     CheckJsonBudget(budgets.selection, 0);
     for (const JsonValue& value : computed) values.push_back(&value);
   } else {
@@ -420,7 +424,7 @@ size_t PlaceIn(const JsonValue& parent, const JsonValue& value) {
   return static_cast<size_t>(reinterpret_cast<const JsonMember*>(member) - parent.Members().data());
 }
 
-// Deletes all matches. Returns their number, without the values inside other matches.
+// Deletes all matches. Returns their number; a match inside another match does not count.
 size_t EraseMatches(JsonValue& root, const JsonMatches& matches) {
   if (matches.size() == 1) {
     const size_t place = PlaceIn(*matches.front().parent, *matches.front().value);
@@ -431,8 +435,8 @@ size_t EraseMatches(JsonValue& root, const JsonMatches& matches) {
   for (const JsonMatch& match : matches) places.emplace_back(match.parent, PlaceIn(*match.parent, *match.value));
   std::ranges::sort(places);
   places.erase(std::unique(places.begin(), places.end()), places.end());
-  // Descends from the root, so that values inside a deleted value are not counted. A container is changed after the
-  // values inside it, because this moves them.
+  // Visits the document from the root, so that matches inside a deleted value are not counted. Deletes from a container
+  // only after the containers inside it were visited, because deleting moves them.
   size_t erased = 0;
   const auto visit = [&](const auto& self, JsonValue& value) -> void {
     if (!value.IsContainer() || places.empty()) return;
@@ -506,7 +510,7 @@ struct JsonForget {
   static void Run(Call& call) { DeleteJson(call); }
 };
 
-// Makes a container empty, and a number 0. Returns false if nothing changed.
+// Makes an array or object empty, or sets a number to 0. Returns false if the value stays as it was.
 bool ClearJson(JsonValue& value) {
   if (value.IsContainer()) {
     if (value.Size() == 0) return false;

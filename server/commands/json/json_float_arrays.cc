@@ -18,7 +18,7 @@ namespace respite {
 
 namespace {
 
-// A floating-point type: how many bits its mantissa has, and its greatest and least exponents.
+// A floating-point type of FPHA: the number of bits of its mantissa, and its greatest and least exponents.
 struct FloatType {
   Bytes name;
   int mantissa_bits;  // without the implicit one
@@ -28,7 +28,7 @@ struct FloatType {
 constexpr FloatType kFloatTypes[] = {
     {"FP16", 10, 15, -14}, {"BF16", 7, 127, -126}, {"FP32", 23, 127, -126}, {"FP64", 52, 1023, -1022}};
 
-// Returns the nearest number of the type, or infinity.
+// Returns the number of this type that is nearest to `number`, or infinity if `number` is out of range.
 double RoundTo(const FloatType& type, double number) {
   if (number == 0 || type.mantissa_bits == 52) return number;
   int exponent = 0;
@@ -39,7 +39,7 @@ double RoundTo(const FloatType& type, double number) {
   return std::fabs(rounded) > greatest ? std::copysign(INFINITY, number) : rounded;
 }
 
-// Returns the number with the fewest digits that the type rounds to `number`.
+// Returns the number with the fewest decimal digits that rounds to `number` in this type.
 double ShortestIn(const FloatType& type, double number) {
   for (int digits = 1; digits < DBL_DECIMAL_DIG; ++digits) {
     std::array<char, 40> text;

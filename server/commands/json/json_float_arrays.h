@@ -6,8 +6,8 @@
 
 namespace respite {
 
-// Rounds the numbers of each array that has only numbers. `type` is FP16, BF16, FP32 or FP64. Throws for another type,
-// and if a number is out of range for the type. Cost: O(values).
-void RoundFloatArrays(JsonValue& value, Bytes type);
+// Rounds the numbers of each array that contains only numbers. `type` is FP16, BF16, FP32 or FP64. Throws a Refusal for
+// another type, and if a number is out of range for the type. Cost: O(values).
+void RoundFloatArrays(JsonValue& value, Bytes type);  // rounds arrays of numbers to `type`
 
 }  // namespace respite

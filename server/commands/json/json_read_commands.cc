@@ -1,4 +1,5 @@
-// What JSON documents contain: types, lengths, names, and the form of RESP.
+// Commands that report what JSON documents contain: types, lengths, names of members, indexes, sizes in memory, and
+// values as RESP.
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -13,8 +14,8 @@ namespace respite {
 
 namespace {
 
-// Replies about each match: with an array for a path that begins with $, otherwise about the first match. `reply`
-// writes the reply about one value. `missing` writes the reply if a legacy path matches nothing.
+// Replies about the values that a path selects: with an array for a path that begins with $, otherwise about the first
+// match only. `reply` writes the reply about one value. `missing` writes the reply if a legacy path matches nothing.
 template <class ReplyOne, class Missing>
 void ReplyAboutMatches(Call& call, const JsonPath& path, const JsonValue& root, ReplyOne&& reply, Missing&& missing) {
   const JsonMatches matches = SelectJsonValues(path, root);
@@ -26,7 +27,7 @@ void ReplyAboutMatches(Call& call, const JsonPath& path, const JsonValue& root, 
   const size_t start = call.reply.Size();
   for (const JsonMatch& match : matches) {
     reply(*match.value);
-    // Paths may select a large value many times.
+    // Limits the reply, because a path may select one large value many times.
     if (call.reply.Size() - start > call.MaxStringBytes()) throw Refusal{refusals::kJsonReplyTooLong};
   }
 }
@@ -48,7 +49,7 @@ struct JsonType {
     const JsonPath path = TakeOptionalJsonPath(call);
     call.args.ExpectEnd();
     const JsonValue* root = ReadJson(call, key);
-    // Under RESP3 the reply is in an array.
+    // Under RESP3, the reply is inside an array of one element.
     if (call.reply.IsResp3()) call.reply.Array(1);
     if (root == nullptr) return call.reply.Null();
     ReplyAboutMatches(
@@ -57,7 +58,7 @@ struct JsonType {
   }
 };
 
-// Replies with the number of elements, members or bytes of each match that has the wanted kind.
+// Replies with the number of elements (array), members (object) or bytes (string) of each match of this kind.
 void ReplyLengths(Call& call, JsonKind kind, Bytes kind_name) {
   const Bytes key = call.args.Next();
   const JsonPath path = TakeOptionalJsonPath(call);
@@ -176,7 +177,7 @@ struct JsonArrIndex {
     ReplyAboutMatches(
         call, path, *root,
         [&](const JsonValue& value) {
-          // A path may select an array many times.
+          // Limits the number of searches, because a path may select one array many times.
           CheckJsonBudget(budget, 1);
           if (value.Is(JsonKind::kArray)) return call.reply.Integer(IndexOf(value, wanted, start, stop, budget));
           if (path.IsLegacy()) throw refusals::WrongJsonType("array", &value);
@@ -186,7 +187,8 @@ struct JsonArrIndex {
   }
 
  private:
-  // `stop` is exclusive; 0 stands for the end.
+  // Returns the index of the first element that equals `wanted`, or -1. `stop` is exclusive; 0 means the end of the
+  // array.
   static int64_t IndexOf(const JsonValue& array, const JsonValue& wanted, int64_t start, int64_t stop,
                          JsonBudget& budget) {
     const auto size = static_cast<int64_t>(array.Size());
@@ -196,7 +198,7 @@ struct JsonArrIndex {
       CheckJsonBudget(budget, 1);
       if (IsSame(array.Elements()[static_cast<size_t>(i)], wanted, budget)) return i;
     }
-    // The last comparison may have been cut off.
+    // Throws if the budget was used up, because then the last comparison is incomplete.
     CheckJsonBudget(budget, 0);
     return -1;
   }

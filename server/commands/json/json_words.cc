@@ -92,7 +92,7 @@ JsonMatches SelectJsonValues(const JsonPath& path, const JsonValue& root, JsonBu
 
 namespace {
 
-// Returns true if a path may select a value several times.
+// Returns true if a path may select the same value several times, as `$..a..b` or `$[0,0]`.
 bool MayRepeat(const JsonPath& path) {
   const auto is_union = [](const JsonStep& step) { return step.names.size() > 1 || step.indexes.size() > 1; };
   return std::ranges::any_of(path.Steps(), is_union) ||

@@ -1,4 +1,4 @@
-// BACKUP: makes a backup of the data while the server runs, which consists of files that it can load at startup.
+// BACKUP: while the server runs, saves its data to files that a server can load at startup.
 #include <string>
 #include <string_view>
 

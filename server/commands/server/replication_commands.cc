@@ -327,7 +327,8 @@ struct ReplConf {
     }
   }
 
-  // Takes the acknowledgement of a replica. Ignores it if the client is not a replica.
+  // Takes the offset that a replica acknowledges (REPLCONF ACK). Ignores it if the client is not a replica, or if the
+  // offset is no integer.
   static void TakeAck(Call& call) {
     const auto offset = ParseInteger(call.args.Next());
     const auto on_disk = call.args.TakeToken("FACK") ? ParseInteger(call.args.Next()) : std::nullopt;

@@ -99,8 +99,8 @@ struct GeoAdd {
   }
 
  private:
-  // Prints hexadecimal coordinates as decimal ones, because some versions refuse them. `count`: the number of arguments
-  // after the options.
+  // Propagates hexadecimal coordinates as decimal ones, because some versions refuse hexadecimal ones. `count`: the
+  // number of arguments after the options.
   static void RecordDecimal(Call& call, size_t count) {
     if (!call.effect.IsRecording()) return;
     const std::span<const Bytes> request = call.args.Words();
@@ -268,8 +268,10 @@ void StorePlaces(Call& call, Bytes key, const GeoQuery& query, const FoundPlaces
   for (const FoundPlace& place : found)
     result.Append(found.NameOf(place),
                   query.stores_distance ? place.distance_m / query.shape.meters_per_unit : place.score);
-  // Only Valkey 9 has BYPOLYGON. With ANY, the version decides which places are found first.
-  const bool is_portable = query.shape.kind != GeoShape::Kind::kPolygon && !query.takes_any && query.is_decimal;
+  // If false, the result is propagated instead of the command: another version may refuse the command (only Valkey 9
+  // has BYPOLYGON), or find other places (ANY).
+  const bool is_portable =
+      query.shape.kind != GeoShape::Kind::kPolygon && !query.takes_any && query.has_only_decimal_numbers;
   is_portable ? StoreSortedSet(call, key, result, event) : StoreAndRecordSortedSet(call, key, result, event);
 }
 

@@ -81,10 +81,12 @@ class GeoQueryParser {
     }
   }
 
-  // Notes whether the next `count` arguments, which are numbers, are decimal.
+  // Checks whether the next `count` arguments, which are numbers, are decimal. If one is not, sets
+  // has_only_decimal_numbers to false.
   void NoteForm(size_t count) {
     const std::span<const Bytes> rest = args_.Rest();
-    query_.is_decimal = query_.is_decimal && std::ranges::all_of(rest.first(std::min(count, rest.size())), IsDecimal);
+    query_.has_only_decimal_numbers =
+        query_.has_only_decimal_numbers && std::ranges::all_of(rest.first(std::min(count, rest.size())), IsDecimal);
   }
 
   void TakeMember() {

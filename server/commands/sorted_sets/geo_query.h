@@ -24,16 +24,16 @@ enum class GeoForm : uint8_t {
 struct GeoQuery {  // the arguments of GEOSEARCH, GEOSEARCHSTORE and the older GEORADIUS commands
   enum class Order : uint8_t { kNone, kNearestFirst, kFarthestFirst };
 
-  GeoShape shape;                  // the circle, box or polygon that is searched
-  Order order = Order::kNone;      // order by distance, given by ASC or DESC
-  int64_t count = 0;               // maximum number of places; 0: all
-  bool takes_any = false;          // ANY: takes the first `count` places found, not the nearest ones
-  bool with_distance = false;      // WITHDIST: replies with the distance of each place
-  bool with_hash = false;          // WITHHASH: replies with the geohash of each place
-  bool with_coordinates = false;   // WITHCOORD: replies with the coordinates of each place
-  std::optional<Bytes> store_key;  // GEORADIUS … STORE or STOREDIST: key for the result; nullopt: not given
-  bool stores_distance = false;    // STOREDIST: the stored scores are distances, not geohashes
-  bool is_decimal = true;          // no number is hexadecimal, which some versions refuse
+  GeoShape shape;                        // the circle, box or polygon that is searched
+  Order order = Order::kNone;            // order by distance, given by ASC or DESC
+  int64_t count = 0;                     // maximum number of places; 0: all
+  bool takes_any = false;                // ANY: takes the first `count` places found, not the nearest ones
+  bool with_distance = false;            // WITHDIST: replies with the distance of each place
+  bool with_hash = false;                // WITHHASH: replies with the geohash of each place
+  bool with_coordinates = false;         // WITHCOORD: replies with the coordinates of each place
+  std::optional<Bytes> store_key;        // GEORADIUS … STORE or STOREDIST: key for the result; nullopt: not given
+  bool stores_distance = false;          // STOREDIST: the stored scores are distances, not geohashes
+  bool has_only_decimal_numbers = true;  // false: centre, radius or box is hexadecimal, so STORE propagates the result
 
   // As in Redis, COUNT without ANY selects the nearest places, so the places must be sorted.
   bool IsSorted() const { return order != Order::kNone || (count > 0 && !takes_any); }  // places are sorted by distance

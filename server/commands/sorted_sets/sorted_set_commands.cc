@@ -79,7 +79,8 @@ class PairScores {
   std::vector<double> all_;
 };
 
-// Prints the scores of a ZADD or ZINCRBY again if a replica of another version may refuse them.
+// If a score of a ZADD or ZINCRBY is hexadecimal or has leading blanks, propagates all scores as decimal numbers,
+// because replicas of other versions may refuse the client's form.
 void RecordPlainScores(Call& call, std::span<const Bytes> pairs, const PairScores& scores) {
   if (!call.effect.IsRecording()) return;
   bool is_plain = true;

@@ -29,7 +29,7 @@ double ParseNewScore(Bytes word, const Call& call);  // parses a score of ZADD o
 bool IsDecimal(Bytes word);  // false: the number is hexadecimal, or has leading blanks
 // Returns false for an end of a range that must not be propagated as it is, because some versions refuse it.
 bool IsPlainScoreEnd(Bytes word);  // whether all versions read this end of a range, such as "(1.5", alike
-// Print an end of a range of scores in a form that all versions read alike.
+// MinText and MaxText print an end of a range of scores in a form that all versions read alike.
 std::string MinText(const ScoreRange& range);  // prints the lower end, such as "1.5" or "(1.5"
 std::string MaxText(const ScoreRange& range);  // prints the upper end, such as "1.5" or "(1.5"
 LexRange ParseLexRange(Bytes min, Bytes max);  // parses `[member`, `(member` (exclusive), `-` (first) or `+` (last)
@@ -77,10 +77,10 @@ inline size_t ListpackCapacityFor(size_t count, size_t bytes,  // bytes to reser
   return count > limits.zset_max_listpack_entries ? 0 : kPerMember * count + bytes;
 }
 
-struct AddCounts {      // how many members AddPairs has added, and how many it has changed
-  int64_t added = 0;    // number of new members
-  int64_t changed = 0;  // number of members whose score changed
-  AddResult last = {AddResult::Outcome::kRuledOut};
+struct AddCounts {                                   // how many members AddPairs has added, and how many it has changed
+  int64_t added = 0;                                 // number of new members
+  int64_t changed = 0;                               // number of members whose score changed
+  AddResult last = {AddResult::Outcome::kRuledOut};  // result of the last pair
 
   int64_t All() const { return added + changed; }
 };
@@ -112,10 +112,10 @@ AddCounts AddPairs(Edit<SortedSet>& set, const AddRule& rule,  // adds `count` m
 void StoreSortedSet(Call& call, Bytes key, ScoredResult& result,  // stores the result, or deletes the key if empty
                     const KeyEvent& event);
 
-// Does the same as StoreSortedSet, but propagates the result instead of the command: DEL, and ZADD with at most 1000
-// members each. For commands with options that older replicas do not have, or with a result that depends on the
-// version.
-void StoreAndRecordSortedSet(Call& call, Bytes key,  // does the same, and propagates the members of the result
+// Like StoreSortedSet, replaces or deletes `key` and replies. Instead of the command, propagates the result as DEL, and
+// as ZADD with at most 1000 members each. Used if older replicas do not have an option of the command, or if the result
+// depends on the version.
+void StoreAndRecordSortedSet(Call& call, Bytes key,  // stores a result, and propagates its members
                              ScoredResult& result, const KeyEvent& event);
 
 }  // namespace respite

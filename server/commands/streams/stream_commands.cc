@@ -309,7 +309,8 @@ struct XAdd {
     Add(call, key, options, stream);
     StreamLog& log = stream->Log();
     log.EnsureProducers().Add(options.idempotency.producer, id, log.LastId(), call.now_ms);
-    // Replicas before Redis 8.6 have no idempotent IDs, but must get the entry.
+    // Propagates the idempotent ID in a command of its own. A replica before Redis 8.6 refuses this command, but still
+    // gets the entry.
     call.effect.AddAlone("XIDMPRECORD", key, options.idempotency.producer, id, StreamIdText(log.LastId()).View());
   }
 
@@ -331,7 +332,7 @@ struct XAdd {
     return true;
   }
 
-  // Adds the entry. IdToAdd throws if the ID is not above the last ID. This never leaves an empty stream behind: the
+  // Adds the entry. IdToAdd throws if the ID is not above the last ID. If it throws, no empty stream stays behind: the
   // last ID of a stream that this command has just created is 0-0, and the ID 0-0 was refused before.
   static void Add(Call& call, Bytes key, const XAddOptions& options, Edit<Stream>& stream) {
     StreamLog& log = stream->Log();

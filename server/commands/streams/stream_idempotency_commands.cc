@@ -109,8 +109,9 @@ struct XIdmpRecord {
   }
 
  private:
-  // A replayed XIDMPRECORD follows the Unit that has added the entry. That Unit may have deleted the entry or the key
-  // afterwards. The producer's earlier entry with this ID may have expired for the primary, but not yet here.
+  // Executes an XIDMPRECORD from a primary or a file, which follows the execution unit that has added the entry. The
+  // same unit may have deleted the entry or the key afterwards. The producer's earlier entry with this ID may have
+  // expired for the primary, but not yet here.
   static void Replay(Call& call, Bytes key, Bytes producer, Bytes id, const StreamId& entry) {
     call.reply.Ok();
     const Entry* const value = call.db.Find(key);

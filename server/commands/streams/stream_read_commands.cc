@@ -1,8 +1,8 @@
 // XREAD and XREADGROUP: read the entries after given IDs from several streams, alone or as a consumer of a group.
 //
 // Each command goes through the streams twice. First the command finds the streams that have entries (and XREADGROUP
-// delivers these entries). Then the command writes the reply, which omits streams without entries. But a stream whose
-// pending entries a consumer reads again is in the reply even if there are none.
+// delivers these entries). Then the command writes the reply, which omits streams without entries. One exception: a
+// stream whose pending entries a consumer reads again is in the reply even without entries.
 
 #include <algorithm>
 #include <optional>
@@ -320,9 +320,9 @@ struct ClaimedEntry {
   uint64_t deliveries;  // before this one
 };
 
-// What one stream contributes to the reply of XREADGROUP: claimed pending entries (CLAIM) and consecutive new entries.
-// Or pending entries that the consumer reads again, of which some may have been deleted (`history`). Stays valid until
-// the reply is written, because no entry moves in memory before.
+// What one stream contributes to the reply of XREADGROUP. For the ID `>`: `claimed` (pending entries, CLAIM), and then
+// `count` new entries from `first_new` on. For any other ID: `history`, the consumer's own pending entries, some of
+// which may be deleted. `first_new` stays valid until the reply is written, because no entry moves in memory before.
 struct Delivery {
   Bytes key;
   std::optional<StreamLog::Walk> first_new = {};
@@ -330,7 +330,7 @@ struct Delivery {
   std::vector<StreamId> history = {};
   std::vector<ClaimedEntry> claimed = {};
 
-  bool IsEmpty() const { return count == 0 && claimed.empty(); }
+  bool IsEmpty() const { return count == 0 && claimed.empty(); }  // only for the ID `>`
 };
 
 // Claims pending entries of the group that have been idle for at least the time of CLAIM, the longest idle ones first.

@@ -12,8 +12,8 @@
 
 namespace respite {
 
-// Collects what a command removes from one stream, and then propagates it instead of the command. Does nothing if the
-// command is not recorded.
+// Collects what a command removes from one stream, and then propagates it instead of the command. Does nothing while
+// commands are not propagated (no append-only file and no replicas).
 class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED remove, as XACK, XTRIM and XDEL
  public:
   RemovalRecorder(Call& call, Bytes key) : call_(call), key_(key) {}
@@ -24,8 +24,8 @@ class RemovalRecorder {  // propagates what XDELEX, XACKDEL, DELREF and ACKED re
   void Delete(const StreamId& id);                                // notes that the entry is removed
 
   void RecordDeletion();  // propagates all that was noted, as XACK and XDEL
-  // Requires: all entries before the first one that is left were removed. Delete was called for the other removed
-  // entries in the order of the IDs, and before them for at least one entry before the first one that is left.
+  // Requires: the trim has removed all entries before the first one that is left. Delete was called for at least one of
+  // them (if there are any), and then for each removed entry after the first one that is left, in the order of the IDs.
   void RecordTrim(const StreamLog& log);  // propagates all that was noted, as XACK, XTRIM and XDEL
 
  private:

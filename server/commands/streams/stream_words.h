@@ -30,7 +30,7 @@ inline Refusal NoSuchGroup(Bytes group, Bytes key) {  // error: the stream has n
 }  // namespace refusals
 
 // Takes KEEPREF, DELREF or ACKED: what deleting an entry does to the references of consumer groups. Returns false if
-// the next argument is none of them, or if `references` was set before.
+// the next argument is none of them, or if `references` already has a value.
 bool TryTakeReferences(Args& args, std::optional<GroupReferences>& references);  // takes KEEPREF, DELREF or ACKED
 // Takes the number of IDs (after the token IDS) and this many IDs, as the client wrote them.
 std::span<const Bytes> TakeCountedIds(Args& args);  // takes `numids id…`; throws a Refusal if fewer IDs follow
@@ -54,7 +54,7 @@ bool WriteEntryOf(Reply& reply, const StreamLog& log, const StreamId& id);  // w
 void PrepareIfNew(const Call& call, StreamLog& log);  // applies the directives stream-idmp-… to a new stream
 // Returns the idempotent ID that IDMPAUTO gives an entry. The ID has 16 bytes, and does not depend on the order of the
 // pairs.
-std::string IdempotentIdOf(std::span<const Bytes> fields_and_values);  // 16 bytes, for IDMPAUTO
+std::string IdempotentIdOf(std::span<const Bytes> fields_and_values);  // the ID that IDMPAUTO gives an entry: 16 bytes
 
 struct GroupEdit {  // a consumer group that a command changes, with its stream
   Bytes key;

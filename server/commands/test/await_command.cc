@@ -37,7 +37,7 @@ constexpr char kWhat[] = "BLOCKED, SUBSCRIBERS, CLIENTS, COMMAND, KEY, REPLICAS 
 constexpr int64_t kUsualTimeoutMs = 5000;
 constexpr int64_t kMaxAwaitMs = int64_t{24} * 3'600'000;
 
-// The state for which TEST AWAIT waits: `wanted` describes it, and `look` checks it.
+// The state for which TEST AWAIT waits: `wanted` describes it in errors, and `look` returns whether it is reached.
 struct AwaitGoal {
   std::string wanted;
   Awaits::Condition look;

@@ -57,7 +57,7 @@ std::optional<std::string> RunWithin(Call& call, Session& session, const std::ve
 }
 
 std::optional<std::string> RunAll(Call& call, const Fixture& fixture) {
-  // Meanwhile, no other client is served.
+  // The libraries of the fixture share one time limit, because no other client is served while they are loaded.
   const FunctionLibraries::SharedLimit shared_limit(call.services.execution.function_libraries);
   const std::unique_ptr<Session> session = call.services.clients.registry.CreateDetached();
   session->user = call.session.user;

@@ -123,7 +123,7 @@ constexpr std::array kSnapshotActions = {TestAction{"save", SaveSnapshot}, TestA
 
 // --- TEST RESET
 
-// Requires: this server is a primary.
+// Deletes all keys, and propagates this as FLUSHALL. Requires: this server is a primary.
 void ResetData(Call& call) {
   std::vector<int> all(static_cast<size_t>(call.services.data.dataset.keyspace.Count()));
   std::iota(all.begin(), all.end(), 0);

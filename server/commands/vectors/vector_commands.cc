@@ -27,8 +27,8 @@ constexpr uint32_t kDefaultBuildEf = 200;  // candidates for the neighbours of a
 constexpr uint64_t kBuildWork =
     12u << 20;  // bytes that the search for neighbours may read, unless EF is small; about 4 ms
 
-// Limits the EF of VADD, so that other clients do not wait long. The result is never below kDefaultBuildEf, unless `ef`
-// is. The search computes about 20 distances per candidate.
+// Limits the EF of VADD, so that other clients do not wait long. An `ef` of at most kDefaultBuildEf is not changed. The
+// search computes about 20 distances per candidate.
 uint32_t BoundedBuildEf(uint32_t ef, const VectorFormat& format) {
   const uint64_t affordable = kBuildWork / (format.Bytes() + 256) / 20;
   return std::min(ef, std::max(kDefaultBuildEf, static_cast<uint32_t>(affordable)));
@@ -89,7 +89,7 @@ VAddArguments TakeVAddArguments(Call& call) {
   return wanted;
 }
 
-// Throws if the vector and the options do not fit to the set.
+// Throws a Refusal if the vector or the options do not fit the existing set.
 void CheckVAdd(const VectorTable& table, const VAddArguments& wanted) {
   const VectorSetShape& shape = table.shape();
   if (wanted.encoding != shape.encoding) throw Refusal{refusals::kOtherEncoding};

@@ -72,7 +72,7 @@ VSimOptions TakeVSimOptions(Args& args) {
   return options;
 }
 
-// A search, which runs in steps, so that others are served in between.
+// The search of one VSIM. It runs in steps of about 2 ms, so that other clients are served between them.
 class VSimTask final : public CommandTask {
  public:
   VSimTask(const VectorTable& table, EncodedVector query, VSimOptions options)
@@ -92,10 +92,10 @@ class VSimTask final : public CommandTask {
   }
 
   const VSimOptions& options() const { return options_; }
-  // Returns whether this is the set with which the search began.
+  // Returns whether `table` is the vector set with which the search began.
   bool Fits(const VectorTable& table) const { return table.graph().Serial() == serial_; }
 
-  // Runs a step, or to the end. Returns true at the end.
+  // Runs one step of the search, or all remaining steps if `to_the_end`. Returns true if the search is complete.
   bool Run(const VectorTable& table, bool to_the_end) {
     const uint64_t each = format_.Bytes() + kDistanceOverhead + FilterWork(table);
     const uint64_t distances = to_the_end ? UINT64_MAX : std::max<uint64_t>(kWorkPerTurn / each, 1);
@@ -106,7 +106,8 @@ class VSimTask final : public CommandTask {
     return true;
   }
 
-  // Returns the hits in the order of the reply. If the set has changed, a slot may have another element since.
+  // Returns the hits in the order of the reply. If the set has changed during the search, checks FILTER again, because
+  // a slot may now have another element.
   std::vector<VectorHit> TakeHits(const VectorTable& table) {
     if (options_.filter && table.graph().Changes() != first_changes_)
       std::erase_if(hits_, [&](const VectorHit& hit) { return !Matches(table, hit.slot); });
@@ -133,7 +134,8 @@ class VSimTask final : public CommandTask {
     return Matches(table, slot) ? Verdict::kAccept : Verdict::kReject;
   }
 
-  // Compares the query with all elements, in the order of their slots.
+  // Runs a step of a search with TRUTH: compares the query with the next `distances` slots. Returns true after the last
+  // slot.
   bool Scan(const VectorTable& table, uint64_t distances) {
     const HnswGraph& graph = table.graph();
     if (graph.Changes() != changes_) {

@@ -27,22 +27,23 @@ inline constexpr std::string_view kVectorModule = "vectorset";  // the module of
 std::vector<float> TakeVector(Args& args);  // reads a vector from the arguments, or throws
 // Takes the value of EF, from 1 to a million, or throws.
 uint32_t TakeEf(Args& args);  // reads the value of EF, or throws
-// Throws if a vector with this number of dimensions does not fit to the set, or to its matrix of REDUCE.
+// Throws a Refusal if a vector with this number of dimensions does not fit the set, or its matrix of REDUCE.
 void CheckVectorDimensions(const VectorTable& table, size_t dimensions);  // throws if the vector does not fit
 inline std::string DimensionMismatch(size_t got, uint32_t has) {          // the error for a vector that does not fit
   return "ERR Vector dimension mismatch - got " + std::to_string(got) + " but set has " + std::to_string(has);
 }
 
 struct EncodedVector {          // a vector in the form that a set stores
-  std::vector<uint64_t> words;  // the bytes
-  float scale = 0;              // StoredVector::scale
+  std::vector<uint64_t> words;  // the bytes of the encoded vector
+  float scale = 0;              // with Q8: the value that 127 stands for (StoredVector::scale)
   float length = 0;             // length of the vector before it was normalised
 
   StoredVector View() const {  // the vector as a view of this object
     return {words.data(), scale};
   }
 };
-// Projects (with REDUCE, unless the vector has the reduced dimensions), normalises and encodes a vector.
+// Projects the vector with the matrix of REDUCE (if it has the input dimensions of the matrix), normalises it, and
+// encodes it.
 EncodedVector EncodeVector(const VectorTable& table,  // makes the stored form of a client's vector
                            std::vector<float> vector);
 
