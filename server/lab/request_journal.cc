@@ -332,7 +332,7 @@ void RequestJournal::OnQueued(const WaitingCall& call) {
   if (!IsTestOrServerTraffic(call.session, &call.command)) CountTrip(SenderOf(call.session), 0);
 }
 
-void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name) {
+void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes rule_name) {
   if (!is_on_) return;
   using Kind = RequestFault::Kind;
   Sender& sender = SenderOf(request.client);
@@ -342,14 +342,14 @@ void RequestJournal::NoteFault(const RequestFaults::Attempt& request, const Requ
   if (!is_answered && !is_closed) {
     // A fault that fails the queuing of a request counts for this request. Other faults of a queued request act only on
     // the reply +QUEUED: EXEC later runs the command without the fault.
-    if (!is_queued || fault.kind == Kind::kError) sender.fault = name;
+    if (!is_queued || fault.kind == Kind::kError) sender.fault = rule_name;
     return;
   }
   // The fault replies instead of the command, or closes the connection. Adds an entry here, because OnCall and
   // OnRefusal are not called for such a request.
   const int depth = request.place == Place::kInTransaction ? 1 : 0;
   CountTrip(sender, depth);
-  sender.fault = name;
+  sender.fault = rule_name;
   Finish(Append(FailedRequest(request.client, &request.command, request.words, depth), request.client, sender), sender,
          {});
 }

@@ -108,7 +108,8 @@ class RequestJournal final : public CallObserver, private KeyEventListener {  //
   uint64_t Epoch() const { return epoch_; }  // grows when the journal is cleared, not when old entries make room
 
   // Records that a fault acts on a request. `name` is the name of the rule of TEST FAULT.
-  void NoteFault(const RequestFaults::Attempt& request, const RequestFault& fault, Bytes name);  // records the fault
+  void NoteFault(const RequestFaults::Attempt& request,  // records the fault
+                 const RequestFault& fault, Bytes rule_name);
 
   void OnCall(const FinishedCall& call) override;    // called when a command has run: adds or completes its entry
   void OnRefusal(const RefusedCall& call) override;  // called when a request was refused: adds its entry

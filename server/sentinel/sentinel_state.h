@@ -32,7 +32,7 @@ struct SentinelPeriods {                // how long to wait for what, in millise
   int64_t tilt_trigger = 2000;                 // after more milliseconds than this without a tick, tilt mode starts
   int64_t tilt = 30'000;                       // how many milliseconds tilt mode lasts
   int64_t reconfiguration_timeout = 10'000;    // in how many milliseconds a replica must report the new primary
-  int64_t min_link_reconnect = 15'000;         // for how many milliseconds a new connection is not replaced
+  int64_t min_link_age = 15'000;               // for how many milliseconds a new connection is not replaced
   int64_t election_timeout = 10'000;           // in how many milliseconds the votes of other Sentinels must arrive
   int64_t script_max_runtime = 60'000;         // for how many milliseconds a program may run before it is killed
   int64_t script_retry_delay = 30'000;         // milliseconds between two tries of a program; doubled with each try

@@ -109,7 +109,7 @@ size_t SlotExport::BufferedBytes() const {
 
 void SlotExport::Start() {
   const ClusterNode* const target = cluster().view().Find(job_->target);
-  if (!CheckOwnership()) return;
+  if (!EndUnlessOwner()) return;
   if (target == nullptr || !target->IsPrimary() || !target->HasAddress()) return Fail("the target is no primary");
   SetState(State::kConnecting);
   job_->started_ms = services_.env.clock.WallMs();
@@ -192,7 +192,7 @@ void SlotExport::HandlePositiveAnswer(Request request, Bytes line) {
       return;
     case Request::kPaused:
       seen_version_ = UINT64_MAX;
-      if (!CheckOwnership()) return;
+      if (!EndUnlessOwner()) return;
       SetState(State::kGranted);
       return SendRequest(Request::kTakeOver, {"CLUSTER", "SYNCSLOTS", "TAKEOVER"});
     case Request::kTakeOver:
@@ -214,7 +214,7 @@ void SlotExport::HandleTakeoverReply(Bytes line) {
 
 void SlotExport::Continue() {
   if (IsOver() || job_->state == State::kQueued || services_.env.phase.IsInLongTask()) return;
-  if (!CheckOwnership()) return;
+  if (!EndUnlessOwner()) return;
   if (changes_ && changes_->HasChangedEverything()) return Fail("all keys were changed at once");
   switch (job_->state) {
     case State::kWaitingToSnapshot:
@@ -248,7 +248,7 @@ SlotExport::Owner SlotExport::FindOwner() const {
   return is_mine ? Owner::kThisNode : is_targets ? Owner::kTarget : Owner::kOthers;
 }
 
-bool SlotExport::CheckOwnership() {
+bool SlotExport::EndUnlessOwner() {
   const uint64_t version = cluster().view().version();
   if (std::exchange(seen_version_, version) == version) return true;
   const Owner owner = FindOwner();

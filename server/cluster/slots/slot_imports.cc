@@ -166,7 +166,7 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // Records that a command of the source has failed here, so that the slots differ from those of the source. The source
 // learns of the failure only from the reply to its next CLUSTER SYNCSLOTS.
-void SlotImports::RecordImportError(Session& session, Bytes error) {
+void SlotImports::MarkImportFailed(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
   Import& import = ImportOf(session);
   if (import.failure_reason.empty()) import.failure_reason = error.empty() ? "a command failed" : std::string(error);
@@ -175,14 +175,14 @@ void SlotImports::RecordImportError(Session& session, Bytes error) {
 void SlotImports::OnCall(const FinishedCall& call) {
   if (call.session.cluster_options.imports == nullptr) return;
   ImportOf(call.session).last_request_ms = parts_.services.env.real_clock.NowMs();
-  if (call.ending == FinishedCall::Ending::kFailed) RecordImportError(call.session, call.error);
+  if (call.ending == FinishedCall::Ending::kFailed) MarkImportFailed(call.session, call.error);
 }
 
-void SlotImports::OnRefusal(const RefusedCall& call) { RecordImportError(call.session, call.error); }
+void SlotImports::OnRefusal(const RefusedCall& call) { MarkImportFailed(call.session, call.error); }
 
 void SlotImports::Append(const PropagatedGroup& group) {
   for (size_t i = 0; i < group.Count(); ++i) {
-    if (!SlotChanges::ChangesEverything(parts_.services.env.commands, splitter_.ArgumentsOf(group[i].request)))
+    if (!SlotChangeCollector::ChangesEverything(parts_.services.env.commands, splitter_.ArgumentsOf(group[i].request)))
       continue;
     for (Import& import : imports_) import.failure_reason = "all keys were changed at once";
   }

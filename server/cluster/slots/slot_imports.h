@@ -27,7 +27,7 @@
 #include <vector>
 
 #include "server/clients/role.h"
-#include "server/cluster/slots/slot_changes.h"
+#include "server/cluster/slots/slot_change_collector.h"
 #include "server/cluster/slots/slot_job.h"
 #include "server/dataset/journal.h"
 #include "server/execution/call_observer.h"
@@ -94,11 +94,11 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   Cluster& cluster() const;                                           // this server as a cluster node
   int64_t NowMs() const;                                              // Unix time in milliseconds
   void CheckOffer(const Session& session, const Offer& offer) const;  // throws if these slots cannot be imported
-  std::shared_ptr<SlotJob> JobOf(const Offer& offer);     // the job of a new import; throws if it must not begin
-  Import& ImportOf(const Session& session);               // the import of the session; throws if it has none
-  Import& GetHealthyImport(const Session& session);       // like ImportOf, but also throws if it failed; sets acked_s
-  void RecordImportError(Session& session, Bytes error);  // notes why the session's import fails in EndTurn
-  void EndImport(Import& import, SlotJob::State state,    // ends the import in this state
+  std::shared_ptr<SlotJob> JobOf(const Offer& offer);    // the job of a new import; throws if it must not begin
+  Import& ImportOf(const Session& session);              // the import of the session; throws if it has none
+  Import& GetHealthyImport(const Session& session);      // like ImportOf, but also throws if it failed; sets acked_s
+  void MarkImportFailed(Session& session, Bytes error);  // notes why the session's import fails in EndTurn
+  void EndImport(Import& import, SlotJob::State state,   // ends the import in this state
                  const std::string& message);
   void EndFailedImports();    // ends failed imports, and closes their sessions
   void CleanUpHiddenSlots();  // claims, reveals or empties hidden slots that no session sends any more
@@ -114,8 +114,8 @@ class SlotImports final : public CallObserver, public Journal {  // receives slo
   std::list<Import> imports_;                        // the imports that are under way
   std::set<std::string, std::less<>> failed_names_;  // names of failed imports, whose keys must be deleted
   std::map<std::string, int64_t, std::less<>>
-      orphaned_since_ms_;                  // by migration name: when its slots were found without a source (real time)
-  SlotChanges::RequestSplitter splitter_;  // splits requests; a member only to reuse its memory
+      orphaned_since_ms_;  // by migration name: when its slots were found without a source (real time)
+  SlotChangeCollector::RequestSplitter splitter_;  // splits requests; a member only to reuse its memory
 };
 
 }  // namespace respite

@@ -52,13 +52,13 @@ Replay::Replay(Parts parts, Recording recording, Options options)
 // Returns true if a client in the recording moves the server's clock. Then the replay must not move the clock, because
 // that client would find another time than in the recording.
 bool Replay::ClientsMoveClock() const {
-  std::map<uint64_t, AskedReplies> clients;
+  std::map<uint64_t, UnansweredRequests> clients;
   return std::ranges::any_of(recording_.events, [&](const RecordedEvent& event) {
     if (event.kind == Kind::kClose) clients.erase(event.connection);
     if (event.kind != Kind::kIn) return false;
-    AskedReplies& client = clients[event.connection];
+    UnansweredRequests& client = clients[event.connection];
     client.Feed(event.bytes);
-    return client.MovesClock();
+    return client.MayHaveMovedClock();
   });
 }
 

@@ -8,7 +8,7 @@
 #include "base/glob.h"
 #include "protocol/reply_tree.h"
 #include "server/catalogue/command_table.h"
-#include "server/lab/recording/asked_replies.h"
+#include "server/lab/recording/unanswered_requests.h"
 
 namespace respite {
 

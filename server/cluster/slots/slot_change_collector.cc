@@ -1,4 +1,4 @@
-#include "server/cluster/slots/slot_changes.h"
+#include "server/cluster/slots/slot_change_collector.h"
 
 #include <algorithm>
 #include <cassert>
@@ -32,7 +32,7 @@ size_t TakeNumber(Bytes& text) {
 
 }  // namespace
 
-std::span<const Bytes> SlotChanges::RequestSplitter::ArgumentsOf(Bytes request) {
+std::span<const Bytes> SlotChangeCollector::RequestSplitter::ArgumentsOf(Bytes request) {
   words_.clear();
   for (size_t left = TakeNumber(request); left > 0; --left) {
     const size_t size = TakeNumber(request);
@@ -43,13 +43,13 @@ std::span<const Bytes> SlotChanges::RequestSplitter::ArgumentsOf(Bytes request) 
 }
 
 // Commands about functions do not count, because functions belong to a node and not to a slot.
-bool SlotChanges::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
+bool SlotChangeCollector::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
   const Command* const command = Find(commands, arguments);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;
   return KeysForAclCheck(command->Spec(), arguments).IsEmpty();
 }
 
-bool SlotChanges::ExamineRequest(std::span<const Bytes> arguments) {
+bool SlotChangeCollector::ExamineRequest(std::span<const Bytes> arguments) {
   const Command* const command = Find(commands_, arguments);
   if (command == nullptr) return false;
   const KeyList keys = KeysForAclCheck(command->Spec(), arguments);
@@ -58,7 +58,7 @@ bool SlotChanges::ExamineRequest(std::span<const Bytes> arguments) {
                      [&](const KeyRef& key) { return slots_.Has(KeySlot(arguments[key.index])); });
 }
 
-void SlotChanges::Append(const PropagatedGroup& group) {
+void SlotChangeCollector::Append(const PropagatedGroup& group) {
   struct Output {
     std::string& text;
     void Piece(Bytes piece) { text.append(piece); }

@@ -1,5 +1,5 @@
-// SlotChanges: a journal that collects the changes to keys of some slots, as requests for the node that takes the
-// slots over.
+// SlotChangeCollector: a journal that collects the changes to keys of some slots, as requests for the node that takes
+// the slots over.
 #pragma once
 
 #include <optional>
@@ -14,10 +14,10 @@ namespace respite {
 
 class CommandTable;
 
-class SlotChanges final : public Journal {  // collects the changes to keys of some slots, as requests
+class SlotChangeCollector final : public Journal {  // collects the changes to keys of some slots, as requests
  public:
   // The slots and the table must outlive this object.
-  SlotChanges(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
+  SlotChangeCollector(const SlotSet& slots, const CommandTable& commands) : slots_(slots), commands_(commands) {}
 
   void Append(const PropagatedGroup& group) override;             // collects changes to keys of the slots
   size_t BufferedBytes() const override { return text_.size(); }  // bytes of changes that Take will return
