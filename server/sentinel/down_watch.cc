@@ -29,8 +29,8 @@ void DownWatch::CheckSubjectivelyDown(Instance& instance) {
   }
 }
 
-// Closes connections that bring no answers any more although no side has closed them. InstanceProtocol then connects
-// again.
+// Closes a connection that is still open but has brought no reply to PING, or no hello message, for a long time.
+// InstanceProtocol then connects again.
 void DownWatch::CloseHangingLinks(Instance& instance) {
   InstanceLink& link = *instance.link;
   const int64_t now_ms = core_.NowMs();

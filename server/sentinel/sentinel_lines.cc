@@ -34,8 +34,7 @@ class LineWriter {
   void AddText(Bytes subject, const std::string& value) {
     if (!value.empty()) Add(subject, QuotedIfNeeded(value));
   }
-  // Adds a yes/no directive. If `value` is the default, the line is written only if the file already has a line with
-  // this subject.
+  // Adds a yes/no directive. The default is written only if the file already has a line for this directive.
   void AddSwitch(Bytes subject, Bytes value, Bytes as_default) {
     Add(subject, std::string(value));
     if (value == as_default) lines_.back().line.presence = LinePresence::kIfMentioned;

@@ -12,7 +12,8 @@ namespace respite {
 
 namespace {
 
-// Finds a command by its name in a journal, which is the name from before rename-command.
+// Finds the command of a propagated request. Propagated requests have the name of the command from before
+// rename-command.
 const Command* Find(const CommandTable& commands, std::span<const Bytes> words) {
   const Command* const renamed = commands.HasRenamedCommands() ? commands.FindRenamed(words[0]) : nullptr;
   const Command* const command = renamed != nullptr ? renamed : commands.Find(words[0]);
@@ -42,7 +43,7 @@ std::span<const Bytes> SlotChangeCollector::RequestSplitter::ArgumentsOf(Bytes r
   return words_;
 }
 
-// Commands about functions do not count, because functions belong to a node and not to a slot.
+// FUNCTION commands do not count, because functions belong to a node and not to a slot.
 bool SlotChangeCollector::ChangesEverything(const CommandTable& commands, std::span<const Bytes> arguments) {
   const Command* const command = Find(commands, arguments);
   if (command == nullptr || !command->Is(kWrite) || command->Spec().group == CommandGroup::kScripting) return false;

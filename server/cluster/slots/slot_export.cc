@@ -35,8 +35,8 @@ constexpr int64_t kAckEveryMs = 1000;
 constexpr int64_t kLongestPauseMs = 5000;
 constexpr size_t kMarkLength = 40;
 
-// Returns the request that ends a complete snapshot. The mark is random and new for each snapshot, so no value of a key
-// can imitate the request.
+// Returns the request that the child writes after the last key. The mark is random and new for each snapshot, so that
+// no value of a key contains this request.
 std::string SnapshotEof(Bytes mark) {
   std::string text;
   AppendRequest(text, {"CLUSTER", "SYNCSLOTS", "SNAPSHOT-EOF", mark});
@@ -95,7 +95,7 @@ void SlotExport::EndExport(State state, const std::string& message) {
 }
 
 bool SlotExport::Cancel() {
-  // The target may already own the slots, so writes must not continue here.
+  // In kGranted, the target may already own the slots. So the export must not end and let writes continue here.
   if (IsOver() || job_->state == State::kGranted) return false;
   EndExport(State::kCancelled, "by an operator");
   return true;

@@ -164,7 +164,7 @@ void SlotImports::Reveal(Bytes name) { parts_.services.data.dataset.keyspace.hid
 
 // --- Errors.
 
-// Records that a command of the source has failed here, so that the slots differ from those of the source. The source
+// Called when a command of the source has failed here, so that the slots differ from those of the source. The source
 // learns of the failure only from the reply to its next CLUSTER SYNCSLOTS.
 void SlotImports::MarkImportFailed(Session& session, Bytes error) {
   if (session.cluster_options.imports == nullptr) return;
@@ -300,8 +300,8 @@ void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   cluster().TakeSlots(unowned);
 }
 
-// Deletes up to kKeysPerTurn keys of the slots. Returns true if there were fewer than kKeysPerTurn keys, so that none
-// are left.
+// Deletes at most kKeysPerTurn keys of the slots. Returns true if no key is left, because there were fewer than
+// kKeysPerTurn.
 bool SlotImports::DeleteSomeKeys(const SlotSet& slots) {
   Dataset& data = parts_.services.data.dataset;
   Unit unit(data, parts_.services.env.clock.WallMs(), ExpiryRule::kIgnoreDeadlines);
