@@ -120,8 +120,7 @@ class Cluster final : public Bus::User {  // this server as a node of a cluster:
                             ClusterNode* known, const BusLink& link, const PacketHeader& header);
   void RecordPong(ClusterNode& node);  // sets the time of the last PONG; clears PFAIL, and perhaps FAIL
   // Does nothing if `link` is this node's own link to `node`, because that link was made to the known address.
-  void UpdateAddress(ClusterNode& node,
-                     const BusLink& link,  // if the sender's address has changed: stores it, reconnects
+  void UpdateAddress(ClusterNode& node, const BusLink& link,  // stores the sender's new address, and reconnects
                      const PacketHeader& header);
   void UpdateRole(ClusterNode& sender, const PacketHeader& header);  // records whether the sender is primary or replica
   // Called for each packet in which this node's primary says that it is a replica of this node. After

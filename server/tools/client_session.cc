@@ -163,8 +163,8 @@ bool ClientSession::Connect() {
   return false;
 }
 
-// Sends AUTH, HELLO and SELECT if they are needed. After an error reply, prints the error and sends the next of these
-// commands anyway, as redis-cli does.
+// Sends AUTH, HELLO and SELECT if they are needed. After an error reply, prints the error and continues with the next
+// command, as redis-cli does.
 bool ClientSession::SendHandshake() {
   const std::string password = options_.Value("-a", "");
   const std::string user = options_.Value("--user", "");

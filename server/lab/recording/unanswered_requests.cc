@@ -77,8 +77,8 @@ void UnansweredRequests::Receive(std::vector<std::string> words) {
   AddOwed(std::move(words));
 }
 
-// Applies the mode of a CLIENT REPLY request. The caller must do this before deciding whether the request itself gets a
-// reply: ON gets one, but OFF and SKIP do not.
+// Applies the mode of a CLIENT REPLY request. Must be called before the caller decides whether the request itself gets
+// a reply: ON gets one, but OFF and SKIP do not.
 void UnansweredRequests::NoteReplyMode(const std::string& mode) {
   if (EqualsIgnoreCase(mode, "on")) answers_ = Answers::kOn;
   if (EqualsIgnoreCase(mode, "off")) answers_ = Answers::kOff;

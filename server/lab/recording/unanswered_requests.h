@@ -1,6 +1,6 @@
-// UnansweredRequests: the requests of one connection that wait for a reply. Finds the request to which a reply belongs.
-// Three cases are special: SUBSCRIBE gets messages instead of a reply, CLIENT REPLY may turn replies off, and the reply
-// to EXEC contains the replies to the queued requests.
+// UnansweredRequests: the requests of one recorded connection that await a reply. Finds the request to which a reply
+// belongs. Three cases are special: SUBSCRIBE gets messages instead of a reply, CLIENT REPLY may turn replies off, and
+// the reply to EXEC contains the replies to the queued requests.
 #pragma once
 
 #include <deque>
@@ -27,11 +27,9 @@ class UnansweredRequests {  // the requests of one connection that await a reply
   void Confirm(const ReplyTree& message);  // handles a Pub/Sub message, which may confirm the oldest SUBSCRIBE
   bool IsPubSubMessage(const ReplyTree& reply) const;  // a Pub/Sub message or a confirmation of SUBSCRIBE, not a reply
 
-  uint64_t count() const { return count_; }                    // number of requests that Feed has parsed
-  bool IsIncomparable() const { return has_other_protocol_; }  // no more replies: SYNC, PSYNC or MONITOR was sent
-  bool MayHaveMovedClock() const {
-    return may_have_moved_clock_;
-  }  // true: a request may have changed the server's clock
+  uint64_t count() const { return count_; }                         // number of requests that Feed has parsed
+  bool IsIncomparable() const { return has_other_protocol_; }       // no more replies: SYNC, PSYNC or MONITOR was sent
+  bool MayHaveMovedClock() const { return may_have_moved_clock_; }  // true: a request may have moved the server's clock
 
  private:
   enum class Answers : uint8_t { kOn, kOff, kSkipNext };  // modes of CLIENT REPLY; kSkipNext: SKIP
@@ -47,7 +45,7 @@ class UnansweredRequests {  // the requests of one connection that await a reply
   Answers answers_ = Answers::kOn;                              // mode of CLIENT REPLY
   bool has_subscribed_ = false;        // true: the client has sent SUBSCRIBE or similar, so messages may arrive
   bool has_other_protocol_ = false;    // true: SYNC, PSYNC or MONITOR was sent, so what follows is not parsed
-  bool may_have_moved_clock_ = false;  // the client used TEST CLOCK, RESET or SNAPSHOT, or entered an isolated server
+  bool may_have_moved_clock_ = false;  // TEST CLOCK, RESET, SNAPSHOT or WORLD was sent, or a login to a world
   uint64_t count_ = 0;                 // number of requests that were parsed so far
 };
 
