@@ -73,7 +73,7 @@ class ClusterHost {  // interface to the server around a cluster node: its data,
   virtual void OnTopologyChanged() = 0;  // called when slots or cluster_state may have changed
 
   enum class Durably : uint8_t { kWritten, kSynced };
-  // Replaces nodes.conf. A crash of the machine leaves either the former or the new file. With kSynced, the new file is
+  // Replaces nodes.conf. A crash of the machine leaves either the old or the new file. With kSynced, the new file is
   // safe when Save returns; with kWritten, about a second later. Returns false if nodes.conf could not be replaced.
   virtual bool Save(const ClusterView& view, Durably durably) = 0;  // writes nodes.conf; false: the server ends
 };

@@ -44,8 +44,7 @@ bool ManualFailover::IsPrimaryGone() const {
          (primary->outbound_link == nullptr || !primary->outbound_link->IsOpen());
 }
 
-// Pauses writes only after a running script has ended, because the offset does not count the script's writes until
-// then.
+// Waits until a running script has ended, because only then does the replication offset count the script's writes.
 void ManualFailover::ReceivePauseRequest(const ClusterNode& replica) {
   parts_.core.host.RunNowOrAfterLongTask([this, id = replica.id] {
     if (ClusterNode* node = parts_.core.view.Find(id)) PauseFor(*node);

@@ -46,7 +46,7 @@ class ClockControl {  // TEST CLOCK: stops and moves the clock that data and cli
  public:
   // Up to this time, stream IDs, dates in INFO and sums of deadlines stay far from their limits.
   static constexpr int64_t kMaxWallMs = 253'402'300'799'999;  // latest Unix time of the clock: the end of the year 9999
-  // A limit of its own, because the wall time may be set back and advanced again and again.
+  // kMaxWallMs does not bound the monotonic time, because the wall time can be set back and advanced again.
   static constexpr int64_t kMaxMonotonicMs = 4'000'000'000'000'000;  // latest monotonic time after a jump
 
   struct Parts {  // other parts of the server that this class uses

@@ -84,7 +84,7 @@ class NamedSnapshots {  // TEST SNAPSHOT: earlier states of a server (data, scri
   Programs CurrentPrograms() const { return {Scripts(), Functions()}; }  // the present scripts and functions
   // `programs`: an earlier result of CurrentPrograms. Removes scripts and functions that were added after it, and loads
   // functions that were removed. Does not compile scripts that were removed.
-  void UndoPrograms(const Programs& programs, Unit& unit);  // gives scripts and functions their former state
+  void UndoPrograms(const Programs& programs, Unit& unit);  // restores the scripts and functions of `programs`
 
   void RememberConfigAndUsers();            // stores users and directives for ResetConfig and ResetUsers
   void ResetConfig();                       // restores the directives that RememberConfigAndUsers stored

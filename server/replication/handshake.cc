@@ -16,8 +16,8 @@ namespace respite {
 namespace {
 
 // The version that this replica announces by REPLCONF version. A Valkey primary chooses the RDB version of the snapshot
-// by it; Redis does not know the option. It must be 9, because Valkey 9 refuses to write deadlines of hash fields for
-// an older replica.
+// by it; Redis does not know the option. Valkey 9 refuses to write deadlines of hash fields for a replica that
+// announces an older version.
 constexpr char kAnnouncedVersion[] = "9.0.0";
 
 std::string EncodedRequest(std::initializer_list<Bytes> words) {

@@ -79,7 +79,7 @@ void LineWriter::AddSettings(const Primary& primary) {
 }
 
 // Writes the known replicas and Sentinels of a primary. During a failover, the line `monitor` may already name the new
-// primary. Then the former primary is written in place of the new one among the replicas.
+// primary. The list of replicas then has the old primary in place of the new one.
 void LineWriter::AddKnown(const Primary& primary) {
   const SentinelAddress& current = CurrentAddress(primary);
   for (const auto& [name, replica] : primary.replicas) {

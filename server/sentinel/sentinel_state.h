@@ -80,7 +80,7 @@ struct SentinelState {                       // everything that a Sentinel knows
   }
 };
 
-// This is the address in replies to clients. Once a failover has promoted a replica, it is the address of that replica.
+// The address in replies to clients. Once a failover has promoted a replica, returns the address of this replica.
 inline const SentinelAddress& CurrentAddress(const Primary& primary) {  // where clients find the primary now
   const bool has_moved = primary.is_failing_over && primary.promoted != nullptr &&
                          primary.failover_state >= FailoverState::kReconfigureReplicas;

@@ -50,8 +50,8 @@ Descriptor ConnectToHost(const std::string& host, const std::string& port) {
   return Descriptor();
 }
 
-// Returns true if the reply to the command is a text for people, such as that of INFO. Such a text is printed unchanged
-// even when replies are formatted.
+// Returns true if the reply to the command is a text for people, as from INFO. This text is printed unchanged even when
+// replies are formatted.
 bool RepliesWithLines(const std::vector<std::string>& words) {
   static const std::map<std::string, std::vector<std::string>> kCommands = {
       {"INFO", {}},

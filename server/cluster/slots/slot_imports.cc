@@ -285,9 +285,9 @@ bool SlotImports::HasWaitedForOwners(const std::string& name) {
   return now_ms - since_ms >= kNodeTimeouts * parts_.services.env.settings.cluster_node_timeout;
 }
 
-// Claims the slots in `slots` that have no owner. Probably the takeover had succeeded, and the source gave the slots
-// up. But the file or stream from which this node knows the slots ended before REVEAL. If the source lost the slots in
-// another way, keeping the keys that are here is better than deleting them.
+// Claims those of `slots` that have no owner. Probably the takeover had succeeded, and the source gave the slots up,
+// but the file or stream that told this node of the slots ended before REVEAL. If the source lost the slots in another
+// way, keeping the keys here is better than deleting them.
 void SlotImports::ClaimUnownedSlots(const SlotSet& slots) {
   const ClusterView& view = cluster().view();
   SlotSet unowned;

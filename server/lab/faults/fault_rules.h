@@ -111,7 +111,7 @@ class FaultRules final : public RequestFaults, public Timers::Source {  // the r
   static Candidate CandidateOf(Rule& rule);                 // makes the list entry for a rule
   // From now on the rule acts no more, because it has ended or will be deleted. It stays in rules_.
   void Stop(Rule& rule);
-  void RecomputeAfterRuleChange();     // updates what depends on the rules: connection_rules_, sockets and the like
+  void RecomputeAfterRuleChange();     // updates connection_rules_, the sockets, and whether requests are checked
   uint64_t SeedFor(Bytes name) const;  // seed for the PERCENT choices of this rule
   bool ShutsSockets() const;           // true: an active rule forbids the server to listen
 
