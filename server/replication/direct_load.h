@@ -37,9 +37,7 @@ class DirectLoad final : public SnapshotTarget {  // loads the primary's snapsho
   // Requires: there is a second keyspace, Finish has succeeded, and the server's own keyspace is empty by now.
   void MoveIntoServer();  // moves keys and functions of the snapshot into the server
 
-  bool UsesSecondKeyspace() const {
-    return into_ != Into::kDataSet;
-  }  // true: the server's data stays until MoveIntoServer
+  bool UsesSecondKeyspace() const { return into_ != Into::kDataSet; }  // true: keeps the server's data for now
 
  private:
   bool Fail();  // ends the loading, logs why, and returns false
